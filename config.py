@@ -80,8 +80,9 @@ class Settings(BaseSettings):
     llm_model_resolve: str = Field("", description="for judging whether two names denote the same entity")
     llm_model_summarise: str = Field("", description="for describing communities")
     llm_model_decompose: str = Field("", description="for decomposing a question")
-    llm_model_reflect: str = Field("", description="for judging the evidence, and asking for what is missing")
-    llm_model_answer: str = Field("", description="for the answer")
+    llm_model_reflect: str = Field("", description="for judging the evidence, and answering or asking for what is "
+                                                   "missing")
+    llm_model_answer: str = Field("", description="for the answer where no reflection gave it")
     llm_model_condense: str = Field("", description="for making a follow-up question stand alone")
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
     llm_reply_tokens: int | None = Field(None, ge=1, description="most tokens of one reply, so that a small model that "
@@ -131,10 +132,11 @@ class Settings(BaseSettings):
     max_folder_depth: int = Field(64, ge=1, le=500, description="deepest nesting of folders")
 
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
-    schema_support: int = Field(2, ge=1, description="documents that must support a new element")
+    schema_support: int | None = Field(None, ge=1, description="documents that must support a new element; unset: "
+                                                               "2, or 1 in a corpus of fewer than 50")
     schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
                                                                    "must be than those of different candidates")
-    schema_growth: int = Field(20, ge=0, description="most new elements of each kind that join by themselves")
+    schema_growth: int = Field(40, ge=0, description="most new elements of each kind that join by themselves")
 
     resolve: bool = Field(True, description="merge several names of an entity into one node")
 
@@ -173,7 +175,7 @@ class Settings(BaseSettings):
     max_sub_queries_in_all: int = Field(16, ge=1, description="sub-queries of all rounds, the question among them")
     max_tool_calls: int = Field(64, ge=1, description="searches of a sub-query along a route, over all rounds")
     abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
-    context_tokens: int = Field(3000, ge=100, description="budget of the passages given to the answer")
+    context_tokens: int = Field(1500, ge=100, description="budget of the evidence that a model is shown at once")
     context_passages: int | None = Field(None, ge=1, description="most passages among them; none: as many as fit")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")

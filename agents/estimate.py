@@ -1,6 +1,7 @@
 """What a build would cost, before anything is paid."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -11,15 +12,18 @@ from ..graph_store.tree.description import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
+from ..models.llm.inferring import inference_prompt
 from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
 from ..models.rules.tables import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.loading import load_schema
 from ..schemas.graph_schema import GraphSchema
+from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
-from .construction.inputs import DEFAULT_SCHEMA
+from .construction.inputs import DEFAULT_SCHEMA, is_inferred, named_schema
 from .resources import Resources
+from .schema_proposal import choose_excerpts, core_schema
 
 # `estimate_tokens` errs upwards, being a limit elsewhere: more against some tokenizers than against others. This is
 # between them for English prompts. For Chinese texts they differ so much that only what was paid tells.
@@ -37,6 +41,10 @@ _CLOSED = 0.5
 
 _FEWEST, _MOST = 10, 200
 """Chunks that say how an endpoint counts and how much a model says: fewer may mislead, more say nothing new."""
+
+# Of an inferred schema: what writing it takes, and what it adds to each prompt beside the core; and of grouping labels,
+# what a call reads and writes. Counted with two folders of benchmarks/newcomer.
+_PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
 
 # A name and one to three sentences, as the prompt asks for.
 _SUMMARY_TOKENS = 90
@@ -79,6 +87,7 @@ class BuildEstimate(Frozen):
     prompt_tokens: int
     completion_tokens: int
     extraction: Amount
+    fitting: Amount = Field(description="inferring the schema, and grouping labels that mean the same")
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
     learnt_from: int = Field(description="paid chunks of the knowledge base that the estimate is scaled by")
@@ -110,27 +119,35 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
     settings = resources.settings
     stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
     known = stored.documents.extracted() if stored else set[str]()
-    graph_schema = stored.schemas.base() if stored else load_schema(schema or DEFAULT_SCHEMA)
-    documents, chunks = 0, list[Chunk]()
+    has_schema = stored is not None and stored.schemas.version() > 0
+    inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
+    graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred
+                    else named_schema(schema) or load_schema(DEFAULT_SCHEMA))
+    texts, chunks = list[tuple[str, str]](), list[Chunk]()
     for document in given:
-        documents += 1
+        texts.append((document.id, document.text))
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
-    extraction, later, most, learnt_from = Amount(), Amount(), Amount(), 0
+    extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if settings.uses_llm and chunks:
-        extraction = _extraction(resources, chunks, graph_schema)
+        repeated = repeated_lines(texts)
+        extraction = _extraction(resources, chunks, graph_schema, repeated)
+        if inferred:
+            extraction = extraction.model_copy(update={
+                "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
+        excerpts = choose_excerpts(chunks, sum(len(text) for _, text in texts)) if inferred else []
+        fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
         most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
             paid, guessed, learnt_from = _paid(resources, stored)
             if learnt_from:
                 extraction, most = (_scaled(amount, paid, guessed) for amount in (extraction, most))
         later = most if graph_schema.open else _halved(most)
-    prompt = extraction.prompt_tokens + later.prompt_tokens
-    completion = extraction.completion_tokens + later.completion_tokens
+    total = _sum(extraction, fitting, later)
     return BuildEstimate(
-        documents=documents, chunks=len(chunks), calls=extraction.calls + later.calls, prompt_tokens=prompt,
-        completion_tokens=completion, extraction=extraction, later=later, later_at_most=most, learnt_from=learnt_from,
-        cost=_cost(resources, extraction, later))
+        documents=len(texts), chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
+        completion_tokens=total.completion_tokens, extraction=extraction, fitting=fitting, later=later,
+        later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, _sum(extraction, fitting), later))
 
 
 def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | None:
@@ -143,12 +160,13 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
     return first + max(known) if first is not None and len(known) == len(others) else None
 
 
-def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema) -> Amount:
+def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
+                repeated: Mapping[str, str] | None = None) -> Amount:
     """What extracting chunks takes, by the estimator's count and the usual answers."""
     calls, prompt, completion = 0, 0, 0.0
     for chunk in chunks:
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
-        if not prose.strip():
+        if not has_statement(prose, chunk.document_id, repeated):
             continue
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose))
@@ -156,6 +174,22 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
         prompt += sum(map(estimate_tokens, asked))
         completion += ANSWER + ANSWER_SHARE * estimate_tokens(prose)
     return Amount(calls=calls, prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
+
+
+def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:
+    """Estimate the calls that propose a schema, and those that group labels, each time the corpus has doubled."""
+    prompts = [inference_prompt(call, known, resources.settings)[0] for call in excerpts]
+    tokens = sum(estimate_tokens(part) for prompt in prompts for part in prompt)
+    batches = math.ceil(chunks / resources.settings.batch_size)
+    groupings = 0 if known.open else min(batches, batches.bit_length() + 1)
+    return Amount(calls=len(prompts) + groupings,
+                  prompt_tokens=round(_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
+                  completion_tokens=len(prompts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
+
+
+def _sum(*amounts: Amount) -> Amount:
+    return Amount(calls=sum(a.calls for a in amounts), prompt_tokens=sum(a.prompt_tokens for a in amounts),
+                  completion_tokens=sum(a.completion_tokens for a in amounts))
 
 
 def _later(text_tokens: int) -> Amount:

@@ -1,14 +1,12 @@
-"""A seed schema proposed from a sample of documents, for a person to edit.
+"""A schema that fits some documents: proposed by a model from excerpts, or found by the rules in a sample.
 
-The reasoner extracts from the sample without a schema; its labels become candidates as in any build, here of an empty
-schema. The strongest of each kind form a compact schema; of twice as many an LLM, where one is set, makes its own.
+With a model one call proposes the schema (two for large inputs). Without one the rules read a sample without a schema;
+their labels become candidates as in any build, here of an empty schema, of which the strongest are taken.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
@@ -25,11 +23,12 @@ from ..schemas.delta import Candidate, Decided, ElementKind, Example
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import Ask, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema, open_schema
-from ..schemas.naming import content_id, label_key
+from ..schemas.naming import label_key
 from .resources import Resources
+from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 
 SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 10}
-"""How large an inferred schema may be: what the extraction prompt holds in under 480 tokens."""
+"""How large a schema may be that the rules infer."""
 _SUPPORT = 2
 _CONTEXTS = 16
 
@@ -50,52 +49,51 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
     Args:
         resources: settings and embedding model.
-        reasoner: extracts from the sample.
+        reasoner: reads the sample where no model is set.
         paths: files and folders.
         calls: the accounts of an LLM's calls.
         name: what the schema is to be called.
-        chunks: the size of the sample; it is spread over the documents.
+        chunks: how many chunks the rules read; they are spread over the documents.
         progress: told how many chunks are done, and of how many.
-
-    Returns:
-        The schema; elements are described by an example and stand strongest first.
 
     Raises:
         IngestError: there is nothing to read.
         ReasonerError: a call failed for good.
+        BudgetExceeded: a call would exceed the budget.
     """
     failures: list[str] = []
-    sample, documents = _sample(resources, paths, chunks, failures)
-    asks = _asks(reasoner, sample, resources.settings.llm_concurrency if resources.settings.uses_llm else 1,
-                 progress)
-    empty, llm = GraphSchema(name=name), resources.settings.uses_llm
+    read, documents = _read(resources, paths, failures)
+    if resources.settings.uses_llm:
+        excerpts = choose_excerpts(read, sum(len(chunk.text) for chunk in read))
+        schema = propose_schema(SchemaWriter(resources.settings, calls), excerpts)
+        return Inferred(graph_schema=schema.model_copy(update={"name": name}), documents=documents,
+                        decided=tuple(reasons_of(schema, sum(map(len, excerpts)), documents)),
+                        chunks=sum(map(len, excerpts)), files_failed=tuple(failures))
+    sample = sorted(read, key=lambda c: (c.ordinal, c.id))[:chunks]
+    asks = _asks(reasoner, sample, progress)
+    empty = GraphSchema(name=name)
     grounds = Grounds(counts=_counts(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
                       embedder=resources.embedder, examples=_examples_of(asks))
     schema, decided = grow(empty, grounds, Thresholds(
-        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0,
-        growth={kind: size * (1 + llm) for kind, size in SIZE.items()}))
-    schema = _described(schema, decided)
-    if llm and schema.entity_types:
-        schema = SchemaWriter(resources.settings, calls).write(schema, SIZE)
-    return Inferred(graph_schema=schema, decided=tuple(decided), documents=documents,
+        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
+    return Inferred(graph_schema=_described(schema, decided), decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
 
-def _sample(resources: Resources, paths: Sequence[Path], size: int, failures: list[str]) -> tuple[list[Chunk], int]:
-    """Chunks in turns of one from each document, documents in an order that their names do not decide."""
-    settings, turns, documents = resources.settings, list[tuple[int, str, Chunk]](), 0
+def _read(resources: Resources, paths: Sequence[Path], failures: list[str]) -> tuple[list[Chunk], int]:
+    """Return the chunks of some files, and how many documents they are of."""
+    documents, read = 0, list[Chunk]()
     for document in load_documents(list(paths), limits=resources.limits,
                                    on_failure=lambda f: failures.append(f"{f.path}: {f.reason}")):
         documents += 1
-        cut = chunk_document(document, max_tokens=settings.chunk_tokens, overlap_tokens=0)
-        turns += [(turn, content_id(document.id, document.text), chunk) for turn, chunk in enumerate(cut[:size])]
-    if not turns:
+        read += chunk_document(document, max_tokens=resources.settings.chunk_tokens, overlap_tokens=0)
+    if not read:
         raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders with "
                           f"files, of these formats: {', '.join(FORMATS)}")
-    return [chunk for _, _, chunk in sorted(turns, key=lambda item: item[:2])[:size]], documents
+    return read, documents
 
 
-def _asks(reasoner: Reasoner, sample: Sequence[Chunk], workers: int, progress: Callable[[int, int], None],
+def _asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, int], None],
           ) -> list[tuple[Chunk, Ask]]:
     bounds, opened = Bounds(GraphSchema(name="empty")), open_schema()
 
@@ -106,10 +104,9 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], workers: int, progress: C
         return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
 
     asked: list[tuple[Chunk, Ask]] = []
-    with ContextThreadPoolExecutor(workers) as pool:
-        for done, asks in enumerate(pool.map(read, sample), 1):
-            asked += asks
-            progress(done, len(sample))
+    for done, chunk in enumerate(sample, 1):
+        asked += read(chunk)
+        progress(done, len(sample))
     return asked
 
 

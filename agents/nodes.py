@@ -1,11 +1,14 @@
 """Nodes of a graph for synchronous and asynchronous runs alike, which end when their run is cancelled."""
 
 import asyncio
+import contextvars
 import functools
 import inspect
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphBubbleUp
@@ -14,8 +17,10 @@ from opentelemetry.trace import Span
 
 from ..runtime.cancellation import CallCancelled, cancellable, current
 from ..runtime.event_loop import process_loop
+from ..runtime.once import once
 from ..runtime.telemetry import span
 
+_T = TypeVar("_T")
 Within = Callable[[], AbstractContextManager[object]]
 """Gives what is entered for each run of a node."""
 
@@ -42,7 +47,11 @@ def _span(name: str, state: Any) -> AbstractContextManager[Span]:
                 expected=(GraphBubbleUp,))
 
 
-def as_node(step: Callable[..., Any], abandon: Callable[[Any], None], within: Within = nullcontext,
+def _abandon_nothing(_: Any) -> None:
+    """For steps that leave nothing open."""
+
+
+def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
             ) -> RunnableLambda[Any, dict[str, Any]]:
     """A node from a step that is a function, or a coroutine function where it waits for an endpoint.
 
@@ -82,6 +91,18 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None], within: Wi
             raise
 
     return RunnableLambda(run, afunc=arun, name=step.__name__)
+
+
+@once
+def _busy_threads() -> ThreadPoolExecutor:
+    """Threads for what keeps a core busy; those of event loops are left to what calls to endpoints need."""
+    return ThreadPoolExecutor((os.cpu_count() or 1) + 4, thread_name_prefix="banyan-busy")
+
+
+async def in_busy_thread(function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
+    """Return what a function returns that keeps a core busy, while the event loop goes on."""
+    run = functools.partial(contextvars.copy_context().run, function, *arguments, **named)
+    return await asyncio.get_running_loop().run_in_executor(_busy_threads(), run)
 
 
 async def _in_thread(function: Callable[[], Any]) -> Any:

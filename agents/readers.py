@@ -82,14 +82,14 @@ class Readers:
             return self._turns.setdefault(name, threading.RLock())
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
-        return (opened.vectors.generation.lost
+        return (opened.vectors.collections.lost
                 or published(opened.database) != published(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
         """A reader of the newest state; where another home's writer made that, the one before until it is made up."""
         settings = self._settings
         layout = Layout.by(settings, name).require()
-        if before is None or before.vectors.generation.lost or layout.database is None:
+        if before is None or before.vectors.collections.lost or layout.database is None:
             opened = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
                                         database=settings.database)
             opened.freeze()

@@ -12,17 +12,16 @@ from ..config import Settings
 from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
+from ..graph_store.derive import derive, embed_facts, reindex
 from ..graph_store.edits import Editing
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.editing import KIND_NAMES, decisions_to
-from ..graph_store.evolution.growth import Thresholds
+from ..graph_store.evolution.editing import decisions_to
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
 from ..graph_store.tree.view_spec import parse_view
-from ..graph_store.update import bring_up_to_date, follow_facts, reindex
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
 from ..ingest.limits import MEGABYTE, Limits
@@ -44,8 +43,10 @@ from .model_choice import AskStep
 from .readers import Readers
 from .runs import Runs
 from .spending import Spending
+from .thresholds import support_in, thresholds_in
 
 if TYPE_CHECKING:
+    from ..models.llm.inferring import SchemaWriter
     from ..models.rules.answers import Answers
 
 _Edited = TypeVar("_Edited")
@@ -99,14 +100,6 @@ class Resources:
             if self._reranker is None:
                 self._reranker = load_reranker(self.settings)
             return self._reranker
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """When a schema candidate is accepted without a person."""
-        settings = self.settings
-        return Thresholds(confidence=settings.schema_confidence, support=settings.schema_support,
-                          consistency=settings.schema_consistency,
-                          growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
 
     @property
     def limits(self) -> Limits:
@@ -191,6 +184,12 @@ class Resources:
                 made = newest
         return made[1]
 
+    def schema_writer(self, name: str) -> "SchemaWriter | None":
+        """Return what proposes schemas and groups labels of a knowledge base; None where no model is set."""
+        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
+
+        return SchemaWriter(self.settings, self._calls(name)) if self.settings.uses_llm else None
+
     @cached_property
     def finder(self) -> "Answers":
         """What finds the closest quotes where a model found no answer."""
@@ -255,8 +254,7 @@ class Resources:
                     kb.documents.delete(document_id)
             audit.record(self.settings.home, "delete", name,
                          f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
-            bring_up_to_date(kb, self.reasoner(name), self.thresholds)
-            kb.documents.finish_deletion()
+            derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
         self.readers.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
@@ -269,7 +267,7 @@ class Resources:
         with self._change(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
             audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
-            bring_up_to_date(kb, self.reasoner(name))
+            derive(kb, self.reasoner(name))
 
     def edit(self, name: str, change: Callable[[Editing], _Edited]) -> _Edited:
         """Carry out a person's change of the graph, such as `lambda edits: edits.rename(...)`, and what follows.
@@ -280,7 +278,7 @@ class Resources:
         with self._change(name) as kb:
             edited = change(kb.edits)
             audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
-            bring_up_to_date(kb, self.reasoner(name))
+            derive(kb, self.reasoner(name))
             return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
@@ -292,9 +290,9 @@ class Resources:
             DecisionError: one of them cannot be carried out; none was.
         """
         with self._change(name) as kb:
-            changed = kb.schema_control.decide(decisions, who, self.settings.schema_support)
+            changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
             audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
-            follow_facts(kb)
+            embed_facts(kb)
             return changed
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
@@ -319,12 +317,12 @@ class Resources:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
             audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
-            bring_up_to_date(kb, self.reasoner(name), self.thresholds)
+            derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""
         with self.runs.single_step(name) as kb:
-            bring_up_to_date(kb, self.reasoner(name))
+            derive(kb, self.reasoner(name))
 
     def build_view(self, name: str, view: str) -> list[Community]:
         """Build a view of the graph in addition to the default tree (see `graph_store.tree.view_spec`).

@@ -10,7 +10,7 @@ from langgraph.config import get_config
 from ..ingest.failures import IngestError
 from ..runtime.budgets import Allowance, charged
 from ..schemas.formats.loading import seed_names
-from ..schemas.graph_schema import OPEN_SCHEMA
+from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
 
 def is_served() -> bool:
@@ -49,7 +49,7 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
         IngestError: one is outside these folders, whether it exists or not.
     """
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
-    for file in (*files, *([schema] if schema and schema not in {OPEN_SCHEMA, *seed_names()} else [])):
+    for file in (*files, *([schema] if schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()} else [])):
         path = Path(file).resolve()
         if not any(path.is_relative_to(folder) for folder in allowed):
             raise IngestError(

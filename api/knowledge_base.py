@@ -37,6 +37,7 @@ from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.retriever import BanyanRetriever
 from ..subagent.searching import search
 from ..subagent.tool import as_tool
+from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
 from .editing import Editing
 from .notebooks import status_html
@@ -108,7 +109,7 @@ class KnowledgeBase:
             id: the id of a single text or data frame in citations; by default derived from its content. A document with
                 the same id is replaced.
             title: the document's title; by default its first heading.
-            schema: a seed schema's name (such as "general"), "open", or a file; only with the first documents.
+            schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
             context: every option of a build.
             progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
                 that is a terminal.
@@ -316,6 +317,14 @@ class KnowledgeBase:
     def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
         """Return a LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
+
+    def as_tools(self) -> list[BaseTool]:
+        """Return the four routes of retrieval as LangChain tools, for agents that plan themselves.
+
+        They are what the retrieval graph's search nodes call: `entity_search`, `triple_search`, `community_search`
+        and `dfs_search`. Content: a finding a line with the documents that support it; artifact: `Evidence`.
+        """
+        return route_tools(lambda: self.resources.retriever(self.name))
 
     def as_subagent(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> Subagent:
         """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""

@@ -26,7 +26,7 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.graph.synchroniser import GraphSynchroniser
+from banyan.graph_store.graph.ledger_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.synchroniser import ResolutionSynchroniser
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
@@ -42,9 +42,10 @@ MOST = 390_000
 """Triples of the passages and their copies of which the last are added."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
-    ("loading the graph", GraphSynchroniser, "_load"), ("graph", GraphSynchroniser, "refresh"),
+    ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
     ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
     ("resolution", ResolutionSynchroniser, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
+    ("a batch's vectors", VectorSynchroniser, "embed"),
     ("reliability", ReliabilityRecord, "measure"), ("communities", TreeSynchroniser, "update"),
     ("graph.json", KnowledgeBase, "save_graph"), ("index", KnowledgeBase, "save_index"))
 REST = "all else"

@@ -18,7 +18,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.schemas.naming import normalise
-from banyan.schemas.retrieval import Evidence, Passage, SubQuery
+from banyan.schemas.retrieval import Passage
 from rich.console import Console
 from rich.table import Table
 
@@ -63,8 +63,8 @@ def main() -> None:
     rows: dict[str, list[int]] = {"passages alone": [0] * len(BUDGETS), "with facts and reports": [0] * len(BUDGETS)}
     for question, state in zip(questions, states(resources, given.kb, questions), strict=True):
         answers = [words(text) for text in (question["answer"], *question.get("answer_aliases", ()))]
-        queries = retriever.queries([SubQuery(**data) for data in state["asked"]])
-        evidence = [Evidence(**item) for found in state["found"] for item in found["evidence"]]
+        queries = retriever.queries(state["asked"])
+        evidence = [item for found in state["found"] for item in found.evidence]
         passages = [retriever.passage(*item) for item in state["ranking"]]
         for column, budget in enumerate(BUDGETS):
             context = build_context(retriever, state["ranking"], queries, evidence, budget)

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 from banyan.graph_store.tree import fusion as community_fusion
 from banyan.graph_store.tree.detection import CommunitySettings, EntityFeatures, detect, features
-from banyan.graph_store.tree.features import unit
+from banyan.graph_store.tree.features import shares, unit
 from banyan.graph_store.tree.scores import Perception, phi
 from numpy.typing import NDArray
 from planted import Planted, planted
@@ -56,9 +56,18 @@ def with_divergence(of: Callable[[Perception, NDArray[np.int64], float], Diverge
     return patch.object(community_fusion, "_divergence", of)
 
 
-def without_links(data: EntityFeatures) -> EntityFeatures:
-    """Psi of relation types alone."""
+def ends_alone(data: EntityFeatures) -> EntityFeatures:
+    """Psi of relations with their ends, without the communities of the ends."""
     return replace(data, links=sparse.csr_array(data.links.shape, dtype=np.float32))
+
+
+def types_alone(graph: Planted, data: EntityFeatures) -> EntityFeatures:
+    """Psi of relation types in the place of relations with their ends."""
+    heads, kinds, tails = np.array(graph.triples).T
+    rows, columns = np.concatenate([heads, tails]), np.tile(kinds, 2)
+    counts = sparse.csr_array(sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)),
+                                               shape=(len(graph.truth), len(graph.relation_vectors))))
+    return replace(data, neighbourhoods=shares(counts))
 
 
 def head_and_tail(graph: Planted) -> EntityFeatures:
@@ -93,7 +102,9 @@ def main() -> None:
 
     row("default", read)
     row("eq. 4: head and tail in their places", [head_and_tail(graph) for graph in graphs])
-    row("eq. 6: relation types alone, no links", [without_links(one) for one in read])
+    row("eq. 6: relation types and communities of ends",
+        [types_alone(graph, one) for graph, one in zip(graphs, read, strict=True)])
+    row("eq. 6: ends without their communities", [ends_alone(one) for one in read])
     row("no moving: merging alone", read, FUSED_ONLY)
     row("no moving, eq. 7 over centres alone", read, FUSED_ONLY, with_divergence(centres))
     row("no moving, eq. 7 word by word", read, FUSED_ONLY, with_divergence(word_by_word))

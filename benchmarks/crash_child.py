@@ -18,7 +18,7 @@ from typing import Any
 
 import banyan.agents.resources
 from banyan.cli import main as cli
-from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph import graph_file
 from banyan.graph_store.vectors.store import VectorStore
 from crash_world import TESTS
 from hashed_embedding import HashedEmbedder
@@ -75,9 +75,9 @@ def _watch(points: _Points) -> None:
             points(f"{sql} {values}")
 
     event.listen(Engine, "before_cursor_execute", executed)
-    for name in ("put", "drop", "move"):
+    for name in ("put", "drop"):
         points.around(VectorStore, name)
-    points.around(snapshot, "save")
+    points.around(graph_file, "save")
     points.around(Path, "replace")
 
 

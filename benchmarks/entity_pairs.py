@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.resolution import resolve as resolution
 from banyan.graph_store.resolution.resolve import Judgements, resolve
 from banyan.graph_store.resolution.statements import statements
@@ -37,13 +37,13 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
     graph = KnowledgeGraph()
     for chunk, (names, triples) in passages.items():
         together = chunk == "text" or not pair.get("together")
-        graph.replace(chunk, Contribution(
+        graph.add(chunk, Contribution(
             mentions=tuple(EntityMention(name=name, type=kinds.get(name, "Entity"), span=_NOWHERE)
                            for name in names if together or name not in kinds),
             facts=tuple(Fact(head=h, head_type=kinds.get(h, "Entity"), relation=r, tail=t,
                              tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples)))
     if pair.get("second_type"):
-        graph.replace("other", Contribution(mentions=(EntityMention(
+        graph.add("other", Contribution(mentions=(EntityMention(
             name=pair["second"], type=pair["second_type"], span=_NOWHERE),)))
     return graph, {chunk: pair.get("text", "") for chunk in passages}
 

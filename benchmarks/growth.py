@@ -8,9 +8,6 @@ compared is the ratio of the last batches to the first. Of several runs, each ba
 others do on the machine only adds, and falls on other batches each time. Calibrated, a batch's processor time is
 divided by that of a fixed piece of work just before it (of the last run): on a machine that others use as well, all
 work takes longer at times.
-
-Above `CommunitySettings.update_above` entities the tree depends on how the documents fell into builds; `reindex` finds
-it anew, and so it is compared once more after that.
 """
 
 import argparse
@@ -137,15 +134,6 @@ def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[s
     return content, vectors
 
 
-def reindexed(folder: Path, grown: Grown, embedder: Embedder) -> Grown:
-    """The same store with all that is derived made anew."""
-    settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None)  # type: ignore[call-arg]
-    with Resources(settings, embedder) as resources:
-        resources.reindex(NAME)
-    content, vectors = held(settings, embedder)
-    return replace(grown, content=content, vectors=vectors)
-
-
 def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
     """What two stores hold, compared."""
     found = [(name, "equal" if one.content[name] == other.content[name] else "DIFFERENT") for name in one.content]
@@ -159,8 +147,8 @@ def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
     return found
 
 
-def show(many: Grown, single: Grown, anew: Grown, console: Console) -> None:
-    """Print both runs beside each other, and whether they came to the same, before and after a reindex."""
+def show(many: Grown, single: Grown, console: Console) -> None:
+    """Print both runs beside each other, and whether they came to the same."""
     table = Table("", f"{len(many.seconds)} builds", "one build")
     both = (many, single)
     table.add_row("entities, triples", *(f"{len(g.content['graph']['nodes'])}, {len(g.content['graph']['edges'])}"
@@ -185,9 +173,9 @@ def show(many: Grown, single: Grown, anew: Grown, console: Console) -> None:
                 row += [f"{first:.2f}", f"{last:.2f}", f"{last / first:.2f}"]
             table.add_row(*row)
         console.print(table)
-    table = Table("many builds and one", "as they are", "after a reindex of the many")
-    for (name, result), (_, later) in zip(compared(many, single), compared(anew, single), strict=True):
-        table.add_row(name, result, later)
+    table = Table("many builds and one", "")
+    for row in compared(many, single):
+        table.add_row(*row)
     console.print(table)
 
 
@@ -217,11 +205,10 @@ def main() -> None:
         batches = [records[at:at + size] for at in range(0, len(records), size)]
         many = quietest([grow(part, batches, embedder, arguments.progress) for part in repeated])
         single = grow(folder / "single", [records], embedder, arguments.progress)
-        anew = reindexed(repeated[-1], many, embedder)
     if arguments.progress:
         for path, stored in many.files.items():
             print(f"{stored / 1e6:8.2f} MB  {path}")
-    show(many, single, anew, Console(width=150))
+    show(many, single, Console(width=150))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from pydantic import SecretStr
 _TABLES = {
     "documents": "id, title, text, source",
     "chunks": 'id, document, ordinal, start, "end", heading, status',
-    "extractions": "chunk, reasoner, extraction, bounded",
+    "extractions": "chunk, reasoner, extraction",
+    "mentions": "*", "facts": "*", "attribute_values": "*",
     "rejections": "*", "repairs": "*", "schema_requests": "*", "communities": "*", "summaries": "*", "calls": "*",
     "failures": "chunk, reason, attempts",
     "schema_versions": "version, schema, base, decisions, who",

@@ -13,8 +13,8 @@ from ..schemas.naming import canonical_name, label_key, normalise
 from ..text.values import parse_value
 from .errors import EntityDecisionError
 from .evolution.control import SchemaControl
+from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
-from .graph.synchroniser import GraphSynchroniser
 from .ledger.database import Database
 from .ledger.edits import EditTable
 from .resolution.decisions import match_node
@@ -33,7 +33,7 @@ class Said(NamedTuple):
 class Editing:
     """Carries out what persons change; the caller writes, and brings up what follows from it."""
 
-    def __init__(self, database: Database, table: EditTable, graph: GraphSynchroniser, control: SchemaControl) -> None:
+    def __init__(self, database: Database, table: EditTable, graph: LedgerGraph, control: SchemaControl) -> None:
         self.table = table
         self._db = database
         self._graph = graph

@@ -4,7 +4,7 @@ import logging
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -14,13 +14,13 @@ from pydantic import SecretStr
 from ..models.embedding.embedder import Embedder
 from ..runtime.collection import at_rest
 from ..schemas.chroma_server import ChromaServer
-from ..schemas.documents import Chunk
 from .edits import Editing
 from .errors import WriterBusyError
 from .evolution.control import SchemaControl
+from .graph import graph_file
+from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
-from .graph.synchroniser import GraphSynchroniser
-from .graph.tree_graph import TreeGraph, tree_graph
+from .graph.tree_graph import NodeLink, TreeGraph, node_link
 from .index.contents import Source
 from .index.store import Index, IndexStore
 from .layout import Layout
@@ -33,11 +33,12 @@ from .ledger.documents import Documents
 from .ledger.edits import EditTable
 from .ledger.extractions import Extractions
 from .ledger.schema_history import SchemaHistory
-from .ledger.version import Version, is_past, publish, version_of
+from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
 from .resolution.synchroniser import ResolutionSynchroniser
 from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
+from .vectors.text_cache import CachedEmbedder
 
 if TYPE_CHECKING:
     from .tree.synchroniser import TreeSynchroniser
@@ -58,9 +59,8 @@ class Counts(NamedTuple):
 class KnowledgeBase:
     """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
 
-    In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions),
-    `edits`, `communities`, `calls`. Derived from it: `graph`, `vectors`, `tree`, and what keeps them up
-    (`graph_synchroniser`, `vector_synchroniser`, `resolution`, `reliability`; see `update` for the order).
+    In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
+    `communities`, `calls`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`, `reliability`.
     """
 
     def __init__(self, layout: Layout, embedder: Embedder, *, create: bool = False,
@@ -89,28 +89,27 @@ class KnowledgeBase:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
-        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.entities = AliasTable(self.database)
         edits = EditTable(self.database)
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
-        self.graph_synchroniser = GraphSynchroniser(layout.graph, self.documents, self.extractions, self.entities,
-                                                    edits, self.schemas, partial(is_past, self.database))
-        self.edits = Editing(self.database, edits, self.graph_synchroniser, self.schema_control)
-        self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.graph_synchroniser,
-                                                      embedder)
+        self.ledger_graph = LedgerGraph(self.extractions, self.entities, edits, self.schemas)
+        self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
+                                                      self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
+        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
+                                            CachedEmbedder(self.vectors, embedder))
+        self.edits = Editing(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = ResolutionSynchroniser(
             self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
-            self.graph_synchroniser, self.schemas, self.reliability)
+            self.ledger_graph, self.schemas, self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
         self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database)
         self._published = 0
-        self._took_over = False
         # A reader that nobody refers to any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,
                                        self.database)
@@ -129,7 +128,7 @@ class KnowledgeBase:
 
         Args:
             home: the folder of knowledge bases.
-            name: which.
+            name: its name.
             embedder: the embedding model.
             server: holds its vectors; None: its folder does.
             database: holds its ledger; None: its folder does.
@@ -156,7 +155,7 @@ class KnowledgeBase:
     def is_made_up(self) -> bool:
         """Whether the derived files of this home folder are of what the ledger has."""
         return self.is_mapped() and not (self.extractions.position() and (
-            not self.layout.graph.exists() or self.vector_synchroniser.is_behind()))
+            self._is_graph_due() or self.vector_synchroniser.is_behind()))
 
     def is_mapped(self) -> bool:
         """Whether what retrieval reads is in files of this state; so it is where there is nothing to read."""
@@ -172,7 +171,7 @@ class KnowledgeBase:
             self.make_up_vectors()
             self._make_up_own()
             return
-        if not self.layout.graph.exists() or self.vector_synchroniser.is_behind():
+        if self._is_graph_due() or self.vector_synchroniser.is_behind():
             with self.writing():
                 self.vector_synchroniser.sync()
                 self.save_graph()
@@ -182,13 +181,12 @@ class KnowledgeBase:
                     self.save_index()
             except OSError as error:
                 _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
-        self.graph_synchroniser.unload()
-        self._took_over = False
+        self.ledger_graph.unload()
 
     def make_up_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
         vectors = self.vector_synchroniser
-        if not (vectors.own or self.database.is_frozen) and vectors.is_behind():
+        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
 
@@ -197,11 +195,12 @@ class KnowledgeBase:
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if self.vector_synchroniser.own and self.vector_synchroniser.is_behind():
-                    self.vector_synchroniser.sync_own()
+                if self.vector_synchroniser.is_local and self.vector_synchroniser.is_behind():
+                    self.vector_synchroniser.take_over()
+                    self.vector_synchroniser.sync()
                 self.save_graph()
                 self.save_index()
-                self.graph_synchroniser.unload()
+                self.ledger_graph.unload()
         except Timeout as error:
             raise self._busy() from error
         except OSError as error:
@@ -220,8 +219,6 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # Writing.
 
     def acquire(self) -> None:
         """Become the one writer; may be nested.
@@ -263,13 +260,9 @@ class KnowledgeBase:
     def _take_over(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
         self._published = self.database.changes()
-        before = self._load_graph().state.position
-        if not self._took_over:
-            self.vector_synchroniser.begin(self.graph_synchroniser.loaded_from)
-            self._took_over = True
         self.vectors.close()  # it may have missed what other processes wrote
         self.refresh()
-        self.vector_synchroniser.take_over(before)
+        self.vector_synchroniser.take_over()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -286,18 +279,7 @@ class KnowledgeBase:
     @property
     def graph(self) -> ResolvedGraph:
         """The graph in memory, loaded when it is first asked for."""
-        return self._load_graph().graph
-
-    def _load_graph(self) -> GraphSynchroniser:
-        """Load the graph, if it is not; write its file again, if that was damaged."""
-        synchroniser = self.graph_synchroniser
-        if not synchroniser.is_loaded and synchroniser.graph and synchroniser.lost and not self._files.is_locked:
-            try:
-                with self._files:
-                    self.save_graph()
-            except (Timeout, OSError) as error:
-                _LOG.info("the graph's file of %s is not written again now (%s)", self.layout.name, error)
-        return synchroniser
+        return self.ledger_graph.graph
 
     def index(self) -> Index:
         """What retrieval reads, mapped from its files; made in memory where those are of another state."""
@@ -326,8 +308,7 @@ class KnowledgeBase:
 
     def counts(self) -> Counts:
         """How much there is, from the index's header where it is of this state; otherwise the graph is loaded."""
-        noted = self._index_store.counts(self.version())
-        if noted is not None:
+        if (noted := self._index_store.counts(self.version())) is not None:
             return Counts(*noted)
         network = self.graph.network
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
@@ -340,48 +321,67 @@ class KnowledgeBase:
     @cached_property
     def tree(self) -> "TreeSynchroniser":
         """What keeps the communities."""
-        # Readers have no use for it, and the sparse matrices it comes with take a tenth of a second.
-        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415
+        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
-        return TreeSynchroniser(self.database, self.graph_synchroniser, self.vectors, self.communities,
+        return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)
 
     def tree_graph(self) -> TreeGraph:
-        """The graph with its tree as a NetworkX graph of plain values, for others; see `graph.tree_graph`.
+        """The graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
         """
+        state = self._graph_state()
+        try:
+            found = graph_file.read(self.layout.graph, state)
+        except graph_file.GraphFileDamagedError as error:
+            _LOG.warning("%s; it is made again from the ledger", error)
+            found = None
+            with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
+                graph_file.save(self.layout.graph, state, self._node_link())
+        if found is None:
+            return self.fresh_tree_graph()
+        found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
+        return found
+
+    @at_rest()
+    def fresh_tree_graph(self) -> TreeGraph:
+        """Make the graph that `tree_graph` returns from the ledger, whatever is in its file."""
+        return self._node_link().graph()
+
+    def _node_link(self) -> NodeLink:
         version = self.schemas.version()
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}
-        return tree_graph(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
+        return node_link(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
 
+    def _graph_state(self) -> list[int]:
+        """Numbers of which one differs where the graph's file would."""
+        return [*self.version(), self.documents.count_documents()]
+
+    @at_rest()
     def save_graph(self) -> None:
-        """Write the graph's file, if it is due: see `GraphSynchroniser.due`.
+        """Write the graph's file, if it is due.
 
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        state = [*self.version(), self.documents.count_documents()]
-        if self.graph_synchroniser.due(state):
-            self.graph_synchroniser.save(self.tree_graph(), state)
+        if self._is_graph_due():
+            graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
+
+    def _is_graph_due(self) -> bool:
+        return graph_file.is_due(self.layout.graph, self._graph_state(), lambda: self.counts().triples)
 
     def refresh(self) -> None:
-        """Bring the graph, if it is in memory, up to the ledger."""
-        if self.vector_synchroniser.moved() and self.graph_synchroniser.is_loaded:
-            self.graph_synchroniser.clear()
-        self.graph_synchroniser.refresh()
-
-    def searchable_chunks(self) -> list[Chunk]:
-        """The chunks that have a vector, by document and position."""
-        chunks = self.documents.chunks()
-        absent = set(self.vectors.missing("chunks", [chunk.id for chunk in chunks]))
-        return [chunk for chunk in chunks if chunk.id not in absent]
+        """Let go of a graph in memory that the ledger has gone beyond."""
+        if self.vector_synchroniser.moved():
+            self.ledger_graph.unload()
+        self.ledger_graph.refresh()
 
     def version(self) -> Version:
-        """Changes whenever facts, vectors, communities or schema do, or everything was reindexed or restored."""
+        """Changes whenever facts, vectors, communities or schema do, or all was reindexed or restored."""
         return version_of(self.database)
 
     def freeze(self) -> None:

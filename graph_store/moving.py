@@ -10,7 +10,7 @@ from ..runtime import audit
 from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .layout import DROPPED, Layout
 from .ledger.database import Database
-from .vectors.generations import VectorGenerations
+from .vectors.place import collections_of
 
 _TRIES, _BETWEEN = 20, 0.1
 
@@ -29,7 +29,7 @@ def drop(layout: Layout) -> None:
         if layout.server is not None:
             # Without its ledger nobody knows which of the server's vectors are its own.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger, create=False)) as database:
-                VectorGenerations(layout, database).remove_all()
+                collections_of(layout, database, "").remove()
         # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
         if not isinstance(layout.ledger, Path):
             layout.ledger.drop()

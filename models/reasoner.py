@@ -44,6 +44,14 @@ class Reasoner(Protocol):
     def resolves(self) -> bool:
         """Whether it can tell doubtful pairs of entities apart at all."""
 
+    @property
+    def reasons(self) -> bool:
+        """Whether it judges evidence: then each of its calls costs, and each item that it reads.
+
+        A reasoner that only finds and quotes reads all that search ranks, and its steps are searched before they are
+        answered.
+        """
+
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 
@@ -55,7 +63,7 @@ class Reasoner(Protocol):
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Whether the passages suffice for the question; if not, what to look for next.
+        """Whether the passages suffice for the question; if so the answer, if not what to look for next.
 
         `history` holds the sub-queries asked so far. The reflection's `sub_answers` are their
         answers as far as the passages give them, in the same order.
@@ -70,3 +78,17 @@ class Reasoner(Protocol):
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; `messages` are (role, text), oldest first."""
+
+    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """As `decompose`, holding no thread while a model works."""
+
+    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                       schema: GraphSchema) -> Reflection:
+        """As `reflect`, holding no thread while a model works."""
+
+    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                      mode: Mode) -> DraftAnswer:
+        """As `answer`, holding no thread while a model works."""
+
+    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """As `condense`, holding no thread while a model works."""

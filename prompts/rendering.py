@@ -18,7 +18,7 @@ from ..schemas.naming import UNSEEN
 from .language import Language
 
 Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
-               "judge", "retell", "infer", "repair"]
+               "judge", "retell", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
 
 _DIVIDER = "=== user ===\n"

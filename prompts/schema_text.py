@@ -8,6 +8,8 @@ from .language import Language
 
 SCHEMA_TOKENS = 235
 """What a schema may cost before it is shortened: extraction pays it for every chunk."""
+LETTERED_TOKENS = 300
+"""What it may cost with letters for its types, before its signatures are shortened."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _HEADINGS: dict[Language, tuple[str, str, str]] = {
@@ -32,7 +34,7 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     """The schema as text for a prompt: one line for each kind of element.
 
     Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The fullest form
-    that fits `SCHEMA_TOKENS` is taken: with descriptions, without, with a letter for each type in signatures
+    that fits its limit is taken: with descriptions, without, with a letter for each type in signatures
     (`name AB->C`). Where not even that fits, the longest lists of types become `*`, and shorter ones as far as need
     be: bounding checks domain and range in any case, and no element is ever left out.
 
@@ -44,26 +46,26 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
         The lines, in the schema's order.
     """
     text = ""
-    for text in _forms(schema, language):
-        if estimate_tokens(text) <= SCHEMA_TOKENS:
+    for text, most in _forms(schema, language):
+        if estimate_tokens(text) <= most:
             break
     return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
 
 
-def _forms(schema: GraphSchema, language: Language) -> Iterator[str]:
-    """The schema in ever fewer tokens."""
+def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]:
+    """Yield the schema in ever fewer tokens, each form with what it may cost."""
     lists = [names for r in schema.relation_types for names in (r.domain, r.range)]
     lists += [a.owners for a in schema.attribute_types]
     longest = max((len(names) for names in lists), default=1)
     text = _text(schema, language, longest, {})
     described = [f"{e.label(language)}: {e.description}" for kind in (
         schema.entity_types, schema.relation_types, schema.attribute_types) for e in kind if e.description]
-    yield "\n".join([text, *described])
-    yield text
+    yield "\n".join([text, *described]), SCHEMA_TOKENS
+    yield text, SCHEMA_TOKENS
     if letters := type_letters(schema):
-        yield _text(schema, language, longest, letters)
+        yield _text(schema, language, longest, letters), LETTERED_TOKENS
     for shorter in range(longest - 1, 0, -1):
-        yield _text(schema, language, shorter, {})
+        yield _text(schema, language, shorter, {}), SCHEMA_TOKENS
 
 
 def _text(schema: GraphSchema, language: Language, longest: int, letters: dict[str, str]) -> str:

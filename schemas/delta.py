@@ -1,10 +1,11 @@
 """Proposed changes of the schema, and what was decided about them (Youtu-GraphRAG eq. 3)."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
 from .documents import Frozen
+from .naming import label_key
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
 LabelKind = ElementKind | Literal["name"]
@@ -26,6 +27,8 @@ class Candidate(Frozen):
     kind: ElementKind
     name: str = Field(description="its commonest label, as `label_key` writes it")
     labels: tuple[str, ...] = Field(default=(), description="all labels taken for the same, `name` among them")
+    inverse_labels: tuple[str, ...] = Field(default=(), description="labels that say a relation from tail to head")
+    widens: str = Field(default="", description="the element that takes its labels and types; empty: it is a new one")
     documents: int = Field(description="how many documents support it")
     occurrences: int
     rows: int = Field(default=0, description="how many rows of tables have it as their column")
@@ -37,6 +40,19 @@ class Candidate(Frozen):
     object_types: tuple[str, ...] = Field(default=(), description="observed range, or the kind of the values")
     examples: tuple[Example, ...] = ()
     nearest: str = Field(default="", description="the known element of its kind whose name is nearest")
+
+    def names(self) -> tuple[str, ...]:
+        """Return everything it is called, but for the name of the element that it widens."""
+        named = dict.fromkeys((self.name, *self.labels, *self.inverse_labels))
+        return tuple(name for name in named if label_key(name) != label_key(self.widens))
+
+
+class SameLabel(NamedTuple):
+    """A numbered label that means the same as a name, or says it from tail to head (`backward`)."""
+
+    number: int
+    name: str
+    backward: bool
 
 
 class SchemaDelta(Frozen):

@@ -12,6 +12,8 @@ from .naming import normalise
 ANY = "*"
 ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
+AUTO_SCHEMA = "auto"
+"""What asks for an inferred schema, and its name."""
 MAX_ELEMENT_NAME = 100
 MAX_ELEMENTS = 5000
 """Of each kind: the largest ontologies that are read as a schema have a tenth of it."""
@@ -83,6 +85,8 @@ class RelationType(SchemaElement):
     range: tuple[str, ...] = (ANY,)
     inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
     symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
+    inverse_aliases: tuple[str, ...] = Field(default=(), description="names that say it from tail to head, as `owns` "
+                                                                     "does of `owned_by`")
 
 
 class AttributeType(SchemaElement):

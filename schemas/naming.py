@@ -12,6 +12,9 @@ from .caching import cached_if_short
 
 _EDGES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
+_LONGEST_LABEL, _MOST_WORDS = 80, 10
+_NO_LABEL = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
+"""What no name of an element holds: signs of a sentence, an address or a quotation."""
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 """Control characters, and those that show nothing or only turn the direction of others. The joiners U+200C and
@@ -46,6 +49,16 @@ def canonical_name(name: str) -> str:
 def label_key(label: str) -> str:
     """The form under which two labels of a schema element count as the same: 'Born In' as 'born_in'."""
     return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
+
+
+def is_readable_label(label: str) -> bool:
+    """Return True if a label can name a relation, attribute or type: a few words, and no sentence, number or address.
+
+    Models also write whole sentences, values, and nothing at all.
+    """
+    text = label.strip()
+    return (0 < len(text) <= _LONGEST_LABEL and text.isprintable() and any(map(str.isalpha, text))
+            and len(label_key(text).split()) <= _MOST_WORDS and not _NO_LABEL.search(label_key(text)))
 
 
 def content_id(*parts: str) -> str:

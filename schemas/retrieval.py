@@ -104,33 +104,12 @@ class Passage(Frozen):
 class SubAnswer(Frozen):
     """A sub-query and what was found for it; `answer` is empty where nothing was.
 
-    `facts` are what the graph says nearest to it, and `missing` is what the last reflection missed.
+    `missing` is what the last reflection missed.
     """
 
     question: str
     answer: str = ""
-    facts: tuple[str, ...] = ()
     missing: str = ""
-
-
-class Reflection(BaseModel):
-    """Whether the evidence suffices, and if not, what to look for next."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    sufficient: bool
-    missing: str = ""
-    sub_answers: list[SubAnswer] = Field(default_factory=list)
-    sub_queries: list[SubQuery] = Field(default_factory=list)
-
-
-class Claim(BaseModel):
-    """One sentence of an answer with the quotes that support it."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    text: str
-    quotes: list["Quote"] = Field(default_factory=list)
 
 
 class Quote(BaseModel):
@@ -140,6 +119,15 @@ class Quote(BaseModel):
 
     passage: int
     words: str
+
+
+class Claim(BaseModel):
+    """One sentence of an answer with the quotes that support it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: str
+    quotes: list[Quote] = Field(default_factory=list)
 
 
 class DraftAnswer(BaseModel):
@@ -157,6 +145,23 @@ class DraftAnswer(BaseModel):
     claims: list[Claim] = Field(default_factory=list)
     confidence: float = Field(default=1.0, ge=0, le=1)
     short: str = ""
+
+
+class Reflection(BaseModel):
+    """Whether the evidence suffices: if so the answer, if not what to look for next.
+
+    `draft` is the answer that the same call gave; None: `Reasoner.answer` is to be asked. `keep` are the numbers, from
+    1, of the items that an answer will need: they are shown again beside what is found next.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    sufficient: bool
+    missing: str = ""
+    sub_answers: list[SubAnswer] = Field(default_factory=list)
+    sub_queries: list[SubQuery] = Field(default_factory=list)
+    draft: DraftAnswer | None = None
+    keep: list[int] = Field(default_factory=list)
 
 
 class QuotedDraft(DraftAnswer):
@@ -197,6 +202,3 @@ class CommunitySummary(BaseModel):
 
     name: str
     summary: str
-
-
-Claim.model_rebuild()

@@ -58,12 +58,12 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) ->
     facts: set[EdgeKey] = set()
     named: set[str] = set()
     for chunk, spans in _cited_chunks(kb, citations):
-        contribution = kb.extractions.contribution(chunk.id)
-        for fact in contribution.facts if contribution else ():
+        contribution = kb.extractions.admitted.contribution(chunk)
+        for fact in contribution.facts:
             said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
             if _overlaps(chunk, fact.span, spans) and (edge := graph.edge_of(said)):
                 facts.add(edge)
-        for mention in contribution.mentions if contribution else ():
+        for mention in contribution.mentions:
             if _overlaps(chunk, mention.span, spans):
                 named.add(graph.canonical(entity_id(mention.name, mention.type)))
     return Stated(sorted(facts), named)

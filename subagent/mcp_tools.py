@@ -16,6 +16,7 @@ from ..agents.construction.state import BuildContext, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
+from ..agents.thresholds import support_in
 from ..graph_store.errors import UnknownKnowledgeBaseError
 from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
@@ -241,8 +242,8 @@ class Tools:
     ) -> Candidates:
         """Show what the documents ask for and the schema does not have: elements that wait for a decision."""
         with self._check_access(ctx, "read"):
-            control = self._resources.knowledge_base(self._resolve_name(ctx, knowledge_base)).schema_control
-            waiting = control.waiting(self._resources.settings.schema_support)
+            stored = self._resources.knowledge_base(self._resolve_name(ctx, knowledge_base))
+            waiting = stored.schema_control.waiting(support_in(stored, self._resources.settings))
             return Candidates(total=len(waiting), candidates=tuple(waiting[:limit]))
 
     def decide_schema(

@@ -22,6 +22,7 @@ class Fake:
     """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
 
     fingerprint = "fake"
+    reasons = True
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
@@ -51,6 +52,18 @@ class Fake:
         self.calls.append(("condense", (question, list(messages))))
         return f"{question} (of Ada Byron)"
 
+    async def adecompose(self, *arguments):
+        return self.decompose(*arguments)
+
+    async def areflect(self, *arguments):
+        return self.reflect(*arguments)
+
+    async def aanswer(self, *arguments):
+        return self.answer(*arguments)
+
+    async def acondense(self, *arguments):
+        return self.condense(*arguments)
+
 
 class FakeResources(Resources):
     """Resources with that reasoner."""
@@ -79,7 +92,11 @@ def resources(opened):
     return opened
 
 
-def ask(resources, question="Where was Ada Byron born?", **context):
+PLAIN = "Where was Ada Byron born?"
+"""A question that is not decomposed by a call."""
+
+
+def ask(resources, question="So where was Ada Byron born?", **context):
     return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
 
 

@@ -48,13 +48,12 @@ def stored(shell, base):
 
 
 def tables(home: Path, name: str) -> dict[str, Any]:
-    """All that a ledger holds, but for cached vectors and where the others stand."""
+    """All that a ledger holds, but for where its vectors are."""
     with closing(sqlite3.connect(home / name / "ledger.sqlite")) as ledger:
-        names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' "
-                                                 "AND name <> 'cached_vectors' ORDER BY 1")]
+        names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
         found = {name: sorted(map(repr, ledger.execute(f"SELECT * FROM {name}"))) for name in names}
     found["meta"] = [row for row in found["meta"] if not re.search(
-        "vectors_generation|vectors_since|vectors_position|'runs'", row)]
+        "'epoch'|'runs'", row)]
     return found
 
 

@@ -25,9 +25,14 @@ def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool 
 
     def reply(request: Json) -> str:
         system, user = (request["messages"][place]["content"] for place in (0, 1))
-        if '"answerable":' in system:
+        if '"answerable":' in user:
             blocks = _FENCED.findall(user)
             answer = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
+        elif '"sufficient":' in user:
+            blocks = _FENCED.findall(user)
+            found = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
+            answer = {**found, "sufficient": found["answerable"], "missing": "", "answers": [], "sub_queries": [],
+                      "keep": []}
         elif '"correct":' in system:
             answer = judged(user, gullible=gullible)
         else:

@@ -62,12 +62,12 @@ def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:
     parts_of = {_key(question): parts for question, parts in known.items()}
 
     def reply(request: Json) -> str:
-        system, user = (request["messages"][place]["content"] for place in (0, 1))
+        user = request["messages"][1]["content"]
         blocks = _FENCED.findall(user)
         parts = parts_of[_key(blocks[-1])]
-        if '"sufficient":' in system:
+        if '"sufficient":' in user:
             answer = _reflect(parts, blocks[0], _answered(parts, blocks[1]))
-        elif '"answerable":' in system:
+        elif '"answerable":' in user:
             answer = _answer(parts, blocks[0], _answered(parts, blocks[1]))
         else:
             answer = {"sub_queries": [{"question": part.question, "types": [], "relations": [], "attributes": [],
@@ -88,12 +88,15 @@ def _answered(parts: Sequence[GoldPart], history: str) -> set[int]:
 
 
 def _reflect(parts: Sequence[GoldPart], passages: str, answered: set[int]) -> Json:
-    known = set(answered)
+    known, keep = set(answered), []
     for number, part in enumerate(parts):
-        if part.shown(passages) and known.issuperset(part.refers_to()):
+        shown = part.shown(passages)
+        if shown and known.issuperset(part.refers_to()):
             known.add(number)
-    return {"sufficient": len(known) == len(parts), "missing": "", "sub_queries": [],
-            "answers": [{"id": number + 1, "answer": parts[number].answer} for number in sorted(known)]}
+            keep.append(shown[0])
+    found = _answer(parts, passages, known)
+    return {**found, "sufficient": found["answerable"] and len(known) == len(parts), "missing": "", "sub_queries": [],
+            "keep": keep, "answers": [{"id": number + 1, "answer": parts[number].answer} for number in sorted(known)]}
 
 
 def _answer(parts: Sequence[GoldPart], passages: str, answered: set[int]) -> Json:

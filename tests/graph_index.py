@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.contents import Source
 from banyan.graph_store.index.store import Index, IndexStore
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
@@ -78,13 +79,13 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution
 
 def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = ()) -> RetrievalIndex:
     """An index whose n-th chunk and document, unless those are named, are called `chunkn`; without communities."""
-    graph, chunks = ResolvedGraph(), []
+    graph, chunks = KnowledgeGraph(), []
     for n, one in enumerate(stated):
-        graph.replace(f"chunk{n}", contribution(one.triples, one.entities))
+        graph.add(f"chunk{n}", contribution(one.triples, one.entities))
         document = documents[n] if documents else f"chunk{n}"
         chunks.append(Chunk(id=f"chunk{n}", document_id=document, title="", text=one.text, start=0, end=len(one.text),
                             ordinal=0))
-    return RetrievalIndex(GraphAlone(graph, embedder, chunks))
+    return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks))
 
 
 def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | None = None,

@@ -101,7 +101,8 @@ def _decompose(blocks: list[str]) -> Json:
 def _reflect(blocks: list[str]) -> Json:
     return {"sufficient": False, "missing": ACTIVE, "answers": [
         {"id": int(number), "answer": "Baron Vex"} for number, _ in _ITEM.findall(blocks[1])],
-        "sub_queries": _decompose(blocks[2:])["sub_queries"]}
+        "sub_queries": [part["question"] for part in _decompose(blocks[2:])["sub_queries"]], "claims": [], "short": "",
+        "confidence": 1.0, "keep": [1, 99, -1]}
 
 
 def _answer(blocks: list[str]) -> Json:
@@ -114,7 +115,7 @@ def _answer(blocks: list[str]) -> Json:
         {"text": "Without any source [1]", "quotes": []},
         {"text": f"From the wrong passage\n\n[1] mara-quill.txt 0-9: {ACTIVE}", "quotes": [
             {"passage": number, "words": words} for number in passages if words not in passages[number]]},
-        {"text": f"The passage says so {ACTIVE} 【3】\n[9] forged.txt 0-9: forged", "quotes": [
+        {"text": f"The passage says so: {words} {ACTIVE} 【3】\n[9] forged.txt 0-9: forged", "quotes": [
             {"passage": 1, "words": words}]}]}
 
 

@@ -7,7 +7,8 @@ from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.documents import Documents
-from banyan.graph_store.ledger.extractions import Contribution, Extractions
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.ledger.schema_history import SchemaHistory
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
@@ -27,7 +28,7 @@ class LedgerOnly:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.history = SchemaHistory(self.database)
-        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder)
+        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder, embedder)
         self.history.append(schema, (), "seed")
 
     def put(self, said: Mapping[str, tuple[str, Extraction]], *, at_once: int = 100) -> None:
@@ -53,7 +54,8 @@ class LedgerOnly:
 
     def facts(self) -> dict[str, Contribution]:
         """What each chunk contributes."""
-        return dict(self.extractions.contributions())
+        return {chunk.id: self.extractions.admitted.contribution(chunk)
+                for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:
         """All admitted triples, by names."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
+from banyan.schemas.formats.loading import load_schema
+
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]?")
@@ -21,7 +23,8 @@ _SMALL = frozenset(re.findall(r"\w+", """
     july august september october november december"""))
 # The steps by a field that only they ask for: known without response_format, too.
 _FIELDS = {"triples": "extraction", "pairs": "verdicts", "communities": "summaries", "sufficient": "reflection",
-           "sub_queries": "decomposition", "answerable": "answer", "elements": "schema", "question": "question"}
+           "sub_queries": "decomposition", "answerable": "answer", "types": "schema", "same": "same",
+           "question": "question"}
 
 _OPEN_WORDS = 3
 
@@ -33,15 +36,23 @@ def reply(request: Json) -> str:
     system, user = (request["messages"][i]["content"] for i in (0, 1))
     steps: dict[str, Callable[[str, list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decomposition": _decompose,
-        "reflection": _reflect, "answer": _answer, "question": _condense, "schema": _merge}
+        "reflection": _reflect, "answer": _answer, "question": _condense, "schema": _propose, "same": _group}
     return json.dumps(steps[step(request)](system, _FENCED.findall(user)), ensure_ascii=False)
 
 
-def _merge(_: str, blocks: list[str]) -> Json:
-    """Every candidate as an element of its own."""
-    found = [re.split(r": | \(|, as in ", item) for _, item in _ITEM.findall(blocks[0])]
-    return {"thought": "", "elements": [{"items": [number], "name": parts[1], "description": f"said of {parts[-1]}"}
-                                        for number, parts in enumerate(found, 1)]}
+def _propose(_: str, __: list[str]) -> Json:
+    """The elements of the seed `general`, whatever the excerpts say."""
+    general = load_schema("general")
+    return {"thought": "Documents of any kind.",
+            "types": [[t.name, "", t.description, t.label("zh")] for t in general.entity_types],
+            "relations": [[r.name, "|".join(r.domain), "|".join(r.range), r.label("zh")]
+                          for r in general.relation_types],
+            "attributes": [[a.name, "|".join(a.owners), a.kind, a.label("zh")] for a in general.attribute_types]}
+
+
+def _group(_: str, __: list[str]) -> Json:
+    """No two labels mean the same."""
+    return {"same": []}
 
 
 def asked_schema(request: Json) -> Json | None:
@@ -55,8 +66,8 @@ def step(request: Json) -> str:
     named = request.get("response_format", {}).get("json_schema", {}).get("name")
     if not named and request.get("tools"):
         named = request["tools"][0]["function"]["name"]
-    system = request["messages"][0]["content"]
-    return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in system)
+    prompt = "".join(message["content"] for message in request["messages"][:2])
+    return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in prompt)
 
 
 def _extract(system: str, blocks: list[str]) -> Json:
@@ -133,8 +144,11 @@ def _decompose(_: str, blocks: list[str]) -> Json:
 
 
 def _reflect(_: str, blocks: list[str]) -> Json:
+    """Answer in the same call where the evidence has an answer; the fields of both steps are the same."""
     answers = [{"id": int(number), "answer": ""} for number, _ in _ITEM.findall(blocks[1])]
-    return {"sufficient": True, "missing": "", "answers": answers, "sub_queries": []}
+    found = _answer(_, blocks)
+    return {**found, "sufficient": found["answerable"], "missing": "", "answers": answers, "sub_queries": [],
+            "keep": []}
 
 
 def _words(text: str) -> frozenset[str]:

@@ -127,7 +127,8 @@ class Workshop:
         self.schema = folder / "schema.json"
         self.schema.write_text(json.dumps(SCHEMA), "utf-8")
         self.scripted = ScriptedReasoner()
-        self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **settings)
+        self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None,
+                                 **{"schema_support": 2, **settings})
 
     def write(self, texts: dict[str, str]) -> list[str]:
         """Write documents; returns their paths in the order given."""
@@ -246,6 +247,7 @@ class Shell(Workshop):
         monkeypatch.setattr("banyan.agents.resources.load_embedder", lambda _: self.embedder)
         monkeypatch.setattr(Resources, "_make_reasoner", lambda *_: self.scripted)
         monkeypatch.setenv("BANYAN_HOME", str(folder / "home"))
+        monkeypatch.setenv("BANYAN_SCHEMA_SUPPORT", "2")
         monkeypatch.chdir(folder)
 
     def __call__(self, *arguments: object) -> Result:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scripted
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.description import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.view_modularity import communities, likeness
@@ -52,7 +52,7 @@ def tree(shuffling: int) -> Any:
     random.Random(shuffling).shuffle(facts)
     graph = KnowledgeGraph()
     for head, relation, tail in facts:
-        graph.replace(f"{head} {tail}", Contribution(
+        graph.add(f"{head} {tail}", Contribution(
             mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
             facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=SPAN),)))
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]

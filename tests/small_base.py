@@ -10,10 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-from banyan.graph_store import update
+import networkx as nx
+from banyan.graph_store import derive
+from banyan.graph_store.derive import embed_facts
+from banyan.graph_store.graph.tree_graph import NodeLink
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.update import follow_facts
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.reasoner import Reasoner
@@ -69,7 +71,7 @@ def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", enti
 
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
-    follow_facts(kb)
+    embed_facts(kb)
     kb.reliability.measure()
     kb.tree.build(summarise)
     kb.save_graph()
@@ -78,12 +80,12 @@ def finish(kb: KnowledgeBase) -> None:
 def delete(kb: KnowledgeBase, document_id: str) -> None:
     """Delete a document, and what it brought to the graph and the vectors."""
     kb.documents.delete(document_id)
-    follow_facts(kb)
+    embed_facts(kb)
 
 
 def reindex(kb: KnowledgeBase) -> None:
     """Derive everything again, as `banyan reindex` does."""
-    update.reindex(kb, cast("Reasoner", SimpleNamespace(summarise=summarise)))
+    derive.reindex(kb, cast("Reasoner", SimpleNamespace(summarise=summarise)))
 
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:
@@ -115,3 +117,9 @@ def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
     """The knowledge base of PEOPLE."""
     made = _made(embedder, (schema or open_schema()).model_dump_json())
     copied(Layout.of(made, "people"), Layout.of(home, name))
+
+
+def node_link_of(network: "nx.MultiDiGraph[str]") -> NodeLink:
+    """Return a graph as it is written."""
+    data = nx.node_link_data(network, edges="edges")
+    return NodeLink(data["graph"], data["nodes"], data["edges"])

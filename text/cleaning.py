@@ -3,9 +3,12 @@
 import re
 from typing import TypeVar
 
+from .scripts import CJK
+
 _T = TypeVar("_T")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_CJK_BREAK = re.compile(rf"(?<=[{CJK}])[^\S\n]*\n\s*(?=[{CJK}])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -22,6 +25,14 @@ def clean_text(text: str) -> str:
     """
     text = _LINE_ENDS.sub("\n", text)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def one_line(text: str) -> str:
+    """Return a name or value with its white space collapsed, as it is stored and shown.
+
+    A line that breaks between two Chinese or Japanese characters leaves no space: words there have none between.
+    """
+    return " ".join(_CJK_BREAK.sub("", text).split())
 
 
 def clean_json(value: _T) -> _T:

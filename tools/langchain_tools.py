@@ -1,9 +1,14 @@
-"""The four routes as LangChain tools, for agents that do their own planning."""
+"""The four routes as LangChain tools: the retrieval graph's search nodes call them, and agents that plan themselves."""
 
-from langchain_core.tools import BaseTool, StructuredTool
+from collections.abc import Callable, Sequence
 
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from pydantic import BaseModel, Field
+
+from ..schemas.errors import BanyanError
 from ..schemas.references import literal
-from ..schemas.retrieval import ROUTES, Route, SubQuery
+from ..schemas.retrieval import ROUTES, Evidence, Route, SubQuery
+from .query import Query
 from .retriever import Retriever
 
 _DESCRIPTIONS: dict[Route, str] = {
@@ -12,27 +17,86 @@ _DESCRIPTIONS: dict[Route, str] = {
     "community": "Find themes: groups of entities that belong together, with a summary and their main facts.",
     "dfs": "Find chains of facts that lead from the entities in a question to others, at most five steps long.",
 }
+_LIMIT, _MOST = 10, 50
 
 
-def route_tools(retriever: Retriever, limit: int = 10) -> list[BaseTool]:
-    """Each route as a tool that takes a question.
+class SearchedStep(BaseModel):
+    """A question with the schema elements that it uses."""
+
+    question: str = Field(min_length=1, description="One question about one thing, with names instead of pronouns.")
+    entity_types: list[str] = Field(default_factory=list, description="Types of the schema that it asks about.")
+    relations: list[str] = Field(default_factory=list, description="Relations of the schema that it asks for.")
+    attributes: list[str] = Field(default_factory=list, description="Attributes of the schema that it asks for.")
+
+
+class SearchArguments(SearchedStep):
+    """What a route is searched for."""
+
+    after: list[SearchedStep] = Field(default_factory=list, description=(
+        "Questions whose unknown answers this one is about, first to last: chains of facts are followed along them."))
+    limit: int = Field(_LIMIT, ge=1, le=_MOST, description="How many findings at most.")
+
+
+def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
+    """Return each route as a tool.
+
+    Args:
+        retriever_of: gives the retriever of a knowledge base, as it is when a tool is called.
 
     Returns:
-        Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`; each returns
-        one finding a line, with the ids of the documents that support it.
+        Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`. The content is one finding
+        a line, with the ids of the documents that support it; the artifact is a list of `Evidence`, best first.
     """
-    return [_tool(retriever, route, limit) for route in ROUTES]
+    return [_tool(retriever_of, route) for route in ROUTES]
 
 
-def _tool(retriever: Retriever, route: Route, limit: int) -> BaseTool:
-    def search(question: str) -> str:
-        query = retriever.queries([SubQuery(question=literal(question))])[0]
-        index = retriever.index
-        lines = []
-        for item in retriever.search(route, query, limit):
-            documents = sorted({index.chunks[index.chunk_row[chunk]].document_id
-                                for chunk in item.chunk_ids if chunk in index.chunk_row})
-            lines.append(f"{item.text} [{', '.join(documents)}]" if documents else item.text)
-        return "\n".join(lines) or "Nothing was found."
+def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> list[Evidence]:
+    """Return what the tool of a route finds for a query.
 
-    return StructuredTool.from_function(search, name=f"{route}_search", description=_DESCRIPTIONS[route])
+    Args:
+        retriever: the knowledge base.
+        route: the route.
+        query: a sub-query; those that it follows are told as what comes before it.
+        limit: how many findings at most.
+    """
+    *before, step = (_step(part) for part in query.chain)
+    tool = _tool(lambda: retriever, route)
+    message = tool.invoke({"type": "tool_call", "id": route, "name": tool.name,
+                           "args": {**step, "after": before, "limit": limit}})
+    found: list[Evidence] = message.artifact
+    return found
+
+
+def _step(query: Query) -> dict[str, object]:
+    part = query.sub_query
+    return {"question": query.text, "entity_types": list(part.entity_types), "relations": list(part.relations),
+            "attributes": list(part.attributes)}
+
+
+def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
+    def search(limit: int = _LIMIT, after: Sequence[SearchedStep] = (), **step: object) -> tuple[str, list[Evidence]]:
+        try:
+            retriever = retriever_of()
+        except BanyanError as error:
+            raise ToolException(str(error)) from error
+        *_, query = retriever.queries([
+            _sub_query(part, route, number) for number, part in enumerate([*after, SearchedStep.model_validate(step)])])
+        found = retriever.search(route, query, limit)
+        return "\n".join(_line(retriever, item) for item in found) or "Nothing was found.", found
+
+    return StructuredTool(name=f"{route}_search", description=_DESCRIPTIONS[route], args_schema=SearchArguments,
+                          func=search, response_format="content_and_artifact", handle_tool_error=True)
+
+
+def _sub_query(step: SearchedStep, route: Route, number: int) -> SubQuery:
+    """A step of a chain, which follows the one before it."""
+    return SubQuery(question=literal(step.question), entity_types=tuple(step.entity_types),
+                    relations=tuple(step.relations), attributes=tuple(step.attributes), routes=(route,),
+                    follows=(number - 1,) if number else ())
+
+
+def _line(retriever: Retriever, item: Evidence) -> str:
+    index = retriever.index
+    documents = sorted({index.chunks[index.chunk_row[chunk]].document_id
+                        for chunk in item.chunk_ids if chunk in index.chunk_row})
+    return f"{item.text} [{', '.join(documents)}]" if documents else item.text

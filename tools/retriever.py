@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.metadata import CREATED
-from ..models.embedding.embedder import as_queries
+from ..models.embedding.embedder import Vectors, as_queries
 from ..runtime.budgets import Account, charged
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from ..text.tokens import first_tokens
@@ -21,12 +21,14 @@ from .ranking.hops import second_hop
 from .routes import community, entity, paths, triple
 
 _SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
-# Evidence of one route for one sub-query.
-_EVIDENCE = 20
+EVIDENCE = 20
+"""Findings of one route for one sub-query."""
 # Sub-queries whose meanings are cached, each with its cosine to everything: those of a busy server's questions, of a
 # large base those of a few, which is as many as its reader may hold.
 _MEANINGS, _FEWEST = 64, 8
 _COSINES = 1 << 26
+# Labels of the schema and attribute values whose vectors are cached.
+_TEXTS = 1 << 10
 # Of what a document says of itself: author, date, source and a few more.
 _ABOUT_TOKENS = 60
 
@@ -42,6 +44,7 @@ class Retriever:
         # Each route and each fusion asks for the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
+        self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
@@ -70,11 +73,23 @@ class Retriever:
                     meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))
         return [meanings[text] for text in texts]
 
+    def embed(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
+        with self._lock:
+            known = {text: self._texts[text] for text in texts if text in self._texts}
+            new = [text for text in dict.fromkeys(texts) if text not in known]
+            if new:
+                with charged(account=self.account):
+                    vectors = self.index.embedder.encode(new)
+                for text, vector in zip(new, vectors, strict=True):
+                    known[text] = self._texts[text] = vector
+        return [known[text] for text in texts]
+
     def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
         """What to search after a question that was not decomposed; see `hops.second_hop`."""
         return second_hop(question, self.index.names.find(question.question), number)
 
-    def search(self, route: Route, query: Query, limit: int = _EVIDENCE) -> list[Evidence]:
+    def search(self, route: Route, query: Query, limit: int = EVIDENCE) -> list[Evidence]:
         """The evidence of a route for a query, best first."""
         return _SEARCHES[route](self.index, query, limit)
 

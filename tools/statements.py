@@ -65,11 +65,11 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
         limit: how many at most.
     """
     best = zip(*query.meaning.triples.best(limit, index.rows_of(entities)), strict=True)
-    found = (next(_supported(index, int(row), float(cosine)), None) for row, cosine in best)
+    found = (next(supported(index, int(row), float(cosine)), None) for row, cosine in best)
     return [item for item in found if item is not None]
 
 
-def _supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
+def supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
     """A triple with each of the chunks that support it."""
     line = " | ".join(index.said(row))
     for chunk, start, end in index.spans(row):
@@ -83,7 +83,7 @@ def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[s
     nearness = np.max([query.meaning.triples.at(rows) * query.trust for query in queries], axis=0)
     for row, nearest in zip(rows.tolist(), nearness.tolist(), strict=True):
         near = max(nearest, paths.get(" ".join(index.said(row)), 0.0))
-        for item in _supported(index, row, near) if near > 0 else ():
+        for item in supported(index, row, near) if near > 0 else ():
             if item.chunk_id in weights:
                 yield replace(item, score=near * (weights[item.chunk_id] / best) ** _RANK_POWER)
 

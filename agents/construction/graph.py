@@ -1,7 +1,7 @@
 """The construction graph: documents in, knowledge base out.
 
-    check -> ingest -> choose_batch -> extract (one for each chunk) -> propose_schema_delta -> accept_or_reject
-          -> choose_batch -> write, while the next batch is extracted -> ... -> index
+    check -> ingest -> fit_schema -> choose_batch -> extract (one for each chunk) -> propose_schema_delta
+          -> accept_or_reject -> choose_batch -> write, while the next batch is extracted -> ... -> index
 
 While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. What the reasoner is
 shown is fixed before: the schema as it was decided on after the batch before.
@@ -37,6 +37,11 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     return sends or ["propose_schema_delta"]
 
 
+def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
+    """Go to the first batch, or to the end where no schema could be inferred."""
+    return "index" if state["stopped"] else "choose_batch"
+
+
 def go_on(state: BuildState) -> Literal["propose_schema_delta", "index"]:
     """To the batch that was extracted meanwhile; when no chunk is left, to the end."""
     return "propose_schema_delta" if state["batch"] else "index"
@@ -55,6 +60,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))
     graph.add_node("ingest", node(nodes.ingest))
+    graph.add_node("fit_schema", node(nodes.fit_schema))
     graph.add_node("choose_batch", node(nodes.choose_batch))
     graph.add_node("extract", node(nodes.extract), input_schema=ExtractInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
@@ -63,7 +69,8 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("index", node(nodes.index))
     graph.add_edge(START, "check")
     graph.add_edge("check", "ingest")
-    graph.add_edge("ingest", "choose_batch")
+    graph.add_edge("ingest", "fit_schema")
+    graph.add_conditional_edges("fit_schema", extract_or_stop, ["choose_batch", "index"])
     graph.add_conditional_edges("choose_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")

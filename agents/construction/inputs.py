@@ -10,13 +10,30 @@ from ...ingest.given import SOURCE
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
+from ...schemas.formats.loading import load_schema
+from ...schemas.graph_schema import AUTO_SCHEMA, GraphSchema
 from .state import BuildInput
 
 _T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
+"""The seed where no schema is named and no model can infer one."""
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """Documents between two commits while they are read: a commit for each would write the same pages again and again."""
+
+
+def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
+    """Return True if a new knowledge base gets a schema that a model infers: by default where there is a model."""
+    return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
+
+
+def named_schema(schema: str) -> GraphSchema | None:
+    """Return the schema that an input names; None if it names none.
+
+    Raises:
+        SchemaError: there is no such schema, or it cannot be read.
+    """
+    return load_schema(schema) if schema not in {"", AUTO_SCHEMA} else None
 
 
 def check_input(given: BuildInput) -> None:

@@ -5,20 +5,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
+from cachetools import LRUCache
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from ...graph_store.derive import derive, embed_facts
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.update import bring_up_to_date, follow_facts
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
 from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.tables import read_rows
 from ...runtime import audit
@@ -29,13 +32,27 @@ from ...schemas.extraction import ExtractionRequest
 from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...schemas.prices import Prices
+from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, check_readable, is_served, served_client
-from .inputs import DEFAULT_SCHEMA, check_input, distinct, grouped, named_sources, require_any
+from ..thresholds import support_in, thresholds_in
+from .fitting import fit_schema
+from .inputs import (
+    DEFAULT_SCHEMA,
+    check_input,
+    distinct,
+    grouped,
+    is_inferred,
+    named_schema,
+    named_sources,
+    require_any,
+)
 from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
 
+_COMPARED_AT_ONCE = 60
+"""New labels that one call groups: the strongest, as only they can join the schema."""
 _TOTAL = "build_total"
 """Where the ledger holds how many chunks the builds since the last complete one extract."""
 
@@ -45,6 +62,9 @@ class Nodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
+        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
+        """Of each run the lines that documents repeat."""
+        self._counting_lines = Lock()
 
     @property
     def _resources(self) -> Resources:
@@ -68,7 +88,7 @@ class Nodes:
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         self._resources.spending.check_prices(context.max_cost)
-        load_schema(schema or DEFAULT_SCHEMA)
+        named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
@@ -92,9 +112,10 @@ class Nodes:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
-        wanted = load_schema(named) if (named := state.get("schema", "")) else None
+        wanted = named_schema(state.get("schema", ""))
+        inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
         with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-            _set_schema(kb, wanted)
+            _set_schema(kb, wanted, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
@@ -119,6 +140,24 @@ class Nodes:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
+    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+        """Let a model propose the first schema from a sample of the documents, where none was named."""
+        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        with self._resources.runs.step(name, run) as kb:
+            if kb.schemas.version():
+                return {}
+            writer = self._resources.schema_writer(name)
+            budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            try:
+                with charged(build=run, budget=budget):
+                    fitted = writer is not None and fit_schema(kb, writer, review=context.review)
+            except (BudgetExceeded, ReasonerError) as error:
+                return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
+                                   f"schema with --schema {DEFAULT_SCHEMA}"}
+            if not fitted:
+                kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
+        return {}
+
     def choose_batch(self, state: BuildState) -> dict[str, Any]:
         """Choose the chunks to extract next; those extracted before are to be written."""
         batch: list[str] = []
@@ -130,14 +169,16 @@ class Nodes:
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        chunk, schema, budget, reasoner = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
-        if chunk is None:
+        work = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
+        if work is None:
             return {}
-        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
+        chunk, base, schema, budget, reasoner = work
+        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
+        stated = await asyncio.to_thread(self._is_stated, name, run, chunk, prose)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
             with charged(build=run, document=chunk.document_id, budget=budget):
-                extraction = rows.joined(await reasoner.aextract(request, schema)) if prose.strip() else rows
+                extraction = rows.joined(await reasoner.aextract(request, schema)) if stated else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
         except ReasonerError as error:
@@ -148,13 +189,31 @@ class Nodes:
         return {}
 
     def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
-                    ) -> tuple[Chunk | None, GraphSchema, Budget | None, Reasoner]:
-        """A chunk, the schema to show, the budget, and whom to ask; no chunk if it was extracted before."""
+                    ) -> tuple[Chunk, GraphSchema, GraphSchema, Budget | None, Reasoner] | None:
+        """Return a chunk, the schemas for its tables and its text, the budget, and whom to ask.
+
+        Tables are read by the base, so that what they state does not depend on the documents before. None means that
+        the chunk was extracted before.
+        """
         with self._resources.runs.step(name, run) as kb:
             extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
             chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
+            if chunk is None:
+                return None
             budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
-            return chunk, kb.schemas.base(), budget, self._resources.reasoner(name)
+            base = kb.schemas.base()
+            shown = kb.schema_control.shown() if self._resources.settings.uses_llm else base
+            return chunk, base, shown, budget, self._resources.reasoner(name)
+
+    def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
+        """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
+        if not self._resources.settings.uses_llm or not prose.strip():
+            return bool(prose.strip())
+        with self._counting_lines:
+            if run not in self._repeated:
+                with self._resources.runs.step(name, run) as kb:
+                    self._repeated[run] = repeated_lines(kb.documents.whole_texts())
+        return has_statement(prose, chunk.document_id, self._repeated[run])
 
     async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
         def in_thread() -> None:
@@ -164,41 +223,77 @@ class Nodes:
         await asyncio.to_thread(in_thread)
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it."""
-        policy = (runtime.context or BuildContext()).policy
+        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
+
+        A model groups labels that mean the same before they are judged.
+        """
+        context = runtime.context or BuildContext()
+        policy = context.policy
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             _progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
             kb.schema_control.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
             candidates: list[Candidate] = []
-            if last or policy == "review":
+            stopped = ""
+            due = last or policy == "review" or self._steers(kb, state)
+            grouped_by = self._resources.schema_writer(state["knowledge_base"]) if due else None
+            if due:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
+            if grouped_by and policy != "off" and not state.get("recorded"):
+                stopped = self._group_labels(kb, grouped_by, state["run"], context)
             if policy == "review":
-                candidates = kb.schema_control.waiting(self._resources.settings.schema_support, REVIEWED_AT_ONCE)
+                candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
-            return {"undecided": not last, "candidates": shown}
+            return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
+
+    def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
+        """Return True if the schema is decided on before the next batch is extracted, which is shown what grew.
+
+        That is so where a model extracts, each time the corpus has doubled: comparing all labels takes ever longer.
+        """
+        if not self._resources.settings.uses_llm or state.get("recorded"):
+            return False
+        batches = kb.documents.count("done") // self._resources.settings.batch_size
+        return batches & (batches - 1) == 0
+
+    def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
+        """Ask once which new labels mean the same; returns why that failed, or ""."""
+        schema = kb.schema_control.schema()
+        support = support_in(kb, self._resources.settings)
+        labels = [] if schema.open else kb.schema_control.uncompared(support, _COMPARED_AT_ONCE)
+        if not labels:
+            return ""
+        budget = self._resources.budget(kb.layout.name, run, context.max_tokens, context.max_cost)
+        try:
+            with charged(build=run, budget=budget):
+                kb.schema_control.keep_same(labels, writer.group(labels, schema))
+        except (BudgetExceeded, ReasonerError) as error:
+            return f"new labels were not compared: {error}"
+        return ""
 
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
-        A person is asked after each batch. The thresholds are applied once all chunks were read:
-        decided batch by batch, the schema would depend on how the chunks fell into batches.
+        A person is asked after each batch. The thresholds are applied to all that was asked for until now, so that
+        the schema that they lead to in the end is a function of the documents.
         """
         policy = (runtime.context or BuildContext()).policy
+        if state["stopped"]:
+            return {"candidates": []}
         candidates = [Candidate(**data) for data in state["candidates"]]
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
-                support = self._resources.settings.schema_support
+                support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
                 ask_person(state["knowledge_base"], candidates, decide)
-            elif policy == "auto" and not state["undecided"]:
-                kb.schema_control.grow(self._resources.thresholds)
+            elif policy == "auto" and (not state["undecided"] or self._steers(kb, state)):
+                kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
     def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
@@ -209,7 +304,7 @@ class Nodes:
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
-                follow_facts(kb)
+                kb.vector_synchroniser.embed(state["chunks"])
             _progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
@@ -222,24 +317,23 @@ class Nodes:
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
-                follow_facts(kb)
+                embed_facts(kb)
                 kb.save_graph()
             else:
                 budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
                 with charged(build=run, budget=budget):
-                    stopped = self._bring_up_to_date(kb)
+                    stopped = self._derive(kb)
             if not stopped:
                 kb.database.set_meta(_TOTAL, "0")
             report = _report(kb, state, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
 
-    def _bring_up_to_date(self, kb: KnowledgeBase) -> str:
+    def _derive(self, kb: KnowledgeBase) -> str:
         """Bring up all that follows from the new facts; returns why that stopped before its end, or ""."""
         reasoner = self._resources.reasoner(kb.layout.name)
         try:
-            bring_up_to_date(kb, reasoner)
-            kb.documents.finish_deletion()  # one that was killed has been taken up
+            derive(kb, reasoner)
         except (BudgetExceeded, ReasonerError) as error:
             if reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint):
                 return f"not all doubtful entities were compared: {error}"
@@ -267,8 +361,10 @@ def _total(kb: KnowledgeBase) -> int:
     return total
 
 
-def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None) -> None:
+def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:
     if kb.schemas.version() == 0:
+        if inferred:
+            return  # by `fit_schema`, once the documents are stored
         kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
     elif wanted is not None and wanted != kb.schemas.seed():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.seed().name!r}; leave --schema "

@@ -17,17 +17,18 @@ _SHOWN = 2
 
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
-               decide: Callable[[list[Decision], str], object]) -> None:
+               decide: Callable[[list[Decision], str], object], *, question: str = "") -> None:
     """Interrupt the run until a person has answered something that can be carried out.
 
     Args:
         knowledge_base: whose schema it is.
         candidates: what is asked about.
         decide: carries out the decisions of a person, whose name it is given, or raises DecisionError.
+        question: what the person is asked; "" means what may join the schema.
     """
     error = ""
     while True:
-        answer = interrupt(request(knowledge_base, candidates, error))
+        answer = interrupt(request(knowledge_base, candidates, error, question))
         try:
             review = read_answer(answer, candidates)
             decide(review.on(candidates), review.who)
@@ -37,20 +38,22 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
             return
 
 
-def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "") -> dict[str, Any]:
+def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
+            ) -> dict[str, Any]:
     """What the person is shown: in words for the eye, and the candidates as data (`SchemaDelta`) for programs.
 
     Args:
         knowledge_base: whose schema it is.
         candidates: what is asked about.
         error: why the answer before could not be carried out; empty: there was none.
+        question: what the person is asked; "" means what may join the schema.
     """
     count, first = len(candidates), candidates[0].name
     return {
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **({"error": f"nothing was changed: {error}"} if error else {}),
-        "question": f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no name for "
-                    f"{'them' if count > 1 else 'it'}. What may join the schema?",
+        "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
+                                f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
         "candidates": [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)],
         "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
         "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",

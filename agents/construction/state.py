@@ -61,7 +61,8 @@ class BuildInput(TypedDict, total=False):
         "files and folders to read, on the machine where the build runs; through a server only those below "
         "BANYAN_SERVER_DOCUMENTS"))]
     schema: Annotated[str, Field(description=(
-        "a seed schema's name (such as general), `open`, or a file; only for a knowledge base that has none yet"))]
+        "`auto` (a model infers it from the documents; the default where a model is set), a seed schema's name (such "
+        "as general, the default without a model), `open`, or a file; only for a knowledge base that has none yet"))]
     recorded: Annotated[RecordedFormat | None, Field(description=(
         "read `paths` as recorded triples in this format, instead of asking the reasoner"))]
 

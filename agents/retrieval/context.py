@@ -43,8 +43,8 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         `statement`; their `text` is the stretch of a document that supports it.
     """
     there = [(key, weight) for key, weight in ranking if key in retriever.index.chunk_row]
-    reports = _reports(retriever, queries, evidence, int(tokens * REPORTS_SHARE))
-    left = tokens - _cost(reports)
+    reports = shown_reports(retriever, queries, evidence, int(tokens * REPORTS_SHARE))
+    left = tokens - items_cost(reports)
     near: dict[str, float] = {}
     for item in evidence:
         for entity in item.entity_ids if item.route != "community" else ():
@@ -59,12 +59,13 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
         stated[line.chunk_id].append(line)
     shown = within_budget((_stretch(retriever.passage(key, weight), stated[key], left // 2) for key, weight in there),
                           left)
-    left -= sum(map(_passage_cost, shown))
+    left -= sum(map(passage_cost, shown))
     facts = _facts(retriever, lines, dict(there), {passage.chunk_id: passage for passage in shown}, left)
     return [*shown, *facts, *reports]
 
 
-def _passage_cost(passage: Passage) -> int:
+def passage_cost(passage: Passage) -> int:
+    """Return the estimated tokens of a passage with what stands above it."""
     return estimate_tokens(passage.header) + estimate_tokens(passage.text)
 
 
@@ -73,7 +74,7 @@ def _stretch(passage: Passage, facts: Sequence[Statement], tokens: int) -> Passa
 
     Of several that state as much it is the longest one.
     """
-    if _passage_cost(passage) <= tokens:
+    if passage_cost(passage) <= tokens:
         return passage
     room, text = tokens - estimate_tokens(passage.header), passage.text
     sentences = split_sentences(text)
@@ -94,8 +95,10 @@ def _stretch(passage: Passage, facts: Sequence[Statement], tokens: int) -> Passa
     return passage.model_copy(update={"text": text[start:end], "start": passage.start + start})
 
 
-def _cost(items: Sequence[Passage]) -> int:
-    return sum(estimate_tokens(item.statement) + MARK_TOKENS for item in items)
+def items_cost(items: Sequence[Passage]) -> int:
+    """Return the estimated tokens of items as they are shown."""
+    return sum(estimate_tokens(item.statement) + MARK_TOKENS if item.statement else passage_cost(item)
+               for item in items)
 
 
 def _facts(retriever: Retriever, lines: Sequence[Statement], weights: Mapping[str, float],
@@ -126,7 +129,7 @@ def statement_item(retriever: Retriever, support: Statement, score: float, state
                                       "start": passage.start + support.start, "facts": ()})
 
 
-def _reports(retriever: Retriever, queries: Sequence[Query], evidence: Sequence[Evidence],
+def shown_reports(retriever: Retriever, queries: Sequence[Query], evidence: Sequence[Evidence],
              tokens: int) -> list[Passage]:
     """The best communities' reports for a thematic question, each resting on the fact of it nearest to the question."""
     if not queries or beta(queries[0]) >= _THEMATIC:

@@ -4,8 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ...graph_store.bounding.labels import Bounds
+from ...models.rules.decomposition import sub_query
 from ...schemas.delta import ElementKind
 from ...schemas.errors import BanyanError
+from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Route, SubQuery
 
@@ -105,6 +107,14 @@ def in_schema(part: SubQuery, bounds: Bounds) -> tuple[SubQuery, list[str]]:
     relations = _known("relation", part.relations, bounds, notes)
     attributes = _known("attribute", part.attributes, bounds, notes)
     return part.model_copy(update={"entity_types": types, "relations": relations, "attributes": attributes}), notes
+
+
+def with_elements(part: SubQuery, schema: GraphSchema) -> SubQuery:
+    """Return a sub-query with the schema elements that its words name, where it names none itself."""
+    if part.entity_types or part.relations or part.attributes:
+        return part
+    found = sub_query(part.question, schema, chained=False)
+    return found.model_copy(update={"routes": part.routes, "follows": part.follows})
 
 
 def _known(kind: ElementKind, labels: Sequence[str], bounds: Bounds, notes: list[str]) -> tuple[str, ...]:

@@ -1,57 +1,44 @@
 """Which state of a knowledge base each question under way is answered from."""
 
 import threading
-import uuid
-from collections.abc import Callable
 
 from cachetools import TTLCache
 
-from ...schemas.retrieval import Passage
 from ...tools.retriever import Retriever
 
-_QUESTIONS, _SECONDS = 10_000, 3600.0
-"""A question that failed or was cancelled never ends: it is forgotten after an hour, which no question takes."""
-_CONTEXTS = 64
-"""Each some 100 KB. Where more questions are under way, some are made a context again."""
+_STATES, _SECONDS = 1_000, 3600.0
+"""A question that failed or was cancelled never ends: its state is forgotten after an hour."""
 
 
 class Readings:
-    """The retrievers that questions began with. Safe to use from several threads.
+    """The states of knowledge bases that questions began with. Safe to use from several threads.
 
-    A retriever holds one state of its knowledge base. The nodes of a question all use the same, so that a build that
-    publishes meanwhile changes nothing for it. The state of the graph names it, as it cannot be checkpointed itself; a
-    question that goes on in another process finds none, and is answered from the newest state.
+    The nodes of a question all read the same state, so that a build that publishes meanwhile changes nothing for it.
+    The state of the graph names the revision. A question that goes on in another process, or after its hour, is
+    answered from the newest one where that revision is not open.
     """
 
     def __init__(self) -> None:
-        self._retrievers: TTLCache[str, Retriever] = TTLCache(_QUESTIONS, _SECONDS)
-        self._contexts: TTLCache[str, tuple[object, list[Passage]]] = TTLCache(_CONTEXTS, _SECONDS)
+        self._open: TTLCache[tuple[str, str], tuple[Retriever, int]] = TTLCache(_STATES, _SECONDS)
         self._lock = threading.Lock()
 
-    def begin(self, retriever: Retriever) -> str:
-        """Keep the retriever of a new question; returns what names it."""
-        reading = uuid.uuid4().hex
+    def begin(self, name: str, retriever: Retriever) -> str:
+        """Keep the state of a knowledge base for a new question; return its revision."""
+        revision = "-".join(map(str, retriever.version))
         with self._lock:
-            self._retrievers[reading] = retriever
-        return reading
+            kept, questions = self._open.get((name, revision), (retriever, 0))
+            self._open[name, revision] = kept, questions + 1
+        return revision
 
-    def get(self, reading: str) -> Retriever | None:
-        """The retriever of a question, if it is kept here."""
+    def get(self, name: str, revision: str) -> Retriever | None:
+        """Return the state of a revision, if it is kept here."""
         with self._lock:
-            return self._retrievers.get(reading)
+            kept = self._open.get((name, revision))
+        return kept[0] if kept else None
 
-    def end(self, reading: str) -> None:
-        """Let go of the retriever of a question that is answered."""
+    def end(self, name: str, revision: str) -> None:
+        """Let go of the state of an answered question, where no other one reads it."""
         with self._lock:
-            self._retrievers.pop(reading, None)
-            self._contexts.pop(reading, None)
-
-    def context(self, reading: str, found: object, make: Callable[[], list[Passage]]) -> list[Passage]:
-        """The context of a question, made from all that was found for it: made again only where that has changed."""
-        with self._lock:
-            kept = self._contexts.get(reading)
-        if kept is None or kept[0] != found:
-            kept = found, make()
-            with self._lock:
-                self._contexts[reading] = kept
-        return kept[1]
+            kept, questions = self._open.pop((name, revision), (None, 0))
+            if kept is not None and questions > 1:
+                self._open[name, revision] = kept, questions - 1

@@ -8,8 +8,9 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from ...schemas.retrieval import ROUTES, Mode, Route, Switches
+from ...schemas.retrieval import ROUTES, DraftAnswer, Evidence, Mode, Passage, Route, SubAnswer, SubQuery, Switches
 from ..model_choice import AskStep
 
 MAX_QUESTION = 10_000
@@ -86,12 +87,12 @@ class AskOutput(TypedDict, total=False):
     trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
-class Found(TypedDict):
+class Found(Frozen):
     """What one route found for one sub-query."""
 
     number: int
-    route: str
-    evidence: list[dict[str, Any]]
+    route: Route
+    evidence: tuple[Evidence, ...]
 
 
 _T = TypeVar("_T")
@@ -110,27 +111,39 @@ def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[s
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
 
-    reading: str
+    revision: str
     """Which state of the knowledge base the question is answered from; see `readings`."""
     respelt: list[tuple[str, str]]
     """Words of the question that were taken for others, as (asked, meant)."""
     hinted: bool
     """Whether the conversation was told already that a model would help."""
-    asked: list[dict[str, Any]]
-    """All sub-queries so far, as `SubQuery` data, in the words in which they were searched."""
-    history: list[dict[str, Any]]
-    """Sub-queries as asked of the reasoner, with the answers found, as `SubAnswer` data."""
-    planned: list[dict[str, Any]]
-    """The same sub-queries in the same order, as `SubQuery` data; some wait for answers of others."""
+    asked: list[SubQuery]
+    """All sub-queries so far, in the words in which they were searched."""
+    history: list[SubAnswer]
+    """Sub-queries as asked of the reasoner, with the answers found."""
+    planned: list[SubQuery]
+    """The same sub-queries in the same order; some wait for answers of others."""
     round_start: int
     """The number of the first sub-query of the current round."""
     searches: list[tuple[int, Route]]
     """What the current round searches: a sub-query's number and a route."""
     found: Annotated[list[Found], _gathered]
-    surveyed: Annotated[list[dict[str, Any]], _gathered]
-    """What reports say to a question about the whole corpus, as `Passage` data."""
+    surveyed: Annotated[list[Passage], _gathered]
+    """What reports say to a question about the whole corpus."""
     ranking: list[tuple[str, float]]
-    """The best chunks as (id, weight), best first."""
+    """The best chunks for all sub-queries as (id, weight), best first."""
+    followed: list[tuple[str, float]]
+    """The best chunks for the sub-queries of the current round alone, where a model has read those of earlier ones."""
+    fused: int
+    """The last round whose evidence is ranked."""
+    shown: list[Passage]
+    """The items of the last prompt; empty where new ones were searched since."""
+    seen: list[str]
+    """The keys of all items shown so far."""
+    kept: list[Passage]
+    """The items that the last reflection relied on."""
+    draft: DraftAnswer | None
+    """The answer of a reflection that found the evidence sufficient."""
     steps: Annotated[list[dict[str, Any]], _traced]
     """Every step so far as `TraceStep` data."""
 
@@ -139,10 +152,10 @@ class SearchInput(TypedDict):
     """What one search is sent."""
 
     knowledge_base: str
-    reading: str
+    revision: str
     round: int
-    asked: list[dict[str, Any]]
-    """All sub-queries so far, as `SubQuery` data."""
+    asked: list[SubQuery]
+    """All sub-queries so far."""
     numbers: list[int]
     """Which of them are searched."""
 
@@ -151,7 +164,9 @@ class SurveyInput(TypedDict):
     """What one call of the map step is sent."""
 
     knowledge_base: str
-    reading: str
+    revision: str
     question: str
-    batch: list[dict[str, Any]]
-    """Reports and facts, as `Passage` data."""
+    batch: list[Passage]
+    """Reports and facts."""
+    is_all: bool
+    """Whether there is no other batch: then a model answers from it at once."""

@@ -29,7 +29,7 @@ MOST_CALLS = 8
 """Calls of the map step: what a question about everything may cost besides its answer."""
 _FACTS = 5
 """Facts shown with each report: what its claims can cite."""
-_OPENINGS_SHARE = 1 / 4
+OPENINGS_SHARE = 1 / 4
 """Of what a call may read: openings that would take more are left out, as no few of them stand for all documents."""
 _OPENING = 250
 """Characters of an opening: a long sentence."""
@@ -42,13 +42,15 @@ def is_survey(parts: Sequence[SubQuery]) -> bool:
     return bool(parts) and all(part.routes == ("community",) for part in parts)
 
 
-def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list[Passage]]:
+def report_batches(retriever: Retriever, query: Query, tokens: int,
+                   openings_share: float = OPENINGS_SHARE) -> list[list[Passage]]:
     """The reports of one level of the tree with their facts, in as many lists as calls are due.
 
     Args:
         retriever: the knowledge base.
         query: the question; the facts nearest to it are shown.
         tokens: what one call may read, estimated.
+        openings_share: of it, what the openings of all documents may take; else there are none.
 
     Returns:
         At most `MOST_CALLS` lists of items with statements, of the finest level that fits them; of the coarsest, if
@@ -60,7 +62,7 @@ def report_batches(retriever: Retriever, query: Query, tokens: int) -> list[list
     for community in spoken or retriever.index.store.communities.all(level=None):
         if community.summary or spoken:
             levels.setdefault(community.level, []).append(community)
-    openings = [] if spoken else _openings(retriever, tokens)
+    openings = [] if spoken else _openings(retriever, int(tokens * openings_share))
     batches: list[list[Passage]] = []
     for _, communities in sorted(levels.items()):
         batches = _packed(chain(openings, _items(retriever, query, communities)), tokens)
@@ -73,7 +75,7 @@ def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
     """Title and first sentence of each document, where these are few enough for a call."""
     documents, openings = retriever.index.store.documents, list[list[Passage]]()
     cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
-    few = documents.count_documents() * cost <= tokens * _OPENINGS_SHARE
+    few = documents.count_documents() * cost <= tokens
     for entry in documents.entries() if few else ():
         document = documents.get(entry.id)
         first = next(((start, end) for start, end in split_sentences(document.text)
@@ -127,7 +129,7 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
     Returns:
         An item for each sound quote of each claim, side by side: the claim as its statement, resting on that quote.
     """
-    made = []
+    made = list[Passage]()
     for claim in draft.claims if draft.answerable else ():
         for quote in claim.quotes:
             spot = located(quote, items, documents)
@@ -137,3 +139,14 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
                     "statement": claim.text, "document": document, "start": start, "text": words,
                     "score": draft.confidence}))
     return made
+
+
+def sourced(points: Sequence[Passage]) -> list[Passage]:
+    """Return points as a model reads them, the surest first: each claim with its document and the words below it.
+
+    The words of a document are shown once.
+    """
+    best = sorted(points, key=lambda item: (-item.score, item.statement))
+    spans = {(item.document, item.start, item.text): item for item in reversed(best)}
+    return [item.model_copy(update={"statement": f"{item.statement} ({item.title or item.document}: “{item.text}”)"})
+            for item in reversed(spans.values())]

@@ -30,7 +30,9 @@ app = typer.Typer()
 
 _ADDRESS = re.compile(r"auto|local|\S+:\d+")
 
-Schema = Annotated[str, typer.Option(help="Seed schema, `open`, or a file; only at the first build.")]
+Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the default with a model), a seed such as "
+                                          "`general` (the default without), `open`, or a file; only at the first "
+                                          "build.")]
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
@@ -142,9 +144,11 @@ def _how_sure(estimate: BuildEstimate) -> str:
     later, most, learnt = estimate.later, estimate.later_at_most, estimate.learnt_from
     known = (f"scaled by what {learnt} chunks of this knowledge base took" if learnt
              else "a guess at the model's tokens and answers, until it has been paid for some chunks here")
-    return (f"Of these, resolving names and describing communities: {later.calls} calls, {later.prompt_tokens} and "
-            f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
-            f"{most.completion_tokens}, as it depends on what is found. This is {known}.")
+    fitting = estimate.fitting
+    fit = f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit the schema. "
+    return (f"{fit if fitting.calls else ''}Of these, resolving names and describing communities: {later.calls} "
+            f"calls, {later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
+            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. This is {known}.")
 
 
 def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, as_json: bool,

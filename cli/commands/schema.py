@@ -11,6 +11,7 @@ from rich.table import Table
 from ...agents.construction.review import REVIEWED_AT_ONCE
 from ...agents.inference import infer_schema
 from ...agents.resources import Resources
+from ...agents.thresholds import support_in
 from ...api.progress import track
 from ...schemas.delta import Candidate, Verdict
 from ...schemas.diff import ElementChange
@@ -183,8 +184,8 @@ def review(
 
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
-    control = resources.knowledge_base(kb).schema_control
-    return control.waiting(resources.settings.schema_support, most)
+    stored = resources.knowledge_base(kb)
+    return stored.schema_control.waiting(support_in(stored, resources.settings), most)
 
 
 def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:

@@ -16,6 +16,13 @@ _SHOWN_BUILDS = 5
 _SHOWN_FAILURES = 10
 _OFTEN = 3
 """Number of the most frequent reasons to print."""
+_WHY = {"unknown_entity_type": "of a type that the schema does not have", "unknown_relation": "by a relation that the "
+        "schema does not have", "unknown_attribute": "of an attribute that the schema does not have",
+        "domain_range": "between other types than the schema has it", "ungrounded": "with a name or value that is not "
+        "in the text", "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
+        "malformed": "not complete", "type_as_name": "with a type as a name", "wrong_kind": "with a value of another "
+        "kind"}
+"""Why facts are not admitted, as text for people."""
 
 
 @app.command()
@@ -48,11 +55,14 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
     yield "graph", ", ".join((
         counted(report.entities, "entity", "entities"), counted(report.triples, "fact"),
         counted(report.attributes, "attribute"), counted(report.communities, "community", "communities")))
-    waiting = f"; waiting: {counted(report.candidates_waiting, 'candidate')} (banyan schema review)"
+    waiting = (f"; waiting: {counted(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
+               f"{escape(report.kb)}; admit all: the same with --all accept)")
     yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
                      + (waiting if report.candidates_waiting else ""))
-    if report.rejected:
-        yield "not admitted", _reasons(report.rejected)
+    if report.facts_not_admitted:
+        yield "not admitted", (f"{counted(sum(report.facts_not_admitted.values()), 'fact')}: " + ", ".join(
+            f"{number:,} {_WHY.get(reason, reason)}" for reason, number in sorted(
+                report.facts_not_admitted.items(), key=lambda item: (-item[1], item[0]))))
     if report.repaired:
         yield "repaired", _reasons(report.repaired)
     trusted = ", ".join(f"{on_a_line(script)} {share:.0%}" for script, share in sorted(report.vectors_trusted.items()))

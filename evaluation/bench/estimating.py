@@ -73,9 +73,10 @@ def _question(resources: Resources, arm: Arm, plan: Plan) -> tuple[int, int]:
     last = _fixed(answer) + shown + _REPLY
     if arm.method != "graph":
         return 1, last
-    rounds = settings.max_rounds if arm.setting.agent else 0
+    # Nothing is reflected after the last round.
+    reflections = settings.max_rounds - 1 if arm.setting.agent else 0
     first = _fixed("decompose") + _REPLY if arm.setting.decompose else 0
-    return bool(first) + rounds + 1, first + rounds * (_fixed("reflect") + shown + _REPLY) + last
+    return bool(first) + reflections + 1, first + reflections * (_fixed("reflect") + shown + _REPLY) + last
 
 
 def _fixed(step: Step) -> int:

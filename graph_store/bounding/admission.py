@@ -34,6 +34,7 @@ from ...schemas.extraction import (
 )
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
+from ...text.cleaning import one_line
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known, extracted_labels
@@ -119,7 +120,8 @@ class _Bounding:
             return
         if grounded.quoted and parse_value(name, "date"):
             self._repairs.add(("normalised_value", name))
-        end = _End(canonical_name(grounded.shown), grounded.shown, grounded.span)
+        shown = one_line(grounded.shown)
+        end = _End(canonical_name(shown), shown, grounded.span)
         self._keys.update(dict.fromkeys(spellings, end.key))
         known = self._ends.get(end.key, end)
         self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
@@ -132,7 +134,7 @@ class _Bounding:
                      and not self._bounds.is_type_name(grounded.shown)), None)
 
     def _declare(self) -> None:
-        choices: dict[str, list[tuple[float, bool, int, Known]]] = {}
+        choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
         waiting: dict[str, list[tuple[float, str]]] = {}
         for entity in self._extraction.entities:
             end = self._end(entity.name, entity.name)
@@ -140,8 +142,10 @@ class _Bounding:
                 continue
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
-                choices.setdefault(end.key, []).append((-entity.confidence, known.repair is not None,
-                                                        self._bounds.position(known.name), known))
+                # A table gives the type of last resort to what its headers do not tell.
+                choices.setdefault(end.key, []).append((
+                    known.name == self._bounds.last_resort, -entity.confidence, known.repair is not None,
+                    self._bounds.position(known.name), known))
             elif label:
                 waiting.setdefault(end.key, []).append((-entity.confidence, label))
                 self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
@@ -161,7 +165,7 @@ class _Bounding:
             relation = self._bounds.find("relation", triple.relation)
             head, tail = self._peek(triple.head), self._peek(triple.tail)
             if relation and head and tail and head != tail:
-                wishes.wish_ends(head, relation.name, tail)
+                wishes.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
         for attribute in self._extraction.attributes:
             known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
             element = self._bounds.attribute_type(known.name) if known else None
@@ -223,6 +227,8 @@ class _Bounding:
             self._reject("self_loop", text)
             return
         relation = self._relation(item.relation, head, tail)
+        if relation and relation.backward:
+            head, tail = tail, head
         if relation is None:
             self._want_relation(item, text, head, tail)
         elif self._typed(text, head, tail):
@@ -254,6 +260,9 @@ class _Bounding:
         if not self._fits(head, name, tail):
             if not self._fits(tail, name, head):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
+                self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
+                              object_type=self._type(tail), confidence=item.confidence,
+                              context=self._support(item.evidence, item.head, item.relation, item.tail)))
                 return
             head, tail = tail, head
             self._repairs.add(("swapped", text))
@@ -312,17 +321,18 @@ class _Bounding:
             self._want_attribute(item, text, owner, kind_of(value.shown), support)
         elif self._typed(text, owner):
             normal = parse_value(value.shown, kind, unit)
-            if not self._fits_attribute(owner, known.name):
-                self._reject("domain_range", text, subject=self._type(owner))
-            elif kind != "text" and not normal:
-                self._reject("wrong_kind", text, subject=self._type(owner))
+            fits = self._fits_attribute(owner, known.name)
+            if not fits or (kind != "text" and not normal):
+                self._reject("wrong_kind" if fits else "domain_range", text, subject=self._type(owner))
+                self._ask(Ask(kind="attribute", label=label_key(known.name), text=text, confidence=item.confidence,
+                              subject_type=self._type(owner), object_type=kind_of(value.shown), context=support))
             else:
                 if known.repair:
                     self._repairs.add((known.repair, text))
                 if value.quoted and normal:
                     self._repairs.add(("normalised_value", text))
                 self._admit_attribute(AttributeFact(
-                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=value.shown,
+                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
                     normal=normal, span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:

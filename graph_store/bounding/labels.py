@@ -20,12 +20,13 @@ class Known(NamedTuple):
     """The element that a label leads to, and by what repair.
 
     `one_way`: the label may say the relation from tail to head; only types that fit in one direction
-    alone can tell.
+    alone can tell. `backward`: it does.
     """
 
     name: str
     repair: RepairKind | None = None
     one_way: bool = False
+    backward: bool = False
 
 
 class Bounds:
@@ -49,6 +50,8 @@ class Bounds:
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._relations = {r.name: (position, r) for position, r in enumerate(schema.relation_types)}
         self._attributes = {a.name: a for a in schema.attribute_types}
+        self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)
+                          for alias in r.inverse_aliases}
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
         """The element that a label leads to; None if the schema has none.
@@ -90,6 +93,8 @@ class Bounds:
         exact = self._names[kind].get(key)
         if exact is not None:
             return Known(exact)
+        if kind == "relation" and key in self._backward:
+            return Known(self._backward[key], backward=True)
         if self.schema.open:
             name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
             return Known(name) if name else None

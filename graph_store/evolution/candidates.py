@@ -1,17 +1,25 @@
 """Candidates: what the documents ask the schema for, with the evidence (Youtu-GraphRAG eq. 3)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.delta import Candidate, ElementKind, Example
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import label_key
+from ..bounding.label_words import stems, without_voice
 from ..bounding.similar_labels import SimilarLabels
-from ..ledger.schema_requests import AskCount
+from ..ledger.schema_requests import AskCount, SameAs
+from .editing import find_element
 
 _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, for it to be of that kind."""
+
+_Label = tuple[ElementKind, str]
+_OFTEN = 2
+"""Facts between other types, or of another kind, that widen an element by themselves."""
 
 
 class _Group:
@@ -32,6 +40,10 @@ class _Group:
             documents[count.label].add(count.document)
             occurrences[count.label] += count.occurrences
         return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
+
+    def said(self, *, backward: bool) -> tuple[str, ...]:
+        """Return the labels that were asked for; `backward` ones say a relation from tail to head."""
+        return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
 
     def between(self, pairs: Collection[tuple[str, str]]) -> "_Group":
         """The asks between some pairs of types alone."""
@@ -74,12 +86,16 @@ def _pair(count: AskCount) -> tuple[str, str]:
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
-def collect(counts: Iterable[AskCount], similar: SimilarLabels, support: int, *,
+def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
             supported: bool = False) -> list[Candidate]:
     """Candidates from asks, near-duplicates as one, strongest support first.
 
+    What is asked for under the name of a known element widens it: it takes labels that mean the same, and types
+    between which it is often stated.
+
     Args:
         counts: the asks; a function of the set of chunks read, in whatever order.
+        known: the elements that the schema has.
         similar: tells which labels are near-duplicates of each other.
         support: documents that must show a pair of types for it to count as observed.
         supported: leave out what stands between other pairs: it would not be admitted.
@@ -94,18 +110,108 @@ def collect(counts: Iterable[AskCount], similar: SimilarLabels, support: int, *,
     for kind, label in sorted(by_label):
         labels[kind].append(label)
     candidates = []
-    for kind, known in labels.items():
-        for same in similar.groups(kind, known):
+    for kind, asked in labels.items():
+        names = {label: element.name for label in asked if (element := find_element(known, kind, label))}
+        for same in similar.groups(kind, asked):
             group = _Group([count for label in same for count in by_label[kind, label]])
+            widens = next((names[label] for label in same if label in names), "")
             if supported and not group.pairs(support):
                 continue
             group = group.between(group.pairs(support)) if supported else group
-            subjects, objects = group.signature(support)
-            candidates.append(Candidate(
-                kind=kind, name=group.name(), labels=tuple(sorted(same)), documents=len(group.documents),
-                occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6),
-                subject_types=subjects, object_types=(group.value_kind(),) if kind == "attribute" else objects))
+            if supported and widens and group.occurrences < _OFTEN:
+                continue
+            candidates.append(_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
+
+
+def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
+    subjects, objects = group.signature(support)
+    name = group.name()
+    if widens:
+        # A name of its own: a person who declines it leaves the element as it is.
+        said = sorted(count.said for count in group.counts if count.said)
+        name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
+    return Candidate(
+        kind=kind, name=name, labels=group.said(backward=False), inverse_labels=group.said(backward=True),
+        widens=widens, documents=len(group.documents), occurrences=group.occurrences, rows=group.rows,
+        confidence=round(group.confidence, 6), subject_types=subjects,
+        object_types=(group.value_kind(),) if kind == "attribute" else objects)
+
+
+def _widening(kind: ElementKind, name: str, subjects: Sequence[str], objects: Sequence[str], value_kind: str) -> str:
+    subject, target = " or ".join(subjects), " or ".join(objects)
+    of = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
+    return f"{label_key(name)} {of}"
+
+
+def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
+          ) -> list[AskCount]:
+    """Return the asks with labels that mean the same under one label: a known element's name, or one of theirs.
+
+    Without a verdict, "acquired by" says "acquired" from tail to head.
+
+    Args:
+        counts: the asks.
+        same: what a model said of labels.
+        known: the elements that the schema has. What is asked for under another label of one is as sure as if it had
+            been said under its name.
+    """
+    counts = list(counts)
+    meanings = _meanings(counts, same, known)
+    unified = []
+    for count in counts:
+        label, backward = meanings[count.kind, count.label]
+        element = find_element(known, count.kind, label)
+        if label != count.label:
+            subject, target = count.subject_type, count.object_type
+            subject, target = (target, subject) if backward else (subject, target)
+            count = count._replace(  # noqa: PLW2901
+                label=label, said=count.label, backward=backward, subject_type=subject, object_type=target,
+                confidence=count.occurrences if element else count.confidence)
+        unified.append(count)
+    return unified
+
+
+def _meanings(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
+              ) -> dict[_Label, tuple[str, bool]]:
+    """Return the one label for what each label means, and whether it is said from tail to head.
+
+    It is a known element's name, else the label with most documents: which of two labels a model called the same as
+    the other makes no difference.
+    """
+    support: Counter[_Label] = Counter()
+    own: dict[_Label, str] = {}
+    for count in counts:
+        support[count.kind, count.label] += 1
+    for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):
+        if element := find_element(known, kind, label):
+            own[kind, label] = label_key(element.name)
+    linked: defaultdict[_Label, dict[_Label, bool]] = defaultdict(dict)
+    for (kind, label), (name, backward) in (*same.items(), *_passives(support)):
+        if (kind, label) in support and ((kind, name) in support or (kind, name) in own):
+            linked[kind, label][kind, name] = linked[kind, name][kind, label] = backward
+    meanings: dict[_Label, tuple[str, bool]] = {}
+    for first in sorted(support):
+        if first not in meanings:
+            reached, queue = {first: False}, [first]
+            for node in queue:
+                for other in sorted(linked[node].keys() - reached.keys()):
+                    reached[other] = reached[node] != linked[node][other]
+                    queue.append(other)
+            best = min(reached, key=lambda node: (node not in own, -support[node], len(stems(node[1])), node))
+            meanings |= {node: (own.get(best, best[1]), backward != reached[best])
+                         for node, backward in reached.items()}
+    return meanings
+
+
+def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
+    """Yield the relations that say another one from tail to head, as "acquired by" does of "acquired"."""
+    relations = sorted(label for kind, label in labels if kind == "relation")
+    active = {stems(label): label for label in reversed(relations)}
+    for label in relations:
+        other = active.get(without_voice(stems(label)), label)
+        if stems(other) != stems(label):
+            yield ("relation", label), SameAs(other, backward=True)
 
 
 def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]],

@@ -10,12 +10,15 @@ from typing import Literal
 from cachetools import LRUCache
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
-from ...schemas.delta import Candidate, Decided, Decision, LabelKind
+from ...prompts import schema_block
+from ...prompts.schema_text import LETTERED_TOKENS
+from ...schemas.delta import Candidate, Decided, Decision, ElementKind, LabelKind, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, label_key
+from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
 from ..bounding.labels import Bounds
 from ..bounding.similar_labels import SimilarLabels
@@ -24,10 +27,9 @@ from ..ledger.documents import Documents
 from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
-from ..ledger.schema_requests import Asks
-from ..ledger.vector_cache import VectorCache
-from .editing import KIND_NAMES, find_element, known_labels, ordered
-from .growth import Grounds, Thresholds, decide, grow, waiting, with_evidence
+from ..ledger.schema_requests import Asks, SameAs
+from .editing import KIND_NAMES, find_element, known_labels, ordered, remove
+from .growth import Grounds, Thresholds, decide, grow, still_asked, waiting, with_evidence
 
 Policy = Literal["auto", "review", "off"]
 """Who lets the schema grow: thresholds, a person, nobody."""
@@ -42,16 +44,27 @@ _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 class SchemaControl:
     """Bounds what was said by the schema in force, and lets that schema change."""
 
-    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
+    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
+                 cached: Embedder) -> None:
+        """Control the schema of a ledger.
+
+        Args:
+            database: the ledger.
+            documents: its documents.
+            extractions: its extractions.
+            embedder: compares labels.
+            cached: the same model, with vectors that stay from one build to the next; for writers only.
+        """
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
-        self._cache = VectorCache(database, "growth", self._embedder)
+        self._cached = RememberingEmbedder(cached, _LABELS_KEPT)
         self._documents = documents
         self._extractions = extractions
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
         self._prepared: LRUCache[Hashable, Bounds] = LRUCache(2)
+        self._shown: tuple[int, GraphSchema] | None = None
 
     @property
     def policy(self) -> Policy:
@@ -149,7 +162,63 @@ class SchemaControl:
 
     def count_waiting(self) -> int:
         """How many labels wait for the schema, near-duplicates counted apart."""
-        return len(set(self.asks.labels()) - self._history.declined() - known_labels(self._history.current()))
+        asked = still_asked(self._history.current(), self.asks.counts())
+        return len({(count.kind, count.label) for count in asked} - self._history.declined())
+
+    def uncompared(self, support: int, most: int) -> list[Candidate]:
+        """Return candidates of which nobody has said yet whether they mean the same as others, strongest first."""
+        same = self.asks.same()
+        grounds = self._grounds()
+        new = [c for c in waiting(self._history.current(), grounds, support)
+               if any((c.kind, label) not in same for label in c.labels) and not c.widens]
+        return [c.model_copy(update={"examples": tuple(grounds.examples(c)[:1])}) for c in new[:most]]
+
+    def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
+        """Keep which of some candidates mean the same as an element, or as another one.
+
+        Args:
+            compared: the candidates, numbered from 1.
+            same: what was said of them; a name that is neither an element's nor a candidate's counts for nothing.
+        """
+        known = known_labels(self._history.current())
+        names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
+        means = {row.number: row for row in same}
+        verdicts: dict[tuple[ElementKind, str], SameAs] = {}
+        for number, candidate in enumerate(compared, 1):
+            row = means.get(number)
+            key = (candidate.kind, label_key(row.name) if row else "")
+            target = names.get(key, key[1] if key in known else "")
+            target = "" if target in candidate.labels else target
+            verdicts |= {(candidate.kind, label): SameAs(target, bool(target and row and row.backward and
+                                                                      candidate.kind == "relation"))
+                         for label in candidate.labels}
+        self.asks.keep_same(verdicts)
+
+    def shown(self) -> GraphSchema:
+        """Return the schema that a model is shown: the one in force, as far as a prompt has room for what grew.
+
+        What is left out is the weakest by the evidence that it was accepted on.
+        """
+        version = self._history.version()
+        if self._shown is None or self._shown[0] != version:
+            self._shown = version, self._fitted_schema()
+        return self._shown[1]
+
+    def _fitted_schema(self) -> GraphSchema:
+        base, schema = self._history.base(), self._history.current()
+        if base == schema:
+            return base
+        strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
+                    for d in version.decisions if (e := d.evidence)}
+        kinds: tuple[ElementKind, ...] = ("attribute", "relation")
+        grown = sorted(((strength.get((kind, label_key(element.name)), (0, 0)), kind, element.name)
+                        for kind in kinds for element in schema.elements(kind)
+                        if find_element(base, kind, element.name) is None), key=lambda item: (item[0], item[1:]))
+        for _, kind, name in grown:
+            if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
+                break
+            schema = remove(schema, kind, name)
+        return schema
 
     def grow(self, thresholds: Thresholds) -> bool:
         """Let the schema grow by thresholds, from its base; returns whether it changed.
@@ -160,9 +229,10 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        with self._cache.embedder() as embedder:
-            grown, decided = grow(base, self._grounds(embedder), thresholds)
-        news = [d for d in decided if find_element(current, d.decision.kind, d.decision.name) is None]
+        grown, decided = grow(base, self._grounds(self._cached), thresholds)
+        before = [find_element(current, d.decision.kind, d.decision.name) for d in decided]
+        news = [d for d, was in zip(decided, before, strict=True) if was is None or (
+            d.decision.verdict == "edit" and was != find_element(grown, d.decision.kind, d.decision.name))]
         gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
                                           why="the documents no longer ask for it strongly enough"))
                 for kind in KIND_NAMES for element in current.elements(kind)
@@ -211,7 +281,8 @@ class SchemaControl:
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:
         similar = self._similar(self._history.base(), embedder)
         return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
-                       embedder=embedder or self._embedder, examples=lambda candidate: self.asks.examples(
-                           candidate.kind, candidate.labels, _CONTEXTS))
+                       embedder=embedder or self._embedder, same=self.asks.same(),
+                       examples=lambda candidate: self.asks.examples(
+                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))
 
 

@@ -45,8 +45,11 @@ def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaEle
 
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
-    """Kind and key of every name that the schema's elements go by."""
-    return {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind) for name in e.all_names()}
+    """Kind and key of every name that the schema's elements go by, those said from tail to head included."""
+    backward: set[tuple[ElementKind, str]] = {
+        ("relation", label_key(name)) for r in schema.relation_types for name in r.inverse_aliases}
+    return backward | {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind)
+                       for name in e.all_names()}
 
 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
@@ -60,6 +63,8 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
     Raises:
         DecisionError: the name cannot name an element.
     """
+    name = candidate.widens or name
+    own = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
     written = candidate.name.title() if candidate.kind == "entity_type" else candidate.name
     joint = "" if candidate.kind == "entity_type" else "_"
     name = name.strip() or written.replace(" ", joint)
@@ -68,10 +73,14 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
         if candidate.kind == "entity_type":
             return EntityType(name=name, aliases=aliases)
         known = {t.name for t in schema.entity_types}
-        subjects, objects = (tuple(t for t in types if t in known) or (ANY,)
+        subjects, objects = (tuple(t for t in types if t in known)
                              for types in (candidate.subject_types, candidate.object_types))
+        subjects = subjects or (own.domain if isinstance(own, RelationType) else
+                                own.owners if isinstance(own, AttributeType) else (ANY,))
+        objects = objects or (own.range if isinstance(own, RelationType) else (ANY,))
         if candidate.kind == "relation":
-            return RelationType(name=name, aliases=aliases, domain=subjects, range=objects)
+            return RelationType(name=name, aliases=aliases, domain=subjects, range=objects,
+                                inverse_aliases=candidate.inverse_labels)
         kind = cast("ValueKind", (candidate.object_types or ("text",))[0])
         return AttributeType(name=name, aliases=aliases, owners=subjects, kind=kind)
     except ValidationError as error:
@@ -198,10 +207,13 @@ def _joined(target: SchemaElement, other: SchemaElement, schema: GraphSchema) ->
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in own}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
     if isinstance(target, RelationType) and isinstance(other, RelationType):
+        backward = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
         update |= {"domain": _union(target.domain, other.domain, schema),
-                   "range": _union(target.range, other.range, schema)}
+                   "range": _union(target.range, other.range, schema),
+                   "inverse_aliases": tuple(backward[key] for key in sorted(backward.keys() - own - aliases.keys()))}
     elif isinstance(target, AttributeType) and isinstance(other, AttributeType):
         update["owners"] = _union(target.owners, other.owners, schema)
+        update["kind"] = target.kind if target.kind == other.kind else "text"
     return target.model_copy(update=update)
 
 

@@ -5,18 +5,18 @@ decided) and looks at everything the documents ask for, so the grown schema is a
 documents: their order, and how they were spread over builds, make no difference.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
-from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
 from ..bounding.similar_labels import SimilarLabels
-from ..ledger.schema_requests import AskCount
+from ..ledger.schema_requests import AskCount, SameAs
 from . import editing
-from .candidates import add_evidence, collect, resolvable
+from .candidates import add_evidence, collect, resolvable, unify
 from .editing import DecisionError
 
 _SHOWN = 3
@@ -52,6 +52,8 @@ class Grounds:
     similar: SimilarLabels
     embedder: Embedder
     examples: Callable[[Candidate], list[Example]]
+    same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
+    """What a model said that labels mean."""
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
@@ -63,27 +65,40 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
         The grown schema, and each accepted candidate with its evidence.
     """
     schema, decided = base, list[Decided]()
+    asked = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
     for kinds in (_KINDS[:1], _KINDS[1:]):
-        counts = [c for c in grounds.counts if c.kind in kinds and (c.kind, c.label) not in grounds.declined]
+        counts = [count for count in asked if count.kind in kinds]
         if "relation" in kinds:
             counts = resolvable(counts, Bounds(schema).entity_type)
-        for candidate in _accepted(counts, grounds, thresholds):
+        for candidate in _accepted(counts, base, grounds, thresholds):
             schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
-            decided.append(Decided(decision=Decision(
-                kind=candidate.kind, name=candidate.name, verdict="accept", why=_why(candidate, thresholds)),
-                evidence=candidate))
+            decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
+                                   evidence=candidate))
     return schema, decided
 
 
-def _accepted(counts: Sequence[AskCount], grounds: Grounds, thresholds: Thresholds) -> list[Candidate]:
-    strong = [c for c in collect(counts, grounds.similar, thresholds.support, supported=True)
-              if c.confidence >= thresholds.confidence]
+def _decision(candidate: Candidate, why: str) -> Decision:
+    """Return the decision that a candidate joined a schema, or widened one of its elements."""
+    if not candidate.widens:
+        return Decision(kind=candidate.kind, name=candidate.name, verdict="accept", why=why)
+    names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
+    how = f"also called {', '.join(names)}" if names else candidate.name
+    return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{how}: {why}")
+
+
+def _accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
+              ) -> list[Candidate]:
+    strong = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
+              if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
+    widening = with_evidence([c for c in strong if c.widens], grounds)
+    strong = [c for c in strong if not c.widens]
     # All columns of a table have the same rows as their contexts, which tell nothing of what each means.
     declared = with_evidence([c for c in strong if c.rows >= thresholds.support], grounds)
     consistent = [c for c in with_evidence([c for c in strong if c.rows < thresholds.support], grounds)
                   if c.consistency is None or c.consistency >= thresholds.consistency]
-    return [candidate for kind in _KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
-            for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
+    joining = [candidate for kind in _KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
+               for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
+    return [*widening, *joining]
 
 
 def _why(candidate: Candidate, thresholds: Thresholds) -> str:
@@ -104,12 +119,33 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
     Returns:
         Candidates without examples and consistency, which `with_evidence` adds.
     """
-    named, known = Bounds(schema).entity_type, editing.known_labels(schema)
-    counts = [count._replace(subject_type=named(count.subject_type) or "", object_type=(
-        (named(count.object_type) or "") if count.kind == "relation" else count.object_type))
-        for count in grounds.counts if (count.kind, count.label) not in grounds.declined
-        and (count.kind, count.label) not in known]
-    return collect(counts, grounds.similar, support)
+    counts = [c for c in still_asked(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
+    candidates = collect(unify(counts, grounds.same, schema), schema, grounds.similar, support)
+    return [c for c in candidates if (c.kind, label_key(c.name)) not in grounds.declined]
+
+
+def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
+    """Return the asks that a schema does not admit, with its names for types; "" for one that it does not have."""
+    bounds, known = Bounds(schema), editing.known_labels(schema)
+    asked = []
+    for given in counts:
+        count = given._replace(subject_type=bounds.entity_type(given.subject_type) or "", object_type=(
+            (bounds.entity_type(given.object_type) or "") if given.kind == "relation" else given.object_type))
+        if (count.kind, count.label) not in known or not _is_met(schema, count):
+            asked.append(count)
+    return asked
+
+
+def _is_met(schema: GraphSchema, count: AskCount) -> bool:
+    """Return True if a schema admits what is asked for under a label that it knows."""
+    element = editing.find_element(schema, count.kind, count.label)
+    if isinstance(element, RelationType):
+        ends = (count.subject_type, count.object_type)
+        return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
+                   for head, tail in (ends, ends[::-1]))
+    if isinstance(element, AttributeType):
+        return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
+    return True
 
 
 @dataclass(frozen=True)
@@ -152,6 +188,17 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     return _checked(outcome)
 
 
+def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
+    """Return a proposed schema after a person's decisions on its elements, and the decisions.
+
+    Raises:
+        DecisionError: one of them names no element, or cannot be carried out.
+    """
+    ordered_decisions = sorted(decisions, key=_order)
+    outcome = replay(schema, schema, [Decided(decision=decision) for decision in ordered_decisions])
+    return outcome.schema, outcome.decided
+
+
 def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
     """What decisions that were carried out lead to, from the evidence that was kept with them.
 
@@ -183,8 +230,8 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
     candidates = waiting(schema, grounds, support)
     # The strongest ones come along as what the contexts of the others are compared with.
     shown = [c for i, c in enumerate(candidates)
-             if i < _COMPARED or any((c.kind, label) in meant for label in c.labels)]
-    return {(c.kind, label): c for c in with_evidence(shown, grounds) for label in (c.name, *c.labels)}
+             if i < _COMPARED or any((c.kind, label_key(name)) in meant for name in c.names())]
+    return {(c.kind, label_key(name)): c for c in with_evidence(shown, grounds) for name in c.names()}
 
 
 def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None) -> Outcome:
@@ -201,7 +248,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
         raise DecisionError(f"there is no {editing.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
     labels = frozenset((kind, label_key(name)) for name in (
-        *(candidate.labels if candidate else ()), *(known.all_names() if known else ()), decision.name))
+        *(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name))
     if decision.verdict == "reject":
         base, schema = ((editing.remove(s, kind, decision.name) if editing.find_element(s, kind, decision.name) else s)
                         for s in (before.base, before.schema))
@@ -231,6 +278,11 @@ def _changed(schema: GraphSchema, in_force: GraphSchema, decision: Decision, can
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name")
+    if candidate is not None and candidate.widens:
+        widened = editing.find_element(in_force, kind, candidate.widens)
+        schema = _with(schema, in_force, kind, widened) if widened else schema
+        element = editing.with_bounds(editing.element_of(candidate, in_force), decision.domain, decision.range)
+        return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)
     if known is None and candidate is not None:
         element = editing.element_of(candidate, in_force, new_name)
         element = editing.with_bounds(element, decision.domain, decision.range)

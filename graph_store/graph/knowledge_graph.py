@@ -1,19 +1,17 @@
-"""The knowledge graph: a NetworkX MultiDiGraph made of the contributions of chunks.
+"""The knowledge graph: a NetworkX MultiDiGraph made of the ledger's rows.
 
-Every node, edge and attribute value knows which chunks support it and where, and disappears with
-the last of them. The graph is a function of the set of contributions: order changes nothing.
+Every node, edge and attribute value knows which chunks support it and where. The graph is made whole and never
+updated, so it is a function of the rows.
 
 Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attribute: {value: {chunk: span}}}.
 Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id, triple_id
-from ..ledger.extractions import Contribution
+from ..ledger.facts import AdmittedRows, Contribution
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -41,21 +39,6 @@ class Triple(Frozen):
         return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
 
 
-@dataclass
-class Touched:
-    """What a change of the graph touched."""
-
-    entities: set[str] = field(default_factory=set)
-    edges: set[EdgeKey] = field(default_factory=set)
-    chunks: set[str] = field(default_factory=set)
-
-    def add(self, other: "Touched") -> None:
-        """Include what another change touched."""
-        self.entities |= other.entities
-        self.edges |= other.edges
-        self.chunks |= other.chunks
-
-
 class KnowledgeGraph:
     """Entities and triples with their support. Not safe for writing from several threads."""
 
@@ -63,65 +46,56 @@ class KnowledgeGraph:
         import networkx as nx  # noqa: PLC0415  (a tenth of a second; questions read the index)
 
         self.network: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        self._by_chunk: dict[str, Touched] = {}
+        self._by_chunk: dict[str, set[str]] = {}
+        self._ids: dict[tuple[str, str], str] = {}
 
-    def replace(self, chunk_id: str, contribution: Contribution | None) -> Touched:
-        """Make a chunk's contribution what is given, whatever it was before.
+    @classmethod
+    def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
+        """Make the graph of some of the ledger's rows."""
+        graph = cls()
+        for chunk, _, name, kind, start, end in rows.mentions:
+            graph._mention(chunk, (name, kind), [start, end])
+        for chunk, _, head, head_type, relation, tail, tail_type, start, end, confidence in rows.facts:
+            graph._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence])
+        for chunk, _, entity, kind, attribute, value, _, start, end, _ in rows.values:
+            graph._describe(chunk, (entity, kind), attribute, value, [start, end])
+        return graph
 
-        Args:
-            chunk_id: the chunk.
-            contribution: its facts; None takes all that it supported back.
-
-        Returns:
-            What was touched, removed items included.
-        """
-        touched = self._withdraw(chunk_id)
-        if contribution is not None:
-            added = self._add(chunk_id, contribution)
-            self._by_chunk[chunk_id] = added
-            touched.add(added)
-        return touched
-
-    def _withdraw(self, chunk_id: str) -> Touched:
-        owned = self._by_chunk.pop(chunk_id, Touched())
-        for head, relation, tail in owned.edges:
-            support = self.network.edges[head, tail, relation]["support"]
-            support.pop(chunk_id)
-            if not support:
-                self.network.remove_edge(head, tail, relation)
-        for entity in owned.entities:
-            node = self.network.nodes[entity]
-            _drop(node["names"], chunk_id)
-            for values in node["attributes"].values():
-                _drop(values, chunk_id)
-            node["attributes"] = {name: values for name, values in node["attributes"].items() if values}
-            if not node["names"]:
-                self.network.remove_node(entity)
-        return Touched(set(owned.entities), set(owned.edges), {chunk_id})
-
-    def _add(self, chunk_id: str, contribution: Contribution) -> Touched:
-        touched = Touched(chunks={chunk_id})
-        ids = {named: entity_id(*named) for named in dict.fromkeys(_named(contribution))}
-        nodes = self.network.nodes
+    def add(self, chunk_id: str, contribution: Contribution) -> None:
+        """Add what a chunk contributes, of which nothing is there yet."""
         for mention in contribution.mentions:
-            entity = ids[mention.name, mention.type]
-            if entity not in nodes:
-                self.network.add_node(entity, kind="entity", type=mention.type, names={}, attributes={})
-            names = nodes[entity]["names"]
-            names.setdefault(mention.name, {})[chunk_id] = [mention.span.start, mention.span.end]
-            touched.entities.add(entity)
+            self._mention(chunk_id, (mention.name, mention.type), [mention.span.start, mention.span.end])
         for fact in contribution.facts:
-            head, tail = ids[fact.head, fact.head_type], ids[fact.tail, fact.tail_type]
-            if not self.network.has_edge(head, tail, fact.relation):
-                self.network.add_edge(head, tail, fact.relation, support={})
-            self.network.edges[head, tail, fact.relation]["support"][chunk_id] = [
-                fact.span.start, fact.span.end, fact.confidence]
-            touched.edges.add((head, fact.relation, tail))
-        for attribute in contribution.attributes:
-            entity = ids[attribute.entity, attribute.entity_type]
-            values = nodes[entity]["attributes"].setdefault(attribute.attribute, {})
-            values.setdefault(attribute.value, {})[chunk_id] = [attribute.span.start, attribute.span.end]
-        return touched
+            self._state(chunk_id, (fact.head, fact.head_type), fact.relation, (fact.tail, fact.tail_type),
+                        [fact.span.start, fact.span.end, fact.confidence])
+        for value in contribution.attributes:
+            self._describe(chunk_id, (value.entity, value.entity_type), value.attribute, value.value,
+                           [value.span.start, value.span.end])
+
+    def _id(self, named: tuple[str, str]) -> str:
+        found = self._ids.get(named)
+        if found is None:
+            found = self._ids[named] = entity_id(*named)
+        return found
+
+    def _mention(self, chunk_id: str, named: tuple[str, str], place: list[int]) -> None:
+        entity, (name, kind) = self._id(named), named
+        if entity not in self.network:
+            self.network.add_node(entity, kind="entity", type=kind, names={}, attributes={})
+        self.network.nodes[entity]["names"].setdefault(name, {})[chunk_id] = place
+        self._by_chunk.setdefault(chunk_id, set()).add(entity)
+
+    def _state(self, chunk_id: str, head: tuple[str, str], relation: str, tail: tuple[str, str],
+               support: list[float]) -> None:
+        ends = self._id(head), self._id(tail)
+        if not self.network.has_edge(*ends, relation):
+            self.network.add_edge(*ends, relation, support={})
+        self.network.edges[*ends, relation]["support"][chunk_id] = support
+
+    def _describe(self, chunk_id: str, named: tuple[str, str], attribute: str, value: str,
+                  place: list[int]) -> None:
+        values = self.network.nodes[self._id(named)]["attributes"].setdefault(attribute, {})
+        values.setdefault(value, {})[chunk_id] = place
 
     def entity_ids(self) -> list[str]:
         """All entities' ids, sorted."""
@@ -159,6 +133,11 @@ class KnowledgeGraph:
         return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
                       tail=self.entity(tail), confidence=max(entry[2] for entry in support.values()))
 
+    def statement(self, key: EdgeKey) -> str:
+        """A triple in words; see `Triple.text`."""
+        head, relation, tail = key
+        return f"{self.name(head)} {relation_text(relation)} {self.name(tail)}"
+
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""
         head, relation, tail = key
@@ -186,8 +165,8 @@ class KnowledgeGraph:
                    for values in node["attributes"].values())
 
     def mentioned(self, chunk_id: str) -> list[str]:
-        """The entities that a chunk contributes to the graph, sorted."""
-        return sorted(self._by_chunk[chunk_id].entities) if chunk_id in self._by_chunk else []
+        """The entities that a chunk mentions, sorted."""
+        return sorted(self._by_chunk.get(chunk_id, ()))
 
     def entity_text(self, entity: str) -> str:
         """What is embedded for an entity: its canonical name, the same for all spellings."""
@@ -205,42 +184,6 @@ class KnowledgeGraph:
             "edges": [[h, r, t, _ordered(self.network.edges[h, t, r])] for h, r, t in self.edges()],
         }
 
-    @classmethod
-    def load(cls, data: dict[str, Any]) -> "KnowledgeGraph":
-        """The graph that `dump` gave.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not of that form.
-        """
-        graph = cls()
-        network = graph.network
-        network.add_nodes_from(data["nodes"].items())
-        for entity, node in data["nodes"].items():
-            for chunks in node["names"].values():
-                for chunk in chunks:
-                    graph._owned(chunk).entities.add(entity)
-        for head, relation, tail, edge in data["edges"]:
-            network.add_edge(head, tail, relation, **edge)
-            for chunk in edge["support"]:
-                graph._owned(chunk).edges.add((head, relation, tail))
-        return graph
-
-    def _owned(self, chunk_id: str) -> Touched:
-        """What a chunk supports, to be added to."""
-        owned = self._by_chunk.get(chunk_id)
-        if owned is None:
-            owned = self._by_chunk[chunk_id] = Touched(chunks={chunk_id})
-        return owned
-
-
-def _named(contribution: Contribution) -> Iterator[tuple[str, str]]:
-    """The name and type of each entity, as often as the contribution has them."""
-    yield from ((mention.name, mention.type) for mention in contribution.mentions)
-    for fact in contribution.facts:
-        yield fact.head, fact.head_type
-        yield fact.tail, fact.tail_type
-    yield from ((attribute.entity, attribute.entity_type) for attribute in contribution.attributes)
-
 
 def relation_text(relation: str) -> str:
     """A relation's name as words."""
@@ -249,13 +192,6 @@ def relation_text(relation: str) -> str:
 
 def _most_used(names: dict[str, Any]) -> str:
     return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
-
-
-def _drop(support: dict[str, dict[str, Any]], chunk_id: str) -> None:
-    for key in [key for key, chunks in support.items() if chunk_id in chunks]:
-        del support[key][chunk_id]
-        if not support[key]:
-            del support[key]
 
 
 def _ordered(value: Any) -> Any:

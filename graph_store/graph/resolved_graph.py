@@ -1,17 +1,15 @@
 """The knowledge graph as it is searched: an entity with several names is one node.
 
-Made from the mentions' graph, in which every name and type is a node, and from the aliases.
-That graph stays as it is, so an alias that is one no longer takes back just what was its own. What persons
-changed of names, facts and values is laid over the nodes in the same way.
+Made from the mentions' graph, in which every name and type is a node, from the aliases, and from what persons changed
+of names, facts and values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
-from ..ledger.extractions import Contribution
-from .edits import GraphEdits, NodeEdits
-from .knowledge_graph import EdgeKey, KnowledgeGraph, Touched
+from .edits import GraphEdits
+from .knowledge_graph import EdgeKey, KnowledgeGraph
 
 Support = dict[str, list[Any]]
 
@@ -24,7 +22,7 @@ class ResolvedGraph(KnowledgeGraph):
         """Resolve a graph.
 
         Args:
-            mentions: the unresolved graph; changed by `replace` of this one, and by nobody else.
+            mentions: the unresolved graph, which nobody changes any more.
             aliases: the entities that are another one, by id.
             edits: what persons changed.
         """
@@ -32,40 +30,12 @@ class ResolvedGraph(KnowledgeGraph):
         self.mentions = mentions or KnowledgeGraph()
         self._aliases: dict[str, AliasRow] = dict(aliases or {})
         self._edits = edits or GraphEdits()
-        self._edited = NodeEdits()
-        self._of: dict[str, set[str]] = _by_canonical(self._aliases)
         self._node_of: dict[str, str] = {}
         self._members: dict[str, set[str]] = {}
         self._edge_of: dict[EdgeKey, EdgeKey] = {}
         self._sources: dict[EdgeKey, set[EdgeKey]] = {}
-        self._follow_all()
-
-    @classmethod
-    def load(cls, data: dict[str, Any]) -> Self:
-        """The graph of a dump of mentions, with nothing resolved yet."""
-        return cls(KnowledgeGraph.load(data))
-
-    def replace(self, chunk_id: str, contribution: Contribution | None) -> Touched:
-        """Make a chunk's contribution what is given; returns what was touched, of mentions and of nodes."""
-        touched = self.mentions.replace(chunk_id, contribution)
-        return self._follow(touched.entities, touched.edges, touched.chunks)
-
-    def resolve(self, aliases: Mapping[str, AliasRow], edits: GraphEdits | None = None) -> Touched:
-        """Make these the aliases, and the edits.
-
-        Returns:
-            What was touched.
-        """
-        before, edited = self._aliases, self._edited
-        changed = {entity for entity in before.keys() | aliases.keys() if before.get(entity) != aliases.get(entity)}
-        concerned = changed | {rows[entity].canonical
-                               for rows in (before, aliases) for entity in changed if entity in rows}
-        self._aliases = dict(aliases)
-        self._of = _by_canonical(self._aliases)
-        self._edits = edits or GraphEdits()
-        now, known = self._edits_now(), self.mentions.network
-        concerned |= {node for node in edited.nodes() | now.nodes() if node in known}
-        return self._follow(concerned, self._stating(edited.facts.keys() | now.facts.keys()))
+        self._edited = self._edits.on(self.canonical, self.mentions.network.has_node)
+        self._make()
 
     def canonical(self, entity: str) -> str:
         """The node that an entity's mentions belong to: its own, or its canonical entity's while that is mentioned."""
@@ -110,81 +80,25 @@ class ResolvedGraph(KnowledgeGraph):
         """What is embedded for a node: its canonical entity's name."""
         return self.mentions.entity_text(entity)
 
-    # Following the mentions.
-
-    def _follow_all(self) -> None:
-        """Make all nodes and edges, of which there is none yet."""
-        self._edited = self._edits_now()
+    def _make(self) -> None:
+        """Make all nodes and edges."""
         for entity in self.mentions.network:
             self._node_of[entity] = self.canonical(entity)
             self._members.setdefault(self._node_of[entity], set()).add(entity)
         for head, tail, relation in self.mentions.network.edges(keys=True):
             self._place_edge((head, relation, tail))
+        # Sorted, so that the network's own order does not hang on the hash seed.
         for node in sorted(self._members):
             self._make_node(node)
         for key in sorted(self._sources):
             self._make_edge(key)
 
-    def _follow(self, entities: set[str], edges: set[EdgeKey], chunks: Iterable[str] = ()) -> Touched:
-        """Bring the nodes and edges up to date that some mentions and facts belong, or belonged, to."""
-        self._edited = self._edits_now()
-        wide = entities | {alias for entity in entities for alias in self._of.get(entity, ())}
-        moved = {entity for entity in wide if self._node_of.get(entity) != self._wanted(entity)}
-        # All facts of what was nowhere before are new as well.
-        facts = edges | {key for entity in moved if entity in self._node_of and entity in self.mentions.network
-                         for key in self.mentions.incident(entity)}
-        nodes = {node for entity in wide for node in (self._node_of.get(entity), self._wanted(entity)) if node}
-        for entity in moved:
-            self._move(entity)
-        # Where what a fact was corrected to comes or goes, so does the correction.
-        facts |= self._stating(said for said, holding in self._edited.facts.items()
-                               if holding and not nodes.isdisjoint((holding[0], holding[2])))
-        joined = {edge for key in facts for edge in self._move_edge(key)}
-        # Sorted, so that the network's own order does not hang on the hash seed.
-        for key in sorted(joined):
-            self._drop_edge(key)
-        for node in sorted(nodes):
-            self._make_node(node)
-        for key in sorted(joined):
-            self._make_edge(key)
-        return Touched(entities | wide | nodes, edges | joined, set(chunks))
-
-    def _wanted(self, entity: str) -> str | None:
-        return self.canonical(entity) if entity in self.mentions.network else None
-
-    def _move(self, entity: str) -> None:
-        before, now = self._node_of.pop(entity, None), self._wanted(entity)
-        if before is not None:
-            self._members[before].discard(entity)
-            if not self._members[before]:
-                del self._members[before]
-        if now is not None:
-            self._node_of[entity] = now
-            self._members.setdefault(now, set()).add(entity)
-
-    def _move_edge(self, key: EdgeKey) -> set[EdgeKey]:
-        """Note where a fact belongs now; returns the edges that are concerned."""
-        head, relation, tail = key
-        before = self._edge_of.pop(key, None)
-        if before is not None:
-            self._sources[before].discard(key)
-            if not self._sources[before]:
-                del self._sources[before]
-        if not self.mentions.network.has_edge(head, tail, relation):
-            return {before} if before else set()
-        now = self._place_edge(key)
-        return {edge for edge in (before, now) if edge}
-
-    def _place_edge(self, key: EdgeKey) -> EdgeKey | None:
-        """Note where a fact belongs that belongs nowhere yet, and return that; None: a person rejected it."""
-        now = self._holding(self._said(key))
-        if now is not None:
-            self._edge_of[key] = now
-            self._sources.setdefault(now, set()).add(key)
-        return now
-
-    def _edits_now(self) -> NodeEdits:
-        return self._edits.on(self.canonical, self.mentions.network.has_node)
+    def _place_edge(self, key: EdgeKey) -> None:
+        """Note which edge a fact of mentions belongs to; none where a person rejected it."""
+        edge = self._holding(self._said(key))
+        if edge is not None:
+            self._edge_of[key] = edge
+            self._sources.setdefault(edge, set()).add(key)
 
     def _said(self, key: EdgeKey) -> EdgeKey:
         """The fact that a fact of mentions says of nodes."""
@@ -194,11 +108,6 @@ class ResolvedGraph(KnowledgeGraph):
         """The fact that holds where one is said: itself, what a person corrected it to, or none."""
         return self._edited.facts.get(said, said)
 
-    def _stating(self, edited: Iterable[EdgeKey]) -> set[EdgeKey]:
-        """The facts of mentions that say some facts of nodes."""
-        return {key for said in edited for entity in self._members.get(said[0], ()) if entity in self.mentions.network
-                for key in self.mentions.incident(entity) if self._said(key) == said}
-
     def _fits(self, key: EdgeKey) -> bool:
         """Whether what a person corrected a fact to lies between entities that are there, and fits the schema."""
         head, relation, tail = key
@@ -206,17 +115,8 @@ class ResolvedGraph(KnowledgeGraph):
         return head in nodes and tail in nodes and (
             schema is None or schema.fits(nodes[head]["type"], relation, nodes[tail]["type"]))
 
-    def _drop_edge(self, key: EdgeKey) -> None:
-        head, relation, tail = key
-        if self.network.has_edge(head, tail, relation):
-            self.network.remove_edge(head, tail, relation)
-
     def _make_node(self, node: str) -> None:
-        members = sorted(self._members.get(node, ()))
-        if not members:
-            if node in self.network:
-                self.network.remove_node(node)
-            return
+        members = sorted(self._members[node])
         if members == [node] and node not in self._edited.names and node not in self._edited.values:  # as nearly all
             self.network.add_node(node, **self.mentions.network.nodes[node])
             return
@@ -236,7 +136,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def _make_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
-        sources = sorted(self._sources.get(key, ()))
+        sources = sorted(self._sources[key])
         if any(self._said(source) != key for source in sources) and not self._fits(key):
             sources = [source for source in sources if self._said(source) == key]
         # A fact between an entity and itself under another name says nothing.
@@ -245,13 +145,6 @@ class ResolvedGraph(KnowledgeGraph):
         supports = [self.mentions.network.edges[h, t, r]["support"] for h, r, t in sources]
         support = supports[0] if len(supports) == 1 else _surest(supports)
         self.network.add_edge(head, tail, relation, support=support)
-
-
-def _by_canonical(aliases: Mapping[str, AliasRow]) -> dict[str, set[str]]:
-    by_canonical: dict[str, set[str]] = {}
-    for row in aliases.values():
-        by_canonical.setdefault(row.canonical, set()).add(row.id)
-    return by_canonical
 
 
 def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:

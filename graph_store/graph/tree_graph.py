@@ -1,9 +1,9 @@
 """The knowledge tree and its graph as one NetworkX graph of plain values: what others draw, query and export."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from ...runtime.collection import at_rest
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
 from ..ledger.communities import Community
@@ -17,10 +17,25 @@ MEMBER_OF = "member_of"
 KEYWORD_OF = "keyword_of"
 
 
-@at_rest()
-def tree_graph(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[Community],
-               about: Mapping[str, Any]) -> TreeGraph:
-    """Entities, triples and the communities of all levels of the default view, with what supports them.
+class NodeLink(NamedTuple):
+    """A graph in the form that `networkx.node_link_graph` reads: what is noted of it, its nodes, its edges."""
+
+    about: Mapping[str, Any]
+    nodes: Iterable[dict[str, Any]]
+    edges: Iterable[dict[str, Any]]
+
+    def graph(self) -> TreeGraph:
+        """Return it as a graph."""
+        import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+
+        return cast("TreeGraph", nx.node_link_graph({
+            "directed": True, "multigraph": True, "graph": dict(self.about), "nodes": list(self.nodes),
+            "edges": list(self.edges)}, edges="edges"))
+
+
+def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[Community],
+              about: Mapping[str, Any]) -> NodeLink:
+    """Return entities, triples and the communities of all levels of the default view, with what supports them.
 
     A source is {document, start, end, quote}: characters of the document's text, and what they read. Where a
     name of another kind could be missed, `kind` tells: a relation may be called as the tree's own edges are.
@@ -32,7 +47,7 @@ def tree_graph(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequ
         about: what is noted of the graph as a whole.
 
     Returns:
-        A graph of values that JSON knows, in an order that is a function of them.
+        A graph of values that JSON knows, in an order that is a function of them; made as it is read, once.
 
         - Nodes of kind `entity`: `name`, `type`, `names` (all spellings), `documents` (ids),
           `attributes` {attribute: {value: [source, ...]}}.
@@ -41,17 +56,11 @@ def tree_graph(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequ
         - Edges keyed and of kind `member_of`, from an entity to its finest community and from a community to the
           one that it lies in; `keyword_of`, from an entity, with its `rank` from 1.
     """
-    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
-
     sources = Sources(chunks)
-    tree: TreeGraph = nx.MultiDiGraph(**about)
-    for node in graph.entity_ids():
-        tree.add_node(node, **_entity(graph, node, sources))
-    for edge in graph.edges():
-        head, relation, tail = edge
-        tree.add_edge(head, tail, relation, **_triple(graph, edge, sources))
-    _add_communities(tree, communities)
-    return tree
+    return NodeLink(
+        about,
+        chain((_entity(graph, node, sources) for node in graph.entity_ids()), map(_community, communities)),
+        chain((_triple(graph, edge, sources) for edge in graph.edges()), _membership(graph.network, communities)))
 
 
 class Sources:
@@ -78,11 +87,11 @@ class Sources:
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    entity, attributes = graph.entity(node), graph.network.nodes[node]["attributes"]
-    return {"kind": "entity", "name": entity.name, "type": entity.type, "names": graph.names(node),
+    kind, attributes = graph.network.nodes[node]["type"], graph.network.nodes[node]["attributes"]
+    return {"kind": "entity", "name": graph.name(node), "type": kind, "names": graph.names(node),
             "documents": sources.documents(graph.entity_support(node)),
             "attributes": {name: {value: sources.of(support) for value, support in sorted(values.items())}
-                           for name, values in sorted(attributes.items())}}
+                           for name, values in sorted(attributes.items())}, "id": node}
 
 
 def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
@@ -90,21 +99,23 @@ def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str,
     support = graph.network.edges[head, tail, relation]["support"]
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
             "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.of(support)}
+            "documents": sources.documents(support), "sources": sources.of(support),
+            "source": head, "target": tail, "key": relation}
 
 
-def _add_communities(tree: TreeGraph, communities: Sequence[Community]) -> None:
-    entities = set(tree)
-    for c in communities:
-        tree.add_node(c.id, kind="community", name=c.name, summary=c.summary, level=c.level, size=len(c.members),
-                       cohesion=c.cohesion)
+def _community(c: Community) -> dict[str, Any]:
+    return {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
+            "cohesion": c.cohesion, "id": c.id}
+
+
+def _membership(entities: Container[str], communities: Sequence[Community]) -> Iterator[dict[str, Any]]:
     for c in communities:
         # A tree that is behind the facts may name entities that are gone.
         for node in c.members if c.level == 0 else ():
             if node in entities:
-                tree.add_edge(node, c.id, MEMBER_OF, kind=MEMBER_OF)
+                yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
         if c.parent:
-            tree.add_edge(c.id, c.parent, MEMBER_OF, kind=MEMBER_OF)
+            yield {"kind": MEMBER_OF, "source": c.id, "target": c.parent, "key": MEMBER_OF}
         for rank, node in enumerate(c.keywords, 1):
             if node in entities:
-                tree.add_edge(node, c.id, KEYWORD_OF, kind=KEYWORD_OF, rank=rank)
+                yield {"kind": KEYWORD_OF, "rank": rank, "source": node, "target": c.id, "key": KEYWORD_OF}

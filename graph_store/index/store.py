@@ -107,13 +107,13 @@ class IndexStore:
                           {kind: {} for kind in _KINDS})
 
     def _go_on(self, version: Version) -> VectorRows:
-        """The vectors that are written already, if they are of the same generation."""
+        """The vectors that are written already, if they are of the same epoch and model."""
         try:
             found, files = _opened(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return self._empty()
         before, embedding = Version(*found.about["version"]), found.about["embedding"]
-        if (before.folder, embedding) != (version.folder, self._embedder.fingerprint):
+        if (before.epoch, embedding) != (version.epoch, self._embedder.fingerprint):
             return self._empty()
         return VectorRows(files, {kind: _places(found.arrays, kind) for kind in _KINDS})
 

@@ -23,7 +23,8 @@ from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
 from ..ledger.sqlite import make_private
-from ..vectors.generations import IDENTITY, VectorGenerations
+from ..ledger.version import begin_epoch
+from ..vectors.place import IDENTITY
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .backup_reading import MESSAGE, UnrestorableError, read_ledger
 
@@ -156,7 +157,7 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
 def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
-        _number_vectors(unpacked, layout)
+        _begin_anew(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
         if layout.database is None:
@@ -166,25 +167,16 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
                 copy_rows(source, target, progress)
 
 
-def _number_vectors(unpacked: Path, layout: Layout) -> None:
-    """Say in the new ledger that its vectors are of a generation that is not there: so they are made.
-
-    Its number is used by no ledger that stood here, so that open readers see that all has changed.
-    """
-    taken = [int(entry.name.rpartition("-")[2]) for entry in layout.root.glob(f"{layout.vectors.name}-*")
-             if entry.name.rpartition("-")[2].isdigit()]
+def _begin_anew(unpacked: Path, layout: Layout) -> None:
+    """Begin an epoch in the new ledger, so that whatever was derived of another one is made again."""
     identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
         if layout.exists():
             with closing(Database(layout.ledger, create=False)) as old:
-                taken.append(VectorGenerations(layout, old).current())
                 identity = old.get_meta(IDENTITY)
     with closing(Database(unpacked)) as new:
-        generations = VectorGenerations(layout, new)
-        # One more than `begin` of the old ledger may be filling.
-        generations.put_in_service(max([generations.current(), *taken]) + 2)
-        new.execute("DELETE FROM cached_vectors")  # a stranger's are none
-        if identity:  # what it had on a server is recognised as its own, and removed in time
+        begin_epoch(new)
+        if identity:  # what it had on a server is recognised as its own
             new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")
         # Written over the old ledger page by page, it needs pages of its size.

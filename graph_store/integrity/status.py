@@ -29,6 +29,8 @@ class Status(Frozen):
     schema_version: int
     candidates_waiting: int
     rejected: dict[str, int]
+    facts_not_admitted: dict[str, int]
+    """Facts and values among them, by reason; accepting what waits for the schema admits those that it keeps out."""
     repaired: dict[str, int]
     """Items admitted after a repair, by its kind."""
     tokens: tuple[StepTokens, ...]
@@ -56,7 +58,8 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
-        rejected=kb.extractions.rejected(), repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
+        rejected=kb.extractions.rejected(), facts_not_admitted=kb.extractions.rejected_facts(),
+        repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
         embedding_model=(kb.database.get_meta("embedding") or "").partition("\n")[0],

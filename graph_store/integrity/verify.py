@@ -9,7 +9,7 @@ from ..index.store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..vectors.generations import VectorGenerations
+from ..vectors.place import collections_of
 from . import verify_derived as derived
 from . import verify_facts as facts
 from . import verify_ledger as ledger
@@ -45,17 +45,17 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
 _DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
 """Checks that compute again what opening or the next build makes of the ledger."""
 
-_MADE_AGAIN = "opening the knowledge base made it again from the ledger; if this comes back, check the disk"
+_MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
 
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
-    """The derived files that opening the knowledge base makes again, because they are damaged.
+    """Find the derived files that opening the knowledge base and verifying it make again, because they are damaged.
 
     To be asked for before it is opened: afterwards they are whole, or no longer in use.
     """
     with closing(Database(layout.ledger, create=False)) as database:
-        generations = VectorGenerations(layout, database)
-        vectors = generations.open(generations.current()).damages()
+        fingerprint = (database.get_meta("embedding") or "").partition("\n")[2]
+        vectors = collections_of(layout, database, fingerprint).damages()
     return [*(Problem(what=line, fix=_MADE_AGAIN)
               for line in (*derived.damaged_graph(layout.graph), *index_damages(layout.index))),
             *(Problem(what=line, fix=REINDEX) for line in vectors)]

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.naming import relation_id, triple_id
-from ..graph import snapshot
-from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..graph import graph_file
+from ..graph.knowledge_graph import relation_text
 from ..index import columns
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
@@ -29,21 +30,17 @@ _LEVELS_NAMED = 10
 def damaged_graph(path: Path) -> Iterator[str]:
     """What is wrong with the graph's file; one that is missing was not written yet, or is made again."""
     try:
-        snapshot.load(path)
+        graph_file.load(path)
     except FileNotFoundError:
         return
-    except (snapshot.SnapshotDamagedError, OSError) as error:
+    except (graph_file.GraphFileDamagedError, OSError) as error:
         yield str(error)
 
 
 def graph(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The graph is the one that the ledger's contributions make."""
-    fresh = KnowledgeGraph()
-    for chunk_id, contribution in kb.extractions.contributions():
-        fresh.replace(chunk_id, contribution)
-    resolved = kb.graph_synchroniser.resolved(fresh)
-    if fresh.dump() != kb.graph.mentions.dump() or resolved.dump() != kb.graph.dump():
-        yield Problem(what="the graph is not what the ledger's facts give", fix=REINDEX)
+    """The graph's file, where it is of this state, is what a fresh pass over the ledger makes."""
+    if nx.node_link_data(kb.tree_graph(), edges="edges") != nx.node_link_data(kb.fresh_tree_graph(), edges="edges"):
+        yield Problem(what="the graph's file is not what the ledger's rows give", fix=REINDEX)
 
 
 def index(kb: KnowledgeBase) -> Iterator[Problem]:

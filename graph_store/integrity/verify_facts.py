@@ -8,7 +8,8 @@ from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
 from ..errors import LedgerDamagedError
 from ..knowledge_base import KnowledgeBase
-from ..ledger.extractions import Contribution, rejection_row
+from ..ledger.extractions import rejection_row
+from ..ledger.facts import Contribution, contribution_of
 from ..ledger.schema_requests import ask_row
 from .problems import REINDEX, RESTORE, Problem
 
@@ -22,7 +23,7 @@ def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         try:
             kb.extractions.get(chunk.id)
-            contribution = kb.extractions.contribution(chunk.id) or Contribution()
+            contribution = kb.extractions.admitted.contribution(chunk)
         except LedgerDamagedError as error:
             yield Problem(what=f"{where}: {error}", fix=RESTORE)
             continue
@@ -35,8 +36,8 @@ def _ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
     spans: list[Span] = [*(item.span for item in contribution.mentions), *(item.span for item in contribution.facts),
                          *(item.span for item in contribution.attributes)]
     for span in spans:
-        if chunk.text[span.start:span.end] != span.quote:
-            yield f"{span.quote!r} is not at {span.start}..{span.end}"
+        if not 0 <= span.start < span.end <= len(chunk.text):
+            yield f"a fact rests on words at {span.start}..{span.end}, which are not there"
     mentioned = {(mention.name, mention.type) for mention in contribution.mentions}
     ends = [end for fact in contribution.facts for end in ((fact.head, fact.head_type), (fact.tail, fact.tail_type))]
     for name, kind in sorted({*ends, *((a.entity, a.entity_type) for a in contribution.attributes)} - mentioned):
@@ -68,8 +69,7 @@ def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, base: BoundedExtraction) -> Iterator[str]:
-    expected = Contribution(mentions=current.mentions, facts=current.facts, attributes=current.attributes)
-    if kb.extractions.contribution(chunk.id) != expected:
+    if kb.extractions.admitted.contribution(chunk) != contribution_of(current):
         yield "its facts"
     key = chunk.document_id, chunk.id
     if _rows(kb, "rejections", chunk.id) != sorted(json.dumps(rejection_row(*key, r)) for r in current.rejections):

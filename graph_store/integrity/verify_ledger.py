@@ -95,11 +95,10 @@ _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON
 _STAGES = (
     ("was extracted, but its extraction is not there",
      "c.status IN ('extracted', 'done') AND e.chunk IS NULL", RESTORE),
-    ("is done, but nothing says what it adds to the graph", "c.status = 'done' AND e.bounded IS NULL", REINDEX),
     ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL", RESTORE),
     ("failed, but nothing says why", "c.status = 'failed' AND f.chunk IS NULL", RESTORE),
-    ("adds to the graph, but no change says so",
-     "e.bounded IS NOT NULL AND NOT EXISTS (SELECT 1 FROM changes WHERE changes.chunk = c.id)", RESTORE),
+    ("is not done, but adds to the graph",
+     "c.status <> 'done' AND EXISTS (SELECT 1 FROM mentions m WHERE m.chunk = c.id)", RESTORE),
 )
 
 
@@ -118,10 +117,10 @@ def stages(kb: KnowledgeBase) -> Iterator[Problem]:
 def positions(kb: KnowledgeBase) -> Iterator[Problem]:
     """Nothing derived is ahead of the ledger, and its other settings can be read."""
     position = kb.extractions.position()
-    for key, what in (("vectors_position", "the vectors"), ("tree_position", "the communities")):
-        if int(kb.database.get_meta(key) or 0) > position:
-            yield Problem(what=f"{what} are noted as ahead of the ledger", fix=REINDEX)
-    if int(kb.database.get_meta("vectors_position") or 0) and kb.database.get_meta("embedding") is None:
+    tree = int(kb.database.get_meta("tree_position") or 0)
+    if tree > position:
+        yield Problem(what="the communities are noted as ahead of the ledger", fix=REINDEX)
+    if tree and kb.database.get_meta("embedding") is None:
         yield Problem(what="the ledger does not say which embedding model its vectors come from", fix=REINDEX)
     try:
         shares = Reliability.parse(kb.database.get_meta("reliability")).by_script.values()

@@ -24,7 +24,7 @@ def history(kb: KnowledgeBase) -> Iterator[Problem]:
             yield Problem(what=f"version {number} of the schema is missing", fix=RESTORE)
             return
         if number == 1:
-            same = kb.schemas.based(1) == version.graph_schema and not version.decisions
+            same = kb.schemas.based(1) == version.graph_schema
             wrong = "" if same else "is no seed"
         else:
             wrong = _grown(kb, version) if version.who == "auto" else _decided(kb, version)

@@ -14,11 +14,6 @@ class AdvisoryLock:
         self._db = database
         self.lock_counter = 0
 
-    @property
-    def is_locked(self) -> bool:
-        """Whether it is held."""
-        return self.lock_counter > 0
-
     def acquire(self) -> None:
         """Hold it once more.
 

@@ -1,7 +1,7 @@
 """The ledger's communities: the default tree and further views, and summaries by content."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
@@ -10,8 +10,6 @@ from ...schemas.retrieval import CommunitySummary
 from .database import Database, Record
 from .tables import COMMUNITIES, SUMMARIES
 
-MARK = 6
-"""Characters of an entity's mark, which tells whether it changed: one change in 16 million is missed."""
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
 DEFAULT_VIEW = ""
 """The view that retrieval searches; others are named by their specification."""
@@ -109,27 +107,11 @@ class CommunityTable:
         return [str(row[0]) for row in self._db.rows(
             "SELECT DISTINCT view FROM communities WHERE view <> :default ORDER BY view", default=DEFAULT_VIEW)]
 
-    def marks(self) -> dict[str, str]:
-        """What each entity was marked with when the finest level of the default view was kept; see `replace`."""
-        by_entity: dict[str, str] = {}
-        for row in self._db.rows("SELECT members, marks FROM communities WHERE view = :view AND level = 0",
-                                 view=DEFAULT_VIEW):
-            members, marks = json.loads(row.members), row.marks
-            by_entity.update(zip(members, (marks[at:at + MARK] for at in range(0, len(marks), MARK)), strict=False))
-        return by_entity
-
-    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW,
-                marks: Mapping[str, str] | None = None) -> None:
-        """Make these the communities of a view; those that stay as they are are not written again.
-
-        Args:
-            communities: of all levels.
-            view: the view.
-            marks: `MARK` characters for each entity, kept with its community of the finest level.
-        """
+    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
+        """Make these the communities of a view, of all levels; those that stay as they are are not written again."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = :view", view=view)}
-            current = {_row(community, view, marks or {}) for community in communities}
+            current = {_row(community, view) for community in communities}
             self._db.execute_many("DELETE FROM communities WHERE view = :view AND id = :id",
                                   [{"view": view, "id": row[1]} for row in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
@@ -161,8 +143,7 @@ def _community(row: Record) -> Community:
                      name=row.name or row.label, summary=row.summary or "")
 
 
-def _row(community: Community, view: str, marks: Mapping[str, str]) -> tuple[object, ...]:
-    """A community as a row of the table."""
+def _row(community: Community, view: str) -> tuple[object, ...]:
+    """Return a community as a row of the table."""
     c = community
-    kept = "".join(marks.get(entity, "") for entity in c.members) if c.level == 0 else ""
-    return (view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members), kept)
+    return (view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members))

@@ -3,15 +3,16 @@
 import json
 import uuid
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database, Record, now
-from .forgetting import forget_responses, forget_summaries, forget_texts
+from .facts import advance
+from .forgetting import forget_responses, forget_summaries
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
-from .tables import CHANGES, DOCUMENTS, among, replacement
+from .tables import DOCUMENTS, among, replacement
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -72,7 +73,8 @@ class Documents:
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
             # Where a chunk stands is read with its facts: readers have to hear that it moved.
-            self._changed(chunk for chunk, place in new.items() if chunk in old and old[chunk] != place)
+            if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
+                advance(self._db)
         return True
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
@@ -113,25 +115,26 @@ class Documents:
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
             forget_responses(self._db)
-            forget_texts(self._db)
+
+    def is_deleting(self) -> bool:
+        """Return True if not all that follows from the last deletion is done."""
+        return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
         """Note that all that follows from the last deletion is done."""
-        if self._db.get_meta(_DELETING):
+        if self.is_deleting():
             with self._db.transaction():
                 forget_summaries(self._db)
                 self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:
-        self._changed(chunk_ids)
+        if chunk_ids:
+            advance(self._db)
         self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
 
     def _edited(self) -> None:
         """Let everyone, of other processes too, read texts again."""
         self._db.set_meta(_EDITION, uuid.uuid4().hex)
-
-    def _changed(self, chunk_ids: Iterable[str]) -> None:
-        self._db.insert(CHANGES, [(chunk,) for chunk in chunk_ids], "chunk")
 
     def get(self, document_id: str) -> Document:
         """A document with its text.
@@ -186,6 +189,11 @@ class Documents:
         documents = self._read_all(parents, ids)
         return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
 
+    def whole_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids and texts of all documents."""
+        for row in self._db.rows("SELECT id, text FROM documents"):
+            yield str(row.id), str(row.text)
+
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
         documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
@@ -228,6 +236,18 @@ class Documents:
     def count_documents(self) -> int:
         """The number of documents."""
         return self._db.count("SELECT count(*) FROM documents")
+
+    def sample(self, most: int) -> list[Chunk]:
+        """Return some chunks: the first ones of all documents by id, which is a hash of their content, then the next.
+
+        So the sample is a function of the documents.
+        """
+        return self.chunks(str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
+
+    def count_characters(self) -> int:
+        """Return the length of all documents together."""
+        return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
 
     def done(self) -> list[str]:
         """The ids of the chunks that are part of the graph, in order of document and position."""

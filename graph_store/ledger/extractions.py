@@ -1,21 +1,20 @@
 """The ledger's extractions by chunk: as they were extracted, and what of them was admitted, repaired or rejected."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ...schemas.delta import LabelKind
-from ...schemas.documents import Chunk, Frozen
-from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact, Rejection
+from ...schemas.documents import Chunk
+from ...schemas.extraction import BoundedExtraction, Extraction, Rejection
 from ..errors import LedgerDamagedError
-from .database import Database, Record, now
-from .tables import CHANGES, REJECTIONS, REPAIRS, among
+from .database import Database, now
+from .facts import FactTable, contribution_of, position
+from .tables import REJECTIONS, REPAIRS, among
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_READ_AT_ONCE = 256
-"""Contributions read with one statement, and held in memory."""
 
 # The labels in an extraction, as <list>.<field>.
 _FIELDS: dict[LabelKind, tuple[str, ...]] = {
@@ -23,21 +22,13 @@ _FIELDS: dict[LabelKind, tuple[str, ...]] = {
     "name": ("entities.name", "triples.head", "triples.tail", "attributes.entity")}
 
 
-class Contribution(Frozen):
-    """What one chunk adds to the graph."""
-
-    mentions: tuple[EntityMention, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    attributes: tuple[AttributeFact, ...] = ()
-
-
 class Extractions:
-    """Extractions by chunk. Every change of a contribution is also a row of `changes`."""
+    """Extractions by chunk, and the rows that are admitted of them."""
 
     def __init__(self, database: Database) -> None:
+        """Read and write the extractions of a ledger."""
         self._db = database
-        # Contributions that the graph has not followed yet, with their texts: what was just written is not parsed.
-        self._written: dict[str, tuple[str, Contribution]] = {}
+        self.admitted = FactTable(database)
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Keep a reasoner's extraction of a chunk: paid for once, never asked again."""
@@ -65,7 +56,8 @@ class Extractions:
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """The extractions of some chunks, by id; those that were not extracted are left out."""
-        return {chunk: _read(Extraction, text, chunk) for chunk, text in self._of("extraction", chunk_ids)}
+        return {row.chunk: _read(Extraction, row.extraction, row.chunk) for row in self._db.rows(
+            f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}", among=json.dumps(chunk_ids))}  # noqa: S608
 
     def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace what is known of what some chunks' bounding rejected and repaired."""
@@ -80,66 +72,26 @@ class Extractions:
             for chunk, bounded in extractions for rejection in bounded.rejections])
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Make some chunks' admitted facts their contributions to the graph."""
-        contributions = {chunk.id: Contribution(mentions=bounded.mentions, facts=bounded.facts,
-                                                attributes=bounded.attributes) for chunk, bounded in extractions}
-        texts = {chunk: contribution.model_dump_json() for chunk, contribution in contributions.items()}
+        """Make some chunks' admitted facts their rows."""
         with self._db.transaction():
             self._note(extractions)
-            before = dict(map(tuple, self._of("bounded", list(contributions))))
-            changed = {chunk: text for chunk, text in texts.items() if text != before.get(chunk)}
-            self._db.execute_many("UPDATE extractions SET bounded = :text WHERE chunk = :chunk",
-                                  [{"chunk": chunk, "text": text} for chunk, text in changed.items()])
-            self._db.insert(CHANGES, [(chunk,) for chunk in changed], "chunk")
+            self.admitted.replace({chunk.id: contribution_of(bounded) for chunk, bounded in extractions})
             self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = :chunk",
-                                  [{"chunk": chunk} for chunk in contributions])
-        self._written.update((chunk, (text, contributions[chunk])) for chunk, text in changed.items())
-
-    def _of(self, column: Literal["extraction", "bounded"], chunk_ids: Sequence[str]) -> Sequence[Record]:
-        """Some chunks' ids with one column."""
-        return self._db.rows(f"SELECT chunk, {column} FROM extractions WHERE {among('chunk')}",  # noqa: S608
-                             among=json.dumps(chunk_ids))
-
-    def contribution(self, chunk_id: str) -> Contribution | None:
-        """What a chunk adds to the graph; None if it is gone or not written."""
-        text = self._db.scalar("SELECT bounded FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if text is None else _read(Contribution, str(text), chunk_id)
-
-    def contributions(self) -> Iterator[tuple[str, Contribution]]:
-        """Every chunk's contribution, by chunk id."""
-        ids = [str(row[0]) for row in self._db.rows(
-            "SELECT chunk FROM extractions WHERE bounded IS NOT NULL ORDER BY chunk")]
-        for chunk_id, contribution in self._contributions_of(ids):
-            if contribution is not None:
-                yield chunk_id, contribution
-
-    def _contributions_of(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Contribution | None]]:
-        for start in range(0, len(chunk_ids), _READ_AT_ONCE):
-            some = chunk_ids[start:start + _READ_AT_ONCE]
-            texts = dict(map(tuple, self._of("bounded", some)))
-            for chunk in some:
-                text = texts.get(chunk)
-                yield chunk, None if text is None else self._parsed(chunk, text)
-
-    def _parsed(self, chunk_id: str, text: str) -> Contribution:
-        written = self._written.pop(chunk_id, None)
-        if written and written[0] == text:
-            return written[1]
-        return _read(Contribution, text, chunk_id)
+                                  [{"chunk": chunk.id} for chunk, _ in extractions])
 
     def position(self) -> int:
-        """The number of the last change: what derived files are compared with."""
-        return self._db.count("SELECT max(seq) FROM changes")
-
-    def changed_since(self, position: int) -> Iterator[tuple[str, Contribution | None]]:
-        """The chunks that changed after a position, by id, with what they add now; None of those that are gone."""
-        return self._contributions_of([str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT chunk FROM changes WHERE seq > :position ORDER BY chunk", position=position)])
+        """Return the number of the last change of rows: what derived files are compared with."""
+        return position(self._db)
 
     def rejected(self) -> dict[str, int]:
         """How many extracted items were not admitted, by reason."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
+
+    def rejected_facts(self) -> dict[str, int]:
+        """Return how many facts and values were not admitted, by reason."""
+        return {str(row[0]): int(row[1]) for row in self._db.rows(
+            "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
 
     def repaired(self) -> dict[str, int]:
         """How many extracted items were repaired before they were admitted, by the kind of repair."""

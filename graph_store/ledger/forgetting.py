@@ -1,4 +1,4 @@
-"""What a ledger holds of documents beside them: answers of models, and vectors of texts."""
+"""What a ledger holds of documents beside them: answers of models, and descriptions of communities."""
 
 from .database import Database
 
@@ -10,11 +10,6 @@ def forget_responses(database: Database) -> None:
     only a question or a document that comes back is paid again.
     """
     database.execute("UPDATE calls SET response = '' WHERE response <> ''")
-
-
-def forget_texts(database: Database) -> None:
-    """Delete the cached vectors of texts, of which the next build makes those again that it uses."""
-    database.execute("DELETE FROM cached_vectors")
 
 
 def forget_summaries(database: Database) -> None:

@@ -120,10 +120,19 @@ class PostgresqlLedger:
 
     def go_on_counting(self) -> None:
         """Let numbers go on behind those that were inserted."""
-        for table, column in (("changes", "seq"), ("entity_decisions", "seq"), ("edits", "number")):
+        for table, column in (("entity_decisions", "seq"), ("edits", "number")):
             self.connection.exec_driver_sql(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
                 f"coalesce(max({column}), 0) + 1, false) FROM {table}")
+
+    def has_column(self, table: str, column: str) -> bool:
+        """Return True if a table has a column of that name."""
+        return (table, column) in self._columns()
+
+    def _columns(self) -> set[tuple[str, str]]:
+        """Return the columns of the schema's tables, each with its table."""
+        return {(table, column) for table, column in self.connection.exec_driver_sql(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
 
     def freeze(self) -> None:
         """Begin to read it as it is now; until this is closed, the server keeps what others change and delete."""
@@ -136,8 +145,7 @@ class PostgresqlLedger:
     def problems(self) -> list[str]:
         """How its tables differ from those of the format; what they hold is the server's to check."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
-        actual = {(table, column) for table, column in self.connection.exec_driver_sql(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
+        actual = self._columns()
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
 

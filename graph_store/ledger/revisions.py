@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 from ...schemas.documents import Chunk, Document
 from .database import Database, Record
+from .facts import advance
 from .tables import REVISIONS, among
 
 
@@ -102,9 +103,8 @@ class Revisions:
                                                     document=document_id)))
             kept = json.dumps([chunk for chunk, _, _, _ in placed])
             gone = f"document = :document AND revision = 0 AND NOT {among('id')}"
-            self._db.execute(f"INSERT INTO changes (chunk) SELECT id FROM chunks WHERE {gone} ORDER BY id",  # noqa: S608
-                             document=document_id, among=kept)
             self._db.execute(f"DELETE FROM chunks WHERE {gone}", document=document_id, among=kept)  # noqa: S608
+            advance(self._db)
             new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
                 document=document_id)]

@@ -1,15 +1,18 @@
 """The ledger's schema requests: labels that the schema does not know, occurrence by occurrence."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ...schemas.delta import ElementKind, Example
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Ask, BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME
+from ...schemas.naming import is_readable_label
 from .database import Database
 from .tables import SCHEMA_REQUESTS, among
+
+_SAME = "same_labels"
 
 
 class AskCount(NamedTuple):
@@ -25,6 +28,17 @@ class AskCount(NamedTuple):
     """Summed over the occurrences."""
     rows: int = 0
     """Table rows among them, each once."""
+    said: str = ""
+    """The label that was asked for, where `label` is another one that means the same."""
+    backward: bool = False
+    """What was asked for says it from tail to head."""
+
+
+class SameAs(NamedTuple):
+    """What a label means: another label, or with "" only itself; `backward`: from tail to head."""
+
+    label: str
+    backward: bool = False
 
 
 class Asks:
@@ -51,6 +65,16 @@ class Asks:
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
+    def same(self) -> dict[tuple[ElementKind, str], SameAs]:
+        """Return the labels that were compared, by kind, and what each means."""
+        stored = json.loads(self._db.get_meta(_SAME) or "[]")
+        return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in stored}
+
+    def keep_same(self, same: Mapping[tuple[ElementKind, str], SameAs]) -> None:
+        """Keep what some labels mean, so that they are not compared again."""
+        known = self.same() | dict(same)
+        self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
+
     def labels(self) -> list[tuple[ElementKind, str]]:
         """What is asked for: kind and label, each once."""
         return [(row[0], row[1]) for row in self._db.rows(
@@ -71,14 +95,12 @@ class Asks:
 
 def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
     """An ask as a row of the table; empty if its label cannot name anything."""
-    if not _can_name(ask.label):
+    if not (is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))):
         return ()
     return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
             ask.context.start, ask.context.end, ask.confidence, int(ask.declared))
 
 
-def _can_name(label: str) -> bool:
-    """Whether a schema element can be called so; models also say nothing at all, or a whole sentence."""
-    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(c.isalnum() for c in label)
-
-
+def _is_column(header: str) -> bool:
+    """Return True if a column can be called so; its author declared it, so that "2024" is a name, too."""
+    return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))

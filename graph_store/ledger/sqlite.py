@@ -110,6 +110,10 @@ class SqliteLedger:
         """Note the number of its format."""
         self.connection.exec_driver_sql(f"PRAGMA user_version={number}")
 
+    def has_column(self, table: str, column: str) -> bool:
+        """Return True if a table has a column of that name."""
+        return bool(self._number(f"SELECT count(*) FROM pragma_table_info('{table}') WHERE name = '{column}'"))  # noqa: S608
+
     def freeze(self) -> None:
         """Begin to read it as it is now; the write-ahead log grows by what others write, until it is closed."""
         self.connection.exec_driver_sql("BEGIN")

@@ -14,7 +14,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -73,7 +72,7 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction"), Column("bounded", TEXT))
+                    *_texts("reasoner", "extraction"))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
                  Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
 REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
@@ -81,7 +80,18 @@ REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
                    Index("rejections_by_chunk", "chunk"), Index("rejections_by_label", "reason", "label"))
 REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True), *_text_keys("repair"),
                 *_integers("times"), sqlite_with_rowid=False)
-CHANGES = Table("changes", METADATA, _number("seq"), *_texts("chunk"), sqlite_autoincrement=True)
+
+
+def _admitted(name: str, *texts: str, confidence: bool = True) -> Table:
+    """A table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
+    return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
+                 Column("ordinal", Integer, primary_key=True, autoincrement=False), *_texts(*texts),
+                 *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
+
+
+MENTIONS = _admitted("mentions", "name", "type", confidence=False)
+FACTS = _admitted("facts", "head", "head_type", "relation", "tail", "tail_type")
+ATTRIBUTE_VALUES = _admitted("attribute_values", "entity", "entity_type", "attribute", "value", "normal")
 
 SCHEMA_VERSIONS = Table("schema_versions", METADATA, Column("version", Integer, primary_key=True, autoincrement=False),
                         *_texts("schema", "base", "decisions", "who", "decided_at"))
@@ -104,7 +114,7 @@ EDITS = Table("edits", METADATA, _number("number"), *_texts("edit", "who", "why"
               Column("undone_at", TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
-                    _real("cohesion"), *_texts("label", "keywords", "members", "marks"))
+                    _real("cohesion"), *_texts("label", "keywords", "members"))
 SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
 
 CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),
@@ -112,9 +122,6 @@ CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response")
 TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
                *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),
                sqlite_with_rowid=False)
-
-CACHED_VECTORS = Table("cached_vectors", METADATA, *_text_keys("purpose", "text"), *_texts("model"),
-                       Column("vector", LargeBinary, nullable=False))
 
 
 @lru_cache

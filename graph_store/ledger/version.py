@@ -1,18 +1,20 @@
 """What tells one state of a knowledge base from the next."""
 
-from collections.abc import Sequence
+import secrets
 from typing import NamedTuple
 
 from .database import Database
+from .facts import position
+
+_EPOCH = "epoch"
+_LARGEST = 2**53
 
 
 class Version(NamedTuple):
-    """Differs between states that differ for a reader: in facts, vectors, communities, or the schema."""
+    """Differs between states that differ for a reader: in facts, communities, or the schema."""
 
     position: int
-    """The number of the last change of a chunk's contribution."""
-    vectors: int
-    """The position that the vectors reflect."""
+    """The number of the last change of rows."""
     tree: int
     """The position that the communities reflect."""
     tree_revision: int
@@ -20,20 +22,29 @@ class Version(NamedTuple):
     schema: int
     resolution: int
     """How often the aliases of entities changed."""
-    folder: int
-    """The number of the folder of vectors in service."""
+    epoch: int
+    """Differs after all was reindexed or restored."""
 
 
 def version_of(database: Database) -> Version:
-    """The version of what a connection to a ledger reads."""
+    """Return the version of what a connection to a ledger reads."""
     return Version(
-        position=database.count("SELECT max(seq) FROM changes"),
-        vectors=int(database.get_meta("vectors_position") or 0),
+        position=position(database),
         tree=int(database.get_meta("tree_position") or 0),
         tree_revision=int(database.get_meta("tree_revision") or 0),
         schema=database.count("SELECT max(version) FROM schema_versions"),
         resolution=int(database.get_meta("resolution") or 0),
-        folder=int(database.get_meta("vectors_generation") or 0))
+        epoch=epoch(database))
+
+
+def epoch(database: Database) -> int:
+    """Return a number that differs after all was reindexed or restored."""
+    return int(database.get_meta(_EPOCH) or 0)
+
+
+def begin_epoch(database: Database) -> None:
+    """Make the epoch one that no ledger in this place had before: whatever notes another one is not of this state."""
+    database.set_meta(_EPOCH, str(1 + secrets.randbelow(_LARGEST)))
 
 
 def publish(database: Database) -> None:
@@ -43,16 +54,5 @@ def publish(database: Database) -> None:
 
 
 def published(database: Database) -> tuple[int, int]:
-    """How many runs ended well that wrote something, and the number of the folder of vectors in service."""
-    return int(database.get_meta("runs") or 0), int(database.get_meta("vectors_generation") or 0)
-
-
-def is_past(database: Database, state: Sequence[int]) -> bool:
-    """Whether a snapshot's state may be an earlier one: after a restore the number of the vectors is higher.
-
-    Where the ledger is shared, another home's restore has left the snapshot of this one as it was.
-    """
-    if not state:
-        return True
-    then, now = Version(*state[:-1]).folder, version_of(database).folder
-    return then == now if database.identity else then <= now
+    """Return how many runs ended well that wrote something, and the epoch."""
+    return int(database.get_meta("runs") or 0), epoch(database)

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ...schemas.resolution import AliasRow, EntityDecision
-from ..graph.synchroniser import GraphSynchroniser
+from ..graph.ledger_graph import LedgerGraph
 from ..ledger.aliases import AliasTable
 from ..ledger.database import Database
 from ..ledger.schema_history import SchemaHistory
@@ -15,7 +15,7 @@ from .resolver import Ask, Resolver
 class ResolutionSynchroniser:
     """Finds the aliases that the ledger's facts, verdicts and decisions lead to, and lays them over the graph."""
 
-    def __init__(self, database: Database, table: AliasTable, resolver: Resolver, graph: GraphSynchroniser,
+    def __init__(self, database: Database, table: AliasTable, resolver: Resolver, graph: LedgerGraph,
                  schemas: SchemaHistory, reliability: ReliabilityRecord) -> None:
         self._db = database
         self._table = table
@@ -30,7 +30,7 @@ class ResolutionSynchroniser:
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """The aliases, by entity id, as the ledger has it now (see `Resolver.find`)."""
-        return self._resolver.find(self._graph.graph.mentions, self._schemas.current(), self._reliability.current(),
+        return self._resolver.find(self._graph.mentions, self._schemas.current(), self._reliability.current(),
                                    ask, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:

@@ -7,7 +7,6 @@ change keeps its name and summary.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ...schemas.naming import content_id, relation_id
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from ..ledger.communities import MARK, Community
+from ..ledger.communities import Community
 from ..vectors.store import VectorStore
 from .detection import (
     CommunitySettings,
@@ -35,25 +34,8 @@ _DIGEST_FACTS = 40
 _DECIMALS = 4
 
 
-def marks(graph: KnowledgeGraph) -> dict[str, str]:
-    """What tells whether anything changed of an entity that its community, or the digest of that, is made from.
-
-    Returns:
-        `MARK` characters for each entity, by its id.
-    """
-    name = graph.all_names()
-    described: dict[str, list[str]] = {entity: [] for entity in name}
-    for head, tail, relation in graph.network.edges(keys=True):
-        line = f"{head}\n{relation}\n{tail}\n{name[head]}\n{name[tail]}"
-        described[head].append(line)
-        if tail != head:
-            described[tail].append(line)
-    return {entity: blake2b("\n\n".join([name[entity], *sorted(lines)]).encode(), digest_size=MARK // 2).hexdigest()
-            for entity, lines in described.items()}
-
-
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
-    """The communities of the graph, and communities of communities above them; without names.
+    """Find the communities of the graph, and communities of communities above them; without names.
 
     Args:
         graph: the graph.
@@ -63,7 +45,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     Returns:
         Each level a partition of the entities, each community within its parent; by level and id.
     """
-    data, ids = graph_features(graph, vectors, graph.entity_ids()), graph.entity_ids()
+    data, ids = graph_features(graph, vectors), graph.entity_ids()
     levels = [described(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(hierarchy(data, settings))]
     communities: list[Community] = []
@@ -77,7 +59,7 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
                      ) -> list[Community]:
     """The groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
     ids = graph.entity_ids()
-    data = graph_features(graph, vectors, ids)
+    data = graph_features(graph, vectors)
     row = {entity: number for number, entity in enumerate(ids)}
     labels = np.zeros(len(row), np.intp)
     for number, group in enumerate(view.groups):
@@ -87,20 +69,42 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
             for c in described(graph, ids, data, labels, 0, settings)]
 
 
-def graph_features(graph: KnowledgeGraph, vectors: VectorStore, ids: Sequence[str],
-                   edges: Sequence[EdgeKey] | None = None) -> EntityFeatures:
-    """What detection sees of some entities, by some triples between them; None: of all, by all."""
-    edges = graph.edges() if edges is None else edges
+def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,
+                   sample: Sequence[str] = ()) -> EntityFeatures:
+    """Compute what detection reads of entities and of the triples between them.
+
+    Args:
+        graph: the graph.
+        vectors: with the vectors of the entities and relations.
+        chosen: the entities, in order; None: all, in the order of their ids.
+        sample: others by which it is known what all entities have in common.
+    """
+    own = graph.entity_ids() if chosen is None else chosen
+    data = _features_of(graph, vectors, [*own, *sample], graph.edges() if chosen is None else _between(graph, own))
+    return data.first(len(own)) if sample else data
+
+
+def _between(graph: KnowledgeGraph, ids: Sequence[str]) -> list[EdgeKey]:
+    here = set(ids)
+    return sorted((head, relation, tail) for head, tail, relation in graph.network.out_edges(ids, keys=True)
+                  if tail in here)
+
+
+def _features_of(graph: KnowledgeGraph, vectors: VectorStore, ids: Sequence[str], edges: Sequence[EdgeKey],
+                 ) -> EntityFeatures:
     relations = sorted({relation for _, relation, _ in edges})
     row = {entity: number for number, entity in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
+    support = [graph.entity_support(entity) for entity in ids]
+    passage = {chunk: number for number, chunk in enumerate(sorted({chunk for own in support for chunk in own}))}
     return features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
-                    [(row[head], kind[relation], row[tail]) for head, relation, tail in edges])
+                    [(row[head], kind[relation], row[tail]) for head, relation, tail in edges],
+                    [(number, passage[chunk]) for number, own in enumerate(support) for chunk in own])
 
 
 def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
               settings: CommunitySettings) -> list[Community]:
-    """The communities that some entities' labels make, with keywords, cohesion and id, by id."""
+    """Make communities of some entities' labels, with keywords, cohesion and id, by id."""
     if not len(labels):
         return []
     scores = affinity(data, labels, settings)
@@ -131,9 +135,9 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
 
 def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
     leading = islice(_facts(graph, community), _DIGEST_FACTS)
-    kinds = Counter(graph.entity(entity).type for entity in community.keywords)
+    kinds = Counter(graph.network.nodes[entity]["type"] for entity in community.keywords)
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=tuple(graph.triple(edge).text() for edge in leading),
+                           facts=tuple(graph.statement(edge) for edge in leading),
                            kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))
 
 
@@ -146,18 +150,18 @@ def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
     rank = {entity: number for number, entity in enumerate(community.keywords)}
     told = set[EdgeKey]()
     for keyword in community.keywords:
-        about = sorted(set(triples_with(graph, keyword, members)) - told)
+        about = sorted(set(_triples_with(graph, keyword, members)) - told)
         told.update(about)
         yield from about
     others = members - rank.keys()
     for head in community.members:
         if head in others:
-            yield from sorted(edge for edge in triples_with(graph, head, others) if edge[0] == head)
-    over = {edge for entity, _ in boundary(graph, community.members) for edge in triples_with(graph, entity, members)}
+            yield from sorted(edge for edge in _triples_with(graph, head, others) if edge[0] == head)
+    over = {edge for entity, _ in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
     yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
 
 
-def triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
+def _triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
     """The triples between an entity and some others."""
     network = graph.network
     for tail, relations in network.succ[entity].items():

@@ -4,11 +4,14 @@ From K-means clusters, two steps take turns until nothing changes: entities move
 fit best, and communities merge whose members fit both alike. How the equations are read, each with its
 alternatives measured by `benchmarks/community_readings.py`:
 
-- Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`community_features`).
-- Eq. 6, S_r: the paper wants the multiset of incident relation types, and the overlap of "relation-specific
-  neighborhoods". Psi holds both: for each triple its relation, and the community at its other end at
-  this iteration; so links count, not only the kinds of links. Both multisets are taken as frequencies p,
-  S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a community grows.
+- Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
+- Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of
+  "relation-specific neighborhoods"; its code takes the overlap of neighbours. Psi is here the relation-specific
+  neighbourhood: each relation together with what stands at its other end, where being mentioned by a passage is a
+  relation too. A relation type alone is no part of it, or all who work for something would be one community. Half
+  of Psi names the ends, half the communities that they belong to at this iteration, which fewer share by chance.
+  Both are taken as frequencies p, S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a
+  community grows.
 - Eq. 5, the circled plus, is a sum. Weights by what each term tells apart in the graph at hand did better
   on planted communities with much noise, and gave up the relational term altogether on real documents,
   where K-means has just made clusters of alike names: they confirm what they start from.
@@ -27,12 +30,12 @@ from scipy import sparse
 
 from ...runtime.one_thread import one_thread
 from .clusters import Labels, groups, initial_clusters, renumbered
-from .features import EntityFeatures, features, shares, unit
+from .features import EntityFeatures, features, only_shared, unit
 from .fusion import adjacent, merge, move
 from .scores import Perception, Scores, phi
 
-__all__ = ["CommunitySettings", "Earlier", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features",
-           "groups", "hierarchy", "update"]
+__all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",
+           "hierarchy", "refine"]
 
 # The share of the entities that may still move when fusion has ended: some fit two communities alike, and
 # what they do changes the community, which they then fit less.
@@ -54,11 +57,8 @@ class CommunitySettings:
         max_children: communities within one of the next level: their summaries, of about 100 tokens each,
             are what that one is summarised from.
         keywords: entities that stand for a community.
-        update_above: entities from which a changed graph is clustered anew only where it changed. Clustered anew,
-            nearly every community changes and is described again, with each build: for some ten of them a price
-            worth paying for a tree that is a function of the graph alone, and not for hundreds.
-        drift: share of the entities that may so have changed before all are clustered anew: with more an update
-            saves nothing, and agrees less with communities detected anew (`benchmarks/communities_update.py`).
+        update_above: entities from which a changed graph is clustered anew only around the changes.
+        drift: share of the entities that may so come and go before all are clustered anew.
     """
 
     semantic_weight: float = 0.5
@@ -70,21 +70,8 @@ class CommunitySettings:
     max_members: int = 200
     max_children: int = 20
     keywords: int = 5
-    update_above: int = 1000
+    update_above: int = 5000
     drift: float = 0.1
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A partition of the graph as it was, for `update`.
-
-    Attributes:
-        labels: the community of each entity as it is numbered now, -1 for a new one; shape (n,).
-        changed: which entities are new or have other triples than then; shape (n,).
-    """
-
-    labels: Labels
-    changed: NDArray[np.bool_]
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -106,50 +93,57 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
         return _fused(data, labels, np.ones(len(labels), bool), settings)
 
 
-def update(data: EntityFeatures, earlier: Earlier, settings: CommunitySettings) -> Labels:
-    """Fit an earlier partition to a graph that has changed in places; what is far from them stays.
+def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+    """Fit a partition of a graph that has changed in places; what is far from the changes stays.
 
-    Entities that changed may move, those linked to one that moved may follow, and communities with such
-    entities may merge. A new entity starts as a community of its own.
+    Args:
+        data: n entities in an order that depends on their content alone.
+        labels: their communities; a new entity is one of its own.
+        active: who may move at first, shape (n,).
+        settings: the constants.
+
+    Returns:
+        As `detect`.
     """
-    new = np.flatnonzero(earlier.labels < 0)
-    labels = earlier.labels.copy()
-    labels[new] = labels.max(initial=-1) + 1 + np.arange(len(new))
     with one_thread():
-        return _fused(data, renumbered(labels), earlier.changed, settings)
+        return _fused(data, renumbered(labels), active, settings)
 
 
 def _fused(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
-    """Rounds of moving and merging until those that may move have settled."""
+    """Move and merge until little changes."""
     for _ in range(settings.max_iterations):
         labels, active, moved, merged = _round(data, labels, active, settings)
-        if not merged and moved <= _SETTLED * np.count_nonzero(active):
+        if moved + merged <= _SETTLED * len(labels):
             break
     return renumbered(labels)
 
 
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    """Sweeps of moving, then one of merging: the labels, who may move now, how many moved and pairs merged."""
+    """Sweep over the active entities to move them, then merge communities.
+
+    Returns:
+        The labels; who is active in the next round: those around a change, as in Leiden's fast local moving; how many
+        entities moved, and how many pairs merged.
+    """
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now), len(now.sizes), 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
         found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
-        if moved and not active.all():
-            gone = np.asarray(found != now.labels, np.float32)
-            active = active | (data.links @ gone > 0)
         if moved:
             now, moves = Perception(data, found, count), moves + moved
+    gone = now.labels != labels
     concerned = np.zeros(count, bool)
-    concerned[now.labels[active]] = True
+    concerned[now.labels[active]] = concerned[labels[gone]] = True
     labels, merged = merge(now, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
                            settings.max_members)
-    return labels, active, moves, merged
+    changed = gone | (np.bincount(labels)[labels] != now.sizes[now.labels])
+    return labels, changed | data.beside(changed), moves, merged
 
 
 def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
-    """The communities, and communities of communities until no more than `max_clusters` are left.
+    """Detect communities, and communities of communities until no more than `max_clusters` are left.
 
     Returns:
         Levels, the finest first: for each entity the number of its community, shape (n,). Each level
@@ -167,7 +161,7 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
 
 
 def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
-    """phi(e, C) of every entity to its own community (eq. 5), shape (n,)."""
+    """Compute phi(e, C) of every entity and its own community (eq. 5), shape (n,)."""
     everyone = np.argsort(labels, kind="stable")
     scores = np.zeros(len(labels), np.float32)
     if len(labels):
@@ -176,12 +170,21 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
 
 
 def _grouped(data: EntityFeatures, labels: Labels) -> EntityFeatures:
-    """The communities as entities: centroids, the members' relations, the links between them."""
+    """Make the communities the entities of the next level: centroids, joint neighbourhoods, the links between them."""
     n = len(labels)
     members = sparse.csr_array((np.ones(n, np.float32), (labels, np.arange(n))))
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
     return EntityFeatures(
         unit(np.asarray(members @ data.representations, np.float32)),
-        shares(sparse.csr_array(members @ data.relations)),
-        sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape))
+        *_joint_neighbourhoods(data, members),
+        sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
+        sparse.csr_array(members @ data.mentions))
+
+
+def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
+                          ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
+    mass = members @ data.mass
+    joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
+                             @ (members @ data.neighbourhoods))
+    return only_shared(joint), np.asarray(mass > 0, np.float32)

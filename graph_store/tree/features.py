@@ -1,4 +1,4 @@
-"""What community detection sees of an entity: a representation (eq. 4), its relations, its links."""
+"""What community detection reads of an entity: a representation (eq. 4), its neighbourhood, its links."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,27 +22,73 @@ _COMPONENTS = 128
 
 @dataclass(frozen=True)
 class EntityFeatures:
-    """What detection sees of n entities.
+    """What detection reads of n entities.
 
     Attributes:
         representations: rows of unit length, shape (n, 3d) or reduced.
-        relations: frequencies of the relations of an entity's triples, shape (n, relations); rows sum to 1 or 0.
+        neighbourhoods: shares of (relation, other end) and of passages in an entity's triples and mentions, shape
+            (n, columns); columns that only one entity has are left out.
+        mass: what rows of `neighbourhoods` would sum to with all columns, 1 or 0, shape (n,).
         links: the number of triples between two different entities, shape (n, n), symmetric.
+        mentions: how often each passage mentions an entity, shape (n, passages).
     """
 
     representations: Vectors
-    relations: sparse.csr_array
+    neighbourhoods: sparse.csr_array
+    mass: NDArray[np.float32]
     links: sparse.csr_array
+    mentions: sparse.csr_array
 
     @cached_property
     def squares(self) -> NDArray[np.float32]:
         """The squared length of each representation, shape (n,)."""
         return np.asarray(np.einsum("ij,ij->i", self.representations, self.representations), np.float32)
 
+    def first(self, n: int) -> "EntityFeatures":
+        """Return what there is of the first entities alone."""
+        return EntityFeatures(self.representations[:n], self.neighbourhoods[:n], self.mass[:n],
+                              sparse.csr_array(self.links[:n, :n]), self.mentions[:n])
 
-def features(vectors: Vectors, relation_vectors: Vectors,
-             triples: Sequence[tuple[int, int, int]]) -> EntityFeatures:
-    """The representation of each entity by its triples (Youtu-GraphRAG eq. 4), its relations and its links.
+    @cached_property
+    def _shared_mentions(self) -> tuple[sparse.csr_array, sparse.dia_array]:
+        """Mentions divided among all that their passage mentions, and the entities' own parts on a diagonal."""
+        size = np.asarray(self.mentions.sum(axis=0)).ravel()
+        shared = sparse.csr_array(self.mentions @ sparse.diags_array(1.0 / np.maximum(size, 1.0)).astype(np.float32))
+        own = np.asarray(shared.multiply(self.mentions).sum(axis=1), np.float32).ravel()
+        return shared, sparse.diags_array(own)
+
+    def links_to(self, groups: sparse.csr_array) -> sparse.csr_array:
+        """Count what links each entity to each group.
+
+        A triple counts 1. A mention counts 1 as well, shared among all that its passage mentions; the part of the
+        entity itself counts nothing.
+
+        Args:
+            groups: 1 where an entity is a member, shape (n, k).
+
+        Returns:
+            Shape (n, k), without stored zeros.
+        """
+        shared, own = self._shared_mentions
+        beside = shared @ (self.mentions.T @ groups) - own @ groups
+        found = sparse.csr_array(self.links @ groups + beside)
+        found.data[found.data < _NOTHING] = 0.0
+        found.eliminate_zeros()
+        return found
+
+    def beside(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which entities share a triple or a passage with a chosen one, shape (n,)."""
+        weight = chosen.astype(np.float32)
+        return np.asarray((self.links @ weight > 0) | (self.mentions @ (self.mentions.T @ weight) > 0))
+
+
+_NOTHING = 1e-6
+"""What is left of an entity's own part when it was subtracted, in the last bits of a float32."""
+
+
+def features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tuple[int, int, int]],
+             mentions: Sequence[tuple[int, int]] = ()) -> EntityFeatures:
+    """Compute the representation of each entity (Youtu-GraphRAG eq. 4), its neighbourhood and its links.
 
     Eq. 4 is read as it is written: each triple is seen from the entity, which stands first whether it is
     head or tail, so that the mean is [itself || its relations || its neighbours]. With head and tail in
@@ -52,36 +98,55 @@ def features(vectors: Vectors, relation_vectors: Vectors,
         vectors: one row for each entity, shape (n, d).
         relation_vectors: one row for each relation, shape (m, d).
         triples: (head, relation, tail) as row numbers.
+        mentions: (entity, passage): the entity's row and the number of a passage that mentions it.
     """
     with one_thread():
-        return _features(vectors, relation_vectors, triples)
+        return _features(vectors, relation_vectors, triples, mentions)
 
 
-def _features(vectors: Vectors, relation_vectors: Vectors,
-              triples: Sequence[tuple[int, int, int]]) -> EntityFeatures:
+def _features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tuple[int, int, int]],
+              mentions: Sequence[tuple[int, int]]) -> EntityFeatures:
     n = len(vectors)
-    heads, kinds, tails = np.array(triples, np.intp).reshape(-1, 3).T
+    heads, kinds, tails = np.array(triples, np.int64).reshape(-1, 3).T
     two = heads != tails  # a triple from an entity to itself counts once, and links nothing
     entities, others = np.concatenate([heads, tails[two]]), np.concatenate([tails, heads[two]])
-    relations = shares(_counts(entities, np.concatenate([kinds, kinds[two]]), (n, len(relation_vectors))))
+    relation = np.concatenate([kinds, kinds[two]])
+    relations = shares(_counts(entities, relation, (n, len(relation_vectors))))
     neighbours = _counts(entities, others, (n, n))
+    rows, passages = np.array(mentions, np.int64).reshape(-1, 2).T
+    mentioned = _counts(rows, passages, (n, int(passages.max(initial=-1)) + 1))
+    pairs, column = np.unique(relation * n + others, return_inverse=True)
+    ends = _counts(entities, column, (n, len(pairs)))
     if n > _EXACT_UP_TO:
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
     blocks = (_centred(vectors), _CONTEXT_WEIGHT * _centred(relations @ relation_vectors),
               _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors))
-    return EntityFeatures(unit(np.concatenate(blocks, axis=1)), relations,
-                          _counts(entities[entities != others], others[entities != others], (n, n)))
+    different = entities != others
+    return EntityFeatures(
+        unit(np.concatenate(blocks, axis=1)), *shared_columns(sparse.csr_array(sparse.hstack([ends, mentioned]))),
+        _counts(entities[different], others[different], (n, n)), mentioned)
 
 
 def shares(counts: sparse.csr_array) -> sparse.csr_array:
-    """Rows divided by their sums; rows of zeros stay."""
+    """Divide rows by their sums; rows of zeros stay."""
     total = np.asarray(counts.sum(axis=1)).ravel()
     divided = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0)).astype(np.float32) @ counts
     return sparse.csr_array(divided)
 
 
+def shared_columns(counts: sparse.csr_array) -> tuple[sparse.csr_array, NDArray[np.float32]]:
+    """Return the shares of the columns that several rows have, and what all shares of each row sum to."""
+    return only_shared(shares(counts)), np.asarray(np.diff(counts.indptr) > 0, np.float32)
+
+
+def only_shared(rows: sparse.csr_array) -> sparse.csr_array:
+    """Return the columns that several rows have."""
+    several = np.bincount(rows.indices, minlength=rows.shape[1]) > 1
+    return sparse.csr_array(rows[:, np.flatnonzero(several)])
+
+
 def unit(rows: Vectors) -> Vectors:
-    """Rows of length 1; rows of zeros stay."""
+    """Scale rows to length 1; rows of zeros stay."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(length > 0, length, 1.0), np.float32)
 
@@ -93,12 +158,12 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
 
 
 def _centred(rows: Vectors) -> Vectors:
-    """What all have in common says nothing of any community: all sentence embeddings share a direction."""
+    """Subtract the mean: all sentence embeddings share a direction, which tells no community from another."""
     return np.asarray(rows - rows.mean(axis=0), np.float32) if len(rows) else rows
 
 
 def _principal(rows: Vectors) -> Vectors:
-    """The rows in their principal components, as many as are kept."""
+    """Project the rows on their first principal components."""
     if rows.shape[1] <= _COMPONENTS:
         return rows
     centred = _centred(rows)

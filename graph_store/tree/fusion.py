@@ -35,7 +35,7 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
         ones.append(np.repeat(rows, near))
         others.append(np.argpartition(-cosine, near - 1, axis=1)[:, :near].ravel())
     members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
-    linked = sparse.coo_array(members.T @ data.links @ members)
+    linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))
     order = order[row[order] != column[order]]
@@ -63,8 +63,11 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
     entities, communities = _within_reach(now, chosen, pairs)
     own = labels[entities] == communities
     score = phi(*now.terms(entities, communities), semantic_weight)
-    order = np.lexsort((communities, ~own, -score, entities))  # of equals its own, else the first
-    best = order[places(entities[order]) == 0]
+    highest = np.full(len(labels), -np.inf, np.float32)
+    np.maximum.at(highest, entities, score)
+    best = np.flatnonzero(score == highest[entities])
+    best = best[np.lexsort((communities[best], ~own[best], entities[best]))]  # of equals its own, else the first
+    best = best[places(entities[best]) == 0]
     mine = np.zeros(len(labels), np.float32)
     mine[entities[own]] = score[own]
     best = best[~own[best]]
@@ -78,18 +81,12 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
 
 
 def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
-    """Pairs of chosen entities with their own community, those adjacent to it, those of their neighbours."""
-    k = len(now.sizes)
-    rows = np.flatnonzero(chosen)
-    towards = sparse.coo_array(now.towards[rows])
-    first = np.searchsorted(pairs[:, 0], np.arange(k + 1))
-    counts = np.diff(first)[now.labels[rows]]
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    beside = pairs[np.repeat(first[now.labels[rows]], counts) + place, 1]
-    entities = np.concatenate([rows, rows[towards.row], np.repeat(rows, counts)])
-    communities = np.concatenate([now.labels[rows], towards.col, beside])
-    keys = np.unique(communities.astype(np.int64) * len(now.labels) + entities)
-    return keys % len(now.labels), keys // len(now.labels)
+    """Pair chosen entities with their own community, those adjacent to it, those of their neighbours; by community."""
+    k, rows = len(now.sizes), np.flatnonzero(chosen)
+    one, other = np.concatenate([pairs, np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)]).T
+    near = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
+    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ near)
+    return rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
 
 
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,

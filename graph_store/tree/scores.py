@@ -9,17 +9,21 @@ from .features import EntityFeatures, shares
 
 Scores = NDArray[np.float32]
 
-# Pairs scored at once, so that what is gathered for them stays in the cache.
-_BLOCK = 8192
+# Communities whose pairs are scored at once: their rows of Psi are a table that stays in the cache.
+_BLOCK = 16
 # Scores that differ by less are equal, so that the last bits of a sum decide nothing.
 DECIMALS = 5
 
 
 class Perception:
-    """The entities and communities of one iteration, as the two terms see them."""
+    """The entities and communities of one iteration, as the two terms of phi compare them."""
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
         """Describe every community by its members.
+
+        Psi has two halves: the relation-specific neighbourhood, each relation with the entity at its other end and
+        each passage that mentions the entity, and the communities that those ends belong to at this iteration. A
+        relation type that is shared without an end counts nothing.
 
         Args:
             data: n entities.
@@ -30,65 +34,66 @@ class Perception:
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
         n, k = len(labels), len(self.sizes)
-        belong = sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
-        members = belong.T.tocsr()
-        # Psi: for each triple its relation, and the community at its other end.
-        self.towards = shares(sparse.csr_array(data.links @ belong))
-        self._psi = sparse.hstack([data.relations * 0.5, self.towards * 0.5], format="csr")
-        self._psi.sort_indices()
-        self._mass = np.asarray(self._psi.sum(axis=1)).ravel()
+        self.belong = sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
+        members = self.belong.T.tocsr()
+        self.towards = shares(data.links_to(self.belong))
+        self._psi = sparse.csr_array(sparse.hstack([data.neighbourhoods * 0.5, self.towards * 0.5], format="csr"))
+        self._mass = 0.5 * data.mass + 0.5 * (np.diff(self.towards.indptr) > 0)
         # Sums over the members: leaving one out is then a subtraction.
-        total = sparse.csr_array(members @ self._psi)
-        total.sort_indices()
-        self._width = total.shape[1]
-        self._keys = np.repeat(np.arange(k), np.diff(total.indptr)) * self._width + total.indices
-        self._values = total.data
+        self._total = sparse.csr_array(members @ self._psi)
         self._masses = np.bincount(labels, weights=self._mass, minlength=k)
         self.sums = np.asarray(members @ data.representations, np.float32)
         self._norms = data.squares
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
-        """S_r and S_s of pairs; an entity is left out of its own community.
+        """Compute S_r and S_s of pairs; an entity is left out of its own community.
 
         Args:
             entities: of each pair, shape (m,).
-            communities: of each pair, shape (m,); fastest if sorted.
+            communities: of each pair, shape (m,), ascending.
 
         Returns:
             The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (m,).
         """
         overlap, cosine = np.zeros(len(entities), np.float32), np.zeros(len(entities), np.float32)
-        for start in range(0, len(entities), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            own = self.labels[entities[part]] == communities[part]
-            overlap[part] = self._overlap(entities[part], communities[part], own)
-            cosine[part] = self._cosine(entities[part], communities[part], own)
+        table = np.zeros((_BLOCK, self._total.shape[1]), np.float32)
+        starts = range(0, len(self.sizes), _BLOCK)
+        bounds = np.searchsorted(communities, [*starts, len(self.sizes)]).tolist()
+        for first, start, end in zip(starts, bounds[:-1], bounds[1:], strict=True):
+            if start < end:
+                part = slice(start, end)
+                own = self.labels[entities[part]] == communities[part]
+                overlap[part] = self._overlap(entities[part], communities[part], own, first, table)
+                cosine[part] = self._cosine(entities[part], communities[part], own, first)
         return overlap, cosine
 
-    def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
-        counts = np.diff(self._psi.indptr)[entities]
-        pair = np.repeat(np.arange(len(entities)), counts)
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) \
-            + np.repeat(self._psi.indptr[entities], counts)
-        token, value = self._psi.indices[place], self._psi.data[place]
-        wanted = communities[pair] * self._width + token
-        at = np.minimum(np.searchsorted(self._keys, wanted), max(0, len(self._keys) - 1))
-        there = np.where(self._keys[at] == wanted, self._values[at], 0.0) if len(self._keys) else np.zeros(0)
+    def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
+                 table: Scores) -> Scores:
+        """Compute S_r of pairs with a block of communities; `table` is zero before and after."""
+        rows = self._total[first:first + _BLOCK]
+        filled = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
+        table[filled] = rows.data
+        psi = self._psi[entities]
+        pair = np.repeat(np.arange(len(entities)), np.diff(psi.indptr))
         others = np.maximum(self.sizes[communities] - own, 1)
-        there = np.maximum(there - np.where(own[pair], value, 0.0), 0.0) / others[pair]
+        there = table[(communities - first)[pair], psi.indices]
+        table[filled] = 0.0
+        there = np.maximum(there - np.where(own[pair], psi.data, 0.0), 0.0) / others[pair]
         mass = np.maximum(self._masses[communities] - np.where(own, self._mass[entities], 0.0), 0.0) / others
-        common = np.bincount(pair, weights=np.minimum(value, there), minlength=len(entities))
+        common = np.bincount(pair, weights=np.minimum(psi.data, there), minlength=len(entities))
         either = self._mass[entities] + mass - common
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
-    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
-        dots = np.einsum("ij,ij->i", self.representations[entities], self.sums[communities])
+    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int) -> Scores:
+        """Compute S_s of pairs with a block of communities."""
+        products = self.representations[entities] @ self.sums[first:first + _BLOCK].T
+        dots = products[np.arange(len(entities)), communities - first]
         itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
-    """S_r + lambda S_s (eq. 5), rounded so that only real differences count."""
+    """Add S_r and lambda S_s (eq. 5), rounded so that only real differences count."""
     return np.asarray(np.round(overlap + semantic_weight * cosine, DECIMALS), np.float32)

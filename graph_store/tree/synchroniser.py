@@ -1,20 +1,19 @@
-"""The knowledge tree: built, kept up with the graph, described."""
+"""The knowledge tree: built from the graph, described."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ...runtime.collection import at_rest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.state import GraphState
-from ..graph.synchroniser import GraphSynchroniser
+from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.store import VectorStore
-from .description import digests, find_tree, marks, view_communities
+from .description import digests, find_tree, view_communities
 from .detection import CommunitySettings
-from .local_update import Before, update_tree
+from .local_update import update_tree
 from .view_attributes import by_attribute, by_relation
 from .view_groups import View
 from .view_modularity import by_modularity
@@ -42,13 +41,9 @@ def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec) -> V
 
 
 class TreeSynchroniser:
-    """Keeps the communities of one knowledge base.
+    """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
 
-    Where little of a large graph changed, only that is clustered again. Marks that are stored with the communities
-    tell what changed, so the tree is a function of the one before and of the graph, whatever was killed in between.
-    """
-
-    def __init__(self, database: Database, graph: GraphSynchroniser, vectors: VectorStore,
+    def __init__(self, database: Database, graph: LedgerGraph, vectors: VectorStore,
                  communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
         self._db = database
         self._graph = graph
@@ -89,21 +84,30 @@ class TreeSynchroniser:
     @at_rest()
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
         graph, state = self._graph.graph, self._graph.state
-        now = marks(graph)
-        before = None if whole else self._before(now, settings)
+        before, drift = ([], 0) if whole else self._before(settings)
         communities = update_tree(graph, self._vectors, settings, before) if before else []
         if not communities or _needs_a_level(communities, settings):
-            communities, before = find_tree(graph, self._vectors, settings), None
+            communities, drift = find_tree(graph, self._vectors, settings), 0
         views = self._views(settings)
         with self._db.transaction():
-            self._communities.replace(communities, marks=now)
+            self._communities.replace(communities)
             self._communities.forget_views()
             for name, grouped in views.items():
                 self._communities.replace(grouped, name)
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
-            self._db.set_meta("tree_drift", str(self._drift() + len(before.changed) if before else 0))
+            self._db.set_meta("tree_drift", str(drift))
             self._revise()
+
+    def _before(self, settings: CommunitySettings) -> tuple[list[Community], int]:
+        """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
+        entities = self._graph.graph.network.nodes
+        if len(entities) <= settings.update_above:
+            return [], 0
+        before = self._communities.all(level=None)
+        known = {entity for community in before if community.level == 0 for entity in community.members}
+        drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
+        return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
         """The views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
@@ -120,20 +124,6 @@ class TreeSynchroniser:
     def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
         graph, vectors = self._graph.graph, self._vectors
         return view_communities(graph, vectors, build_view(graph, vectors, spec), settings)
-
-    def _drift(self) -> int:
-        """How many entities changed since all communities were detected."""
-        return int(self._db.get_meta("tree_drift") or 0)
-
-    def _before(self, now: Mapping[str, str], settings: CommunitySettings) -> Before | None:
-        """What the tree can go on from; None where all communities have to be detected."""
-        if len(now) <= settings.update_above:
-            return None
-        then = self._communities.marks()
-        changed = frozenset(one for one in now.keys() | then.keys() if now.get(one) != then.get(one))
-        if self._drift() + len(changed) > settings.drift * len(now):
-            return None
-        return Before(self._communities.all(level=None), changed)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
@@ -167,5 +157,5 @@ class TreeSynchroniser:
 
 
 def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
-    """Whether there are so many on the finest level, which is the only one, that others belong above it."""
+    """Return True if there are so many on the finest level, which is the only one, that others belong above it."""
     return not any(community.level for community in communities) and len(communities) > settings.max_clusters

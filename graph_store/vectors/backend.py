@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _T = TypeVar("_T")
-Kind = Literal["entities", "triples", "relations", "chunks"]
+Kind = Literal["entities", "triples", "relations", "chunks", "texts"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
-"""The kinds of vectors, all synchronised with the graph."""
+"""The kinds of vectors that are synchronised with the graph."""
+COLLECTIONS: tuple[Kind, ...] = (*KINDS, "texts")
+"""All kinds; of other texts a vector is cached, see `text_cache`."""
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_search": 300, "ef_construction": 8, "max_neighbors": 8}
 """The settings of Chroma's indexes. Nobody but `verify` searches them, as vectors are read and compared directly; so
@@ -32,8 +34,8 @@ def chroma() -> ModuleType:
     return library
 
 
-class Generation(ABC):
-    """One set of vectors: a collection of Chroma's for each kind. Threads may share it."""
+class Collections(ABC):
+    """The vectors of a knowledge base by one model: a collection of Chroma's for each kind. Threads may share them."""
 
     lost = False
     """Whether something that was open was removed meanwhile, so that everything has to be opened again."""
@@ -58,11 +60,31 @@ class Generation(ABC):
         """Vectors were added to a collection; a server decides itself when to write its indexes."""
 
     def prepare(self) -> None:  # noqa: B027  (only a server has to do something)
-        """Before the first vectors are written or looked for; a folder's collections are made at their first use."""
+        """Make the collections before the first vectors are written or looked for; a folder's are made at first use."""
+
+    def clear(self) -> None:
+        """Begin anew without any vectors (see `remove`)."""
+        self.remove()
+        self.prepare()
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove all vectors, those of other models too.
+
+        Raises:
+            OSError, StoreError: they cannot be removed.
+        """
+
+    @abstractmethod
+    def drop_other_models(self) -> None:
+        """Remove the vectors of other models."""
 
     @abstractmethod
     def is_sound(self) -> bool:
         """Whether there are vectors, and a quick check finds nothing wrong with them."""
+
+    def settle(self) -> None:  # noqa: B027  (only a folder has to do something)
+        """Note that what was written is whole, for whoever opens it next."""
 
     @abstractmethod
     def mark(self, state: str) -> None:

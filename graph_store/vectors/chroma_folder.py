@@ -1,6 +1,5 @@
 """Vectors in a folder, through Chroma's embedded client."""
 
-import re
 import shutil
 import sqlite3
 import threading
@@ -14,7 +13,7 @@ from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
 from ..errors import StoreError, named
 from . import index_files
-from .backend import INDEX, Generation, Kind, chroma, patiently
+from .backend import INDEX, KINDS, Collections, Kind, chroma, patiently
 from .chroma_paths import claim_path, release_path, unused
 
 if TYPE_CHECKING:
@@ -35,45 +34,14 @@ _SYNC_TOLERANCE = 1.5
 _PAGE_BYTES = 1024
 
 
-class FolderBackend:
-    """Generations in sibling folders: the first has the name given, the others a number behind it."""
+class FolderCollections(Collections):
+    """The vectors in a folder. Its files stay open: what others remove is missed at the next opening."""
 
-    def __init__(self, first: Path, *, marked: bool = False) -> None:
-        """Prepare to open them.
-
-        Args:
-            first: the folder of the first generation.
-            marked: which state of the ledger they reflect is noted in the folders, as the ledger is elsewhere.
-        """
-        self._first = first
-        self._marked = marked
-
-    def generation(self, number: int) -> "ChromaFolder":
-        """A generation, which need not exist."""
-        return ChromaFolder(self._path(number), marked=self._marked)
-
-    def numbers(self) -> list[int]:
-        """The numbers of the folders that exist."""
-        name = re.compile(rf"{re.escape(self._first.name)}(?:-([0-9]+))?")
-        matches = [name.fullmatch(entry.name) for entry in self._first.parent.iterdir()]
-        return sorted(int(match[1] or 0) for match in matches if match)
-
-    def remove(self, number: int) -> None:
-        """Remove a folder, if it exists."""
-        if self._path(number).exists():
-            shutil.rmtree(self._path(number))
-
-    def _path(self, number: int) -> Path:
-        return self._first.with_name(f"{self._first.name}-{number}") if number else self._first
-
-
-class ChromaFolder(Generation):
-    """One generation, in a folder of its own. Its files stay open: what others remove is missed at the next opening."""
-
-    def __init__(self, folder: Path, *, marked: bool = False) -> None:
-        """Vectors in a folder, which is created at the first use; see `FolderBackend`."""
+    def __init__(self, folder: Path, model: str) -> None:
+        """Vectors in a folder, which is created at the first use; `model` is part of the collections' names."""
         self.folder = folder
-        self._state = folder / "state" if marked else None
+        self._model = model
+        self._state = folder / "state"
         self._client: Client | None = None
         self._path = ""
         self._retired: list[tuple[Client, str]] = []
@@ -93,7 +61,7 @@ class ChromaFolder(Generation):
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Change a collection, in a way that may be repeated: a reader may have its catalogue locked for a moment."""
         index_files.forget(self.folder)
-        if self._state is not None and not self._written:
+        if kind in KINDS and kind not in self._written:
             self._state.unlink(missing_ok=True)
         self._written.add(kind)
         patiently(lambda: self._explained(kind, change), lambda: None)
@@ -127,6 +95,7 @@ class ChromaFolder(Generation):
 
     def _opened(self, kind: Kind) -> "Collection":
         if kind not in self._collections:
+            name = f"{kind}-{self._model}"
             if self._client is None:
                 self._check()
                 try:
@@ -139,10 +108,10 @@ class ChromaFolder(Generation):
                     raise self._unusable(error) from error
             try:
                 # "Get or create" locks Chroma's catalogue for writing even where there is nothing to create.
-                self._collections[kind] = self._client.get_collection(kind, embedding_function=None)
+                self._collections[kind] = self._client.get_collection(name, embedding_function=None)
             except chroma().NotFoundError:
                 self._collections[kind] = self._client.get_or_create_collection(
-                    kind, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
+                    name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
         return self._collections[kind]
 
     def _check(self) -> None:
@@ -193,24 +162,44 @@ class ChromaFolder(Generation):
         self._checked = not index_files.damages(self.folder)
         return self._checked
 
-    def mark(self, state: str) -> None:
-        """Note that the index files are sound; and which state they reflect, where the ledger is not beside them."""
+    def settle(self) -> None:
+        """Note that the index files are sound."""
         if self._written:
             for kind in self._written:
                 self.read(kind, lambda collection: collection.count())  # an index may be written at the next use only
             index_files.note(self.folder)
             self._written.clear()
-        if self._state is not None and not self.marked(state):
+
+    def mark(self, state: str) -> None:
+        """Note that the index files are sound, and which state they reflect."""
+        self.settle()
+        if not self.marked(state):
             self.folder.mkdir(parents=True, exist_ok=True)
             with whole_file(self._state) as file:
-                file.write(state.encode())
+                file.write(f"{state} {self._model}".encode())
 
     def marked(self, state: str) -> bool:
-        """Whether the folder's note says the same; a folder beside its ledger needs none."""
-        return self._state is None or (self._state.is_file() and self._state.read_text("utf-8") == state)
+        """Return True if the folder's note says the same, of the same model."""
+        return self._state.is_file() and self._state.read_bytes() == f"{state} {self._model}".encode()
+
+    def remove(self) -> None:
+        """Remove the folder; it is made again at the next use."""
+        self._written.clear()
+        self.close()
+        self._checked = False
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def drop_other_models(self) -> None:
+        """Remove the collections of other models."""
+        self.collection("entities")
+        client = self._client
+        for name in [] if client is None else [one.name for one in client.list_collections()]:
+            if client is not None and not name.endswith(f"-{self._model}"):
+                client.delete_collection(name)
 
     def damages(self) -> list[str]:
-        """A line for each damage, which names the file (see `Generation.damages`)."""
+        """A line for each damage, which names the file (see `Collections.damages`)."""
         path = self.folder / "chroma.sqlite3"
         if not self.folder.is_dir():
             return []

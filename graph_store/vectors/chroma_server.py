@@ -1,10 +1,9 @@
 """Vectors on a Chroma server, which many knowledge bases may share.
 
-Collections are made when a generation begins, and never by looking for them: one that is missing later was lost. What
-the vectors reflect is noted on the server as well as in the ledger, because the server's data may be another day's.
+Collections are made before the first vectors, and never by looking for them: one that is missing later was lost. What
+the vectors reflect is noted on the server, because its data may be another day's.
 """
 
-import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +14,7 @@ import httpx
 
 from ...schemas.chroma_server import ChromaServer
 from ..errors import StoreError, VectorServerError
-from .backend import INDEX, KINDS, Generation, Kind, chroma, patiently
+from .backend import COLLECTIONS, INDEX, Collections, Kind, chroma, patiently
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -29,46 +28,21 @@ _REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _STATE = "state"
 
 
-class ServerBackend:
-    """Generations of one knowledge base on a server, by the names of their collections."""
+class ServerCollections(Collections):
+    """The vectors of one knowledge base on a server, by the names of the collections."""
 
-    def __init__(self, server: ChromaServer, scope: str, name: str) -> None:
+    def __init__(self, server: ChromaServer, scope: str, name: str, model: str) -> None:
         """Prepare to ask the server; nothing is asked yet.
 
         Args:
             server: where it is.
             scope: distinguishes the knowledge base from all others that the server may hold; letters and digits.
             name: what it is called, noted on the server for people.
+            model: distinguishes the embedding model from others; letters and digits.
         """
         self._connection = _connection(server)
-        self._prefix = f"banyan-{scope}"
-        self._name = name
-
-    def generation(self, number: int) -> "ServerGeneration":
-        """A generation, which need not exist."""
-        return ServerGeneration(self._connection, f"{self._prefix}-{number}", self._name)
-
-    def numbers(self) -> list[int]:
-        """The numbers of the generations of which the server has a collection."""
-        ours = re.compile(rf"{self._prefix}-([0-9]+)-\w+")
-        return sorted({int(match[1]) for name in self._collections() if (match := ours.fullmatch(name))})
-
-    def _collections(self) -> list[str]:
-        return [collection.name for collection in self._connection.ask(lambda client: client.list_collections())]
-
-    def remove(self, number: int) -> None:
-        """Remove a generation's collections, as far as they exist."""
-        for name in self._collections():
-            if name.startswith(f"{self._prefix}-{number}-"):
-                self._connection.delete(name)
-
-
-class ServerGeneration(Generation):
-    """One generation on a server."""
-
-    def __init__(self, connection: "_Connection", prefix: str, name: str) -> None:
-        self._connection = connection
-        self._prefix = prefix
+        self._all = f"banyan-{scope}-"
+        self._prefix = f"{self._all}{model}"
         self._name = name
         self._collections: dict[Kind, Collection] = {}
 
@@ -99,8 +73,23 @@ class ServerGeneration(Generation):
 
     def prepare(self) -> None:
         """Create the collections that do not exist yet."""
-        for kind in KINDS:
+        for kind in COLLECTIONS:
             self._make(kind)
+
+    def drop_other_models(self) -> None:
+        """Remove the collections of other models."""
+        self._remove(lambda name: not name.startswith(f"{self._prefix}-"))
+
+    def remove(self) -> None:
+        """Remove the collections of all models."""
+        self._remove(lambda _: True)
+
+    def _remove(self, wanted: Callable[[str], bool]) -> None:
+        there = self._connection.ask(lambda client: [one.name for one in client.list_collections()])
+        for name in there:
+            if name.startswith(self._all) and wanted(name):
+                self._connection.delete(name)
+        self.close()
 
     def _make(self, kind: Kind) -> None:
         self._connection.ask(lambda client: client.get_or_create_collection(
@@ -113,7 +102,7 @@ class ServerGeneration(Generation):
         return not self.lost
 
     def _missing(self) -> list[str]:
-        return [f"{self._prefix}-{kind}" for kind in KINDS if not self._there(kind)]
+        return [f"{self._prefix}-{kind}" for kind in COLLECTIONS if not self._there(kind)]
 
     def _there(self, kind: Kind) -> bool:
         try:
@@ -135,7 +124,7 @@ class ServerGeneration(Generation):
     def damages(self) -> list[str]:
         """A line for each collection that is missing; none if all are: they were not made yet, or are made again."""
         missing = self._missing()
-        if len(missing) == len(KINDS):
+        if len(missing) == len(COLLECTIONS):
             return []
         return [f"the Chroma server at {self._connection.url} has no collection {name}" for name in missing]
 

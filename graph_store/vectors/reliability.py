@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries, products
+from ...models.embedding.embedder import Embedder, Vectors, as_queries, products
 from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.documents import ChunkText, Documents
-from ..ledger.vector_cache import VectorCache
 from .store import VectorStore
+from .text_cache import CachedEmbedder
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128
@@ -82,8 +82,7 @@ class ReliabilityRecord:
         self._db = database
         self._documents = documents
         self._vectors = vectors
-        # As many sentences of earlier samples are remembered as of this one, and more until there are some to write.
-        self._cache = VectorCache(database, "reliability", RememberingEmbedder(as_queries(embedder), 3 * SAMPLE))
+        self._embedder = CachedEmbedder(vectors, as_queries(embedder))
 
     def current(self) -> Reliability:
         """The reliability, as last measured."""
@@ -95,6 +94,6 @@ class ReliabilityRecord:
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]
         vectors = self._vectors.get("chunks", [chunk.id for chunk in chunks])
-        with self._cache.embedder() as embedder:
-            measured = measure(chunks, vectors, embedder.encode)
+        measured = measure(chunks, vectors, self._embedder.encode)
+        self._vectors.collections.settle()
         self._db.set_meta("reliability", measured.dump())

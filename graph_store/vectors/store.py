@@ -12,7 +12,7 @@ import numpy as np
 from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.cancellation import current
 from ..errors import StoreError
-from .backend import KINDS, Generation, Kind
+from .backend import KINDS, Collections, Kind
 
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult
@@ -29,9 +29,9 @@ _PAGE = 1000
 class VectorStore:
     """The vectors of one knowledge base."""
 
-    def __init__(self, generation: Generation, embedder: Embedder) -> None:
-        """The vectors of a generation, which may be empty."""
-        self.generation = generation
+    def __init__(self, collections: Collections, embedder: Embedder) -> None:
+        """Read and write the vectors of some collections, which may be empty."""
+        self.collections = collections
         self._embedder = embedder
         self._looked_up: dict[Kind, dict[str, Vectors]] | None = None
 
@@ -52,7 +52,7 @@ class VectorStore:
         return {key for page in _pages(ids) for key in self._get(kind, page, with_vectors=False)["ids"]}
 
     def _get(self, kind: Kind, ids: list[str], *, with_vectors: bool = True) -> "GetResult":
-        return self.generation.read(kind, lambda collection: collection.get(
+        return self.collections.read(kind, lambda collection: collection.get(
             ids=ids, include=["embeddings"] if with_vectors else []))
 
     def _read(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
@@ -64,21 +64,27 @@ class VectorStore:
             vectors.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
         return vectors
 
-    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str]) -> None:
+    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
         """Embed and store the texts of those ids that have no vector yet.
+
+        Args:
+            kind: the collection.
+            ids: of the texts.
+            texts: what is embedded for each id.
+            embedder: makes the vectors; None: that of the knowledge base.
 
         Raises:
             CallCancelled: the run was cancelled; some may be stored.
         """
-        text, absent = dict(zip(ids, texts, strict=True)), self.missing(kind, ids)
-        for page in _pages(absent):
+        text = dict(zip(ids, texts, strict=True))
+        for page in _pages(self.missing(kind, list(text))):
             current().check()
-            self._upsert(kind, page, self._embedder.encode([text[key] for key in page]))
+            self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
         rows = cast("list[Sequence[float]]", vectors)
-        self.generation.write(kind, lambda collection: collection.upsert(ids=ids, embeddings=rows))
-        self.generation.grew(kind)
+        self.collections.write(kind, lambda collection: collection.upsert(ids=ids, embeddings=rows))
+        self.collections.grew(kind)
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of some ids, as far as they are there."""
@@ -87,11 +93,15 @@ class VectorStore:
             self._remove(kind, page)
 
     def _remove(self, kind: Kind, ids: list[str]) -> None:
-        self.generation.write(kind, lambda collection: collection.delete(ids=ids))
+        self.collections.write(kind, lambda collection: collection.delete(ids=ids))
+
+    def drop_all(self, kind: Kind) -> None:
+        """Remove all vectors of a kind."""
+        self.drop(kind, self.ids(kind))
 
     def ids(self, kind: Kind) -> set[str]:
         """All ids that have a vector."""
-        return set(self.generation.read(kind, lambda collection: collection.get(include=[])["ids"]))
+        return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """The vectors of some ids.
@@ -126,7 +136,7 @@ class VectorStore:
         """
         if not len(queries):
             return []
-        nearest = self.generation.read(kind, lambda collection: collection.query(
+        nearest = self.collections.read(kind, lambda collection: collection.query(
             query_embeddings=cast("list[Sequence[float]]", queries), n_results=limit, include=["distances"]))
         distances = nearest["distances"] or []
         return [sorted(((key, 1.0 - float(d)) for key, d in zip(ids, row, strict=True)),
@@ -135,12 +145,7 @@ class VectorStore:
 
     def close(self) -> None:
         """Let go of what is open."""
-        self.generation.close()
-
-    def move(self, generation: Generation) -> None:
-        """Go on with the vectors of another generation."""
-        self.close()
-        self.generation = generation
+        self.collections.close()
 
 
 def _pages(ids: Sequence[str]) -> Iterable[list[str]]:

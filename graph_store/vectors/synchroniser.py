@@ -1,38 +1,40 @@
 """The vectors of a knowledge base, kept up with its graph."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Sequence
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.naming import relation_id, triple_id
 from ..errors import EmbeddingMismatchError
-from ..graph.knowledge_graph import KnowledgeGraph, Touched, relation_text
-from ..graph.state import GraphState
-from ..graph.synchroniser import GraphSynchroniser
+from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..graph.ledger_graph import LedgerGraph
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
-from .generations import VectorGenerations
+from ..ledger.extractions import Extractions
+from ..ledger.version import begin_epoch, epoch
+from .place import collections_of
 from .store import Kind, Put, VectorStore
 
 
 class VectorSynchroniser:
-    """Embeds what is new in the graph and drops what is gone.
+    """Embeds what is new in the graph and drops what is gone, by comparing ids.
 
-    Only what changed is looked at, as long as it is known what changed.
+    Beside the vectors stands which state of the ledger they reflect.
     """
 
-    def __init__(self, layout: Layout, database: Database, documents: Documents, graph: GraphSynchroniser,
-                 embedder: Embedder) -> None:
-        """Open the vectors in service."""
+    def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
+                 extractions: Extractions, embedder: Embedder) -> None:
+        """Prepare to use the vectors of the model in use; nothing is opened yet."""
         self._layout = layout
         self._db = database
         self._documents = documents
         self._graph = graph
+        self._extractions = extractions
         self._embedder = embedder
-        self._generations = VectorGenerations(layout, database)
-        self._generation = self._generations.current()
-        self.store = VectorStore(self._generations.open(self._generation), embedder)
-        self._reconcile = False
+        self._epoch = epoch(database)
+        self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
+        self._suspect = False
 
     def check_embedding(self) -> None:
         """Check that the vectors come from the model in use, or that there are none.
@@ -50,180 +52,116 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Look for the place of the first vectors, if there are none yet.
+        """Make the place of the first vectors, if there are none yet.
 
         Raises:
             StoreError: it is a server that cannot be used.
         """
-        if not self.position():
-            self.store.generation.prepare()
+        if not self._extractions.position():
+            self.store.collections.prepare()
 
     # What is known of the difference to the graph.
 
-    def position(self) -> int:
-        """The ledger position that the vectors reflect."""
-        return self._number("vectors_position")
+    @property
+    def is_local(self) -> bool:
+        """Whether the vectors are in this home folder, whichever others share its ledger."""
+        return self._layout.server is None
 
-    def begin(self, loaded: int) -> None:
-        """The graph was opened: whatever changes from here on is known.
+    def take_over(self) -> None:
+        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
 
-        Vectors that reflect another position than the snapshot or the present graph may contain what came and went in
-        between, which nothing else knows of any more.
+        Raises:
+            Exception: what cannot be read cannot be removed either.
         """
-        state = self._graph.state
-        self._reconcile = (self._reconcile or self.position() not in (loaded, state.position) or self._lost()
-                           or self._number("vectors_resolution") != state.resolution)
-
-    def take_over(self, before: int) -> None:
-        """Go on where another writer ended."""
-        self._reconcile = (self._reconcile or self.store.generation.lost
-                           or self.position() not in (before, self._graph.state.position))
+        self._suspect = True
+        if self._extractions.position() and not self.store.collections.is_sound():
+            self.store.collections.clear()
 
     def moved(self) -> bool:
-        """Whether another process has rebuilt the vectors or restored another ledger; if so, open the new ones.
-
-        What changed is not known then.
-        """
-        if self._generation == self._generations.current():
+        """Return True once after another process reindexed or restored the knowledge base."""
+        if self._epoch == epoch(self._db):
             return False
-        self._generation = self._generations.current()
-        self.store.move(self._generations.open(self._generation))
-        self._reconcile = True
+        self._epoch = epoch(self._db)
+        self.store.close()
+        self._suspect = True
         return True
 
     def is_behind(self) -> bool:
         """Whether the vectors do not reflect the graph, or are lost."""
-        state = self._graph.state
-        if self._generations.own:
-            generation = self.store.generation
-            return not (generation.marked(_mark(*state)) and generation.is_sound())
-        return (self._reconcile or self.position() != state.position
-                or self._number("vectors_resolution") != state.resolution or self._lost())
+        collections = self.store.collections
+        return bool(self._graph.state.position) and not (collections.is_sound() and collections.marked(self._state()))
 
-    def _lost(self) -> bool:
-        if not self.position():
-            return False
-        generation = self.store.generation
-        return (self._generations.moved_backend() or not generation.is_sound()
-                or not generation.marked(_mark(self.position(), self._number("vectors_resolution"))))
-
-    def _number(self, key: str) -> int:
-        return int(self._db.get_meta(key) or 0)
+    def _state(self) -> str:
+        """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
+        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
 
     # Bringing them up.
 
+    def embed(self, chunk_ids: Sequence[str]) -> None:
+        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there.
+
+        Raises:
+            Exception: it could not be done, say because the disk is full; `sync` does it.
+        """
+        self._note_embedding()
+        stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
+        for new in (_entities(stated, stated.entity_ids()), *_edges(stated, stated.edges()), self._chunks(chunk_ids)):
+            self.store.put(*new)
+        self.store.collections.settle()
+
     def sync(self) -> None:
-        """Embed what is new in the graph, and drop what is gone.
+        """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
 
         Raises:
             Exception: it could not be done, say because the disk is full; the next call does it.
         """
-        if self._reconcile and not self.store.generation.is_sound():
-            if not self._generations.own:
-                self.rebuild()
-                return
-            self._empty()
-        self._generations.drop_others()
         self._note_embedding()
-        if self._reconcile:
+        if self._suspect or not self.store.collections.marked(self._state()):
             self._compare()
-        else:
-            self._follow()
-        state = self._graph.state
-        self.store.generation.mark(_mark(*state))
-        with self._db.transaction():
-            self._note(state)
-        self._graph.touched = Touched()
+        self.store.collections.mark(self._state())
 
-    @property
-    def own(self) -> bool:
-        """Whether this home folder has vectors of its own, of a ledger that it shares with others."""
-        return self._generations.own
+    def rebuild(self) -> None:
+        """Make all vectors anew, with the model in use.
 
-    def sync_own(self) -> None:
-        """Bring the vectors of this home folder up to the ledger as it is read; nothing is written there.
-
-        Raises:
-            Exception: it could not be done; the next call does it.
+        What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
         """
-        if not self.store.generation.is_sound():
-            self._empty()
-        self._generations.drop_others()
+        self.store.collections.clear()
         self._compare()
-        self.store.generation.mark(_mark(*self._graph.state))
-        self._graph.touched = Touched()
-
-    def _empty(self) -> None:
-        """Begin this home folder's generation anew, under its number: others have theirs, and are not concerned."""
-        self.store.move(self._generations.emptied(self._generation))
-
-    def _follow(self) -> None:
-        """Embed and drop what the graph says was touched."""
-        put, drop = self._changes(self._graph.touched)
-        for new in put:
-            self.store.put(*new)
-        for kind, ids in drop:
-            self.store.drop(kind, ids)
+        with self._db.transaction():
+            self._note_embedding()
+            begin_epoch(self._db)
+        self._epoch = epoch(self._db)
+        self.store.collections.mark(self._state())
 
     def close(self) -> None:
         """Let go of what is open."""
         self.store.close()
 
-    def _note(self, state: GraphState) -> None:
-        self._db.set_meta("vectors_position", str(state.position))
-        self._db.set_meta("vectors_resolution", str(state.resolution))
-        self._generations.use_backend()
-
-    def rebuild(self) -> None:
-        """Make all vectors in a new generation, and put it in service when they are all there.
-
-        The old ones stay until then, and for their readers until something is written again.
-        """
-        self._generations.drop_others()
-        number, state = self._generations.begin(), self._graph.state
-        self.store.move(self._generations.open(number))
-        try:
-            self.store.generation.prepare()
-            self._compare()
-            self.store.generation.mark(_mark(*state))
-        except BaseException:
-            self.store.move(self._generations.open(self._generation))
-            self._reconcile = True
-            raise
-        with self._db.transaction():
-            self._note_embedding()
-            self._note(state)
-            self._generations.put_in_service(number)
-        self._generation = number
-        self._graph.touched = Touched()
-
     def _note_embedding(self) -> None:
-        self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
-
-    def _changes(self, touched: Touched) -> tuple[list[Put], list[tuple[Kind, list[str]]]]:
-        """The vectors to store and those to drop, because a part of the graph changed."""
-        graph, network = self._graph.graph, self._graph.graph.network
-        entities, edges, chunks = sorted(touched.entities), sorted(touched.edges), sorted(touched.chunks)
-        here = [edge for edge in edges if network.has_edge(edge[0], edge[2], edge[1])]
-        gone = sorted(set(edges) - set(here))
-        put = [_entities(graph, [entity for entity in entities if entity in network]), *_edges(graph, here),
-               self._chunks(chunks)]
-        known = set(put[-1][1])
-        return put, [
-            ("entities", [entity for entity in entities if entity not in network]),
-            ("triples", [triple_id(*edge) for edge in gone]),
-            ("relations", sorted(relation_id(relation) for relation in _unused(graph, {edge[1] for edge in gone}))),
-            ("chunks", [chunk for chunk in chunks if chunk not in known])]
+        if not self._db.is_frozen:
+            self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
 
     def _compare(self) -> None:
-        """Embed and drop by comparing all ids, for when it is not known what changed."""
-        graph = self._graph.graph
-        wanted = [_entities(graph, graph.entity_ids()), *_edges(graph, graph.edges()),
-                  self._chunks(self._documents.done())]
-        for kind, ids, texts in wanted:
-            self.store.put(kind, ids, texts)
-            self.store.drop(kind, self.store.ids(kind) - set(ids))
-        self._reconcile = False
+        """Embed and drop what the ids of graph and store differ in."""
+        graph, edges = self._graph.graph, self._graph.graph.edges()
+        triples = {triple_id(*edge): edge for edge in edges}
+        relations = {relation_id(relation): relation for relation in sorted({edge[1] for edge in edges})}
+        self.store.put(*_entities(graph, self._drop_others("entities", graph.entity_ids())))
+        new = self._drop_others("triples", triples)
+        self.store.put("triples", new, [graph.triple_text(triples[key]) for key in new])
+        new = self._drop_others("relations", relations)
+        self.store.put("relations", new, [relation_text(relations[key]) for key in new])
+        self.store.put(*self._chunks(self._drop_others("chunks", self._documents.done())))
+        self.store.collections.drop_other_models()
+        if not self.is_local and self._layout.vectors.exists():
+            shutil.rmtree(self._layout.vectors, ignore_errors=True)
+        self._suspect = False
+
+    def _drop_others(self, kind: Kind, ids: Iterable[str]) -> list[str]:
+        """Drop the vectors of all other ids; return the ids that have none yet."""
+        there, wanted = self.store.ids(kind), list(ids)
+        self.store.drop(kind, there.difference(wanted))
+        return [key for key in wanted if key not in there]
 
     def _chunks(self, ids: Sequence[str]) -> Put:
         chunks = self._documents.chunks(ids)
@@ -239,18 +177,3 @@ def _edges(graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> tupl
     return (("triples", [triple_id(*edge) for edge in edges], [graph.triple_text(edge) for edge in edges]),
             ("relations", [relation_id(relation) for relation in relations],
              [relation_text(relation) for relation in relations]))
-
-
-def _mark(position: int, resolution: int) -> str:
-    """A state of the ledger as it is noted with the vectors."""
-    return f"{position} {resolution}"
-
-
-def _unused(graph: KnowledgeGraph, relations: set[str]) -> set[str]:
-    """Which of some relations no triple has. The search ends once all are seen, as most are frequent."""
-    left = set(relations)
-    for _, _, relation in graph.network.edges(keys=True) if left else ():
-        left.discard(relation)
-        if not left:
-            break
-    return left

@@ -1,31 +1,44 @@
-"""A schema from what recurred in a sample: chosen, merged, named and described by a model."""
+"""A schema that fits the documents, proposed by a model from excerpts of them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import ValidationError
 
 from ...config import Settings
-from ...prompts import render
-from ...prompts.rendering import numbered
+from ...prompts import Language, Prompt, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
-from ...schemas.delta import ElementKind
-from ...schemas.graph_schema import ANY, AttributeType, GraphSchema, RelationType, SchemaElement
+from ...schemas.delta import Candidate, ElementKind, SameLabel
+from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
+from ...schemas.naming import is_readable_label, label_key
+from ...text.scripts import script_of
 from . import wire
 from .endpoint import Endpoint
 from .reasoner import limited_endpoint, prompt_language
 from .structured import StructuredChat
 
-_FIELDS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "relation_types",
-                                   "attribute": "attribute_types"}
+MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 16}
+"""Elements that a model may propose: with the core, what fits `LETTERED_TOKENS` in an extraction prompt."""
+_SEPARATORS = re.compile(r"[|,/、，]")
+
+
+def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> tuple[Prompt, Language]:
+    """Return the prompt that proposes a schema from excerpts, and its language."""
+    text = numbered(excerpts)
+    language = prompt_language(settings, text)
+    return render("infer", language, excerpts=text, schema=schema_block(known, language),
+                  entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
+                  attributes=str(MOST["attribute"])), language
 
 
 class SchemaWriter:
-    """Asks a model once for a whole schema.
+    """Asks a model for a schema.
 
     Args:
         settings: the endpoint, its model and the prompts' language.
         ledger: response cache, accounts and budget.
-        endpoint: where the call goes; none: the settings' endpoint.
+        endpoint: where the call goes; None means the settings' endpoint.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
@@ -33,63 +46,140 @@ class SchemaWriter:
         self._settings = settings
         self._chat = StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
 
-    def write(self, found: GraphSchema, most: Mapping[ElementKind, int]) -> GraphSchema:
-        """The schema that the model makes of the elements found.
+    def propose(self, excerpts: Sequence[str], known: GraphSchema) -> GraphSchema:
+        """Return a schema with the known elements and those that the excerpts call for.
 
         Args:
-            found: elements described by an example each, strongest first.
-            most: how many of each kind are kept.
-
-        Returns:
-            Elements with a name and a description of the model's own, the names of all that were merged into them as
-            aliases, and the domains, ranges and owners of these. What the model leaves out is left out.
+            excerpts: parts of the documents.
+            known: elements that are there already, and first in the result.
 
         Raises:
             ReasonerError: the endpoint failed, or wrote nothing usable.
-            BudgetExceeded: the call would be paid beyond the budget.
+            BudgetExceeded: the call would exceed the budget.
         """
-        text = numbered(_shown(kind, element) for kind in _FIELDS for element in found.elements(kind))
-        language = prompt_language(self._settings, text)
-        limits = {field: str(most[kind]) for kind, field in _FIELDS.items()}
-        prompt = render("infer", language, candidates=text, **limits)
-        shape = wire.schema_elements(lambda elements: _merged(found, elements, most))
+        prompt, language = inference_prompt(excerpts, known, self._settings)
+        shape = wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))
         return process_loop().run(self._chat.ask("infer", prompt, shape, language))
 
+    def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
+        """Return which labels mean the same as an element of the schema, or as another one.
 
-def _shown(kind: ElementKind, element: SchemaElement) -> str:
-    signature = ""
-    if isinstance(element, RelationType):
-        signature = f" ({'|'.join(element.domain)} -> {'|'.join(element.range)})"
-    elif isinstance(element, AttributeType):
-        signature = f" ({'|'.join(element.owners)})"
-    return f"{kind.replace('_', ' ')}: {element.name}{signature}, {element.description}"
+        Args:
+            labels: candidates, numbered from 1 in the result.
+            schema: the elements that there are.
+
+        Raises:
+            ReasonerError: the endpoint failed, or wrote nothing usable.
+            BudgetExceeded: the call would exceed the budget.
+        """
+        text = numbered(map(_candidate_text, labels))
+        language = prompt_language(self._settings, text)
+        prompt = render("group", language, labels=text, schema=schema_block(schema, language))
+        return process_loop().run(self._chat.ask("group", prompt, wire.same_labels(), language))
 
 
-def _merged(found: GraphSchema, written: Iterable[wire.SchemaElements.Element],
-            most: Mapping[ElementKind, int]) -> GraphSchema:
-    """The schema of the written elements.
+def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
+    """Return the known schema with the proposed elements that can be used.
+
+    An element whose label cannot name one, or names a known one, is left out; a type that is not in the schema is
+    left out of domains and ranges.
 
     Raises:
-        ValueError: it does not hold together, or has no type.
+        ValueError: nothing of the proposal can be used.
     """
-    left = dict(enumerate(((kind, element) for kind in _FIELDS for element in found.elements(kind)), 1))
-    made: dict[ElementKind, list[dict[str, Any]]] = {kind: [] for kind in _FIELDS}
-    types = {ANY: ANY}
-    for one in written:
-        kind = next((left[number][0] for number in one.items if number in left), None)
-        if kind is None or len(made[kind]) == most[kind]:
-            continue
-        merged = [left.pop(number)[1] for number in dict.fromkeys(one.items) if left.get(number, ("",))[0] == kind]
-        names = dict.fromkeys(name for element in merged for name in element.all_names())
-        if kind == "entity_type":
-            types |= dict.fromkeys(names, one.name)
-        made[kind].append({"name": one.name, "description": one.description,
-                           "aliases": [name for name in names if name != one.name],
-                           **{field: [t for element in merged for t in getattr(element, field, ())]
-                              for field in ("domain", "range", "owners") if hasattr(merged[0], field)}})
-    if not made["entity_type"]:
-        raise ValueError('elements: no entity type among them; "items" are the numbers of candidates')
-    for element in (*made["relation"], *made["attribute"]):
-        for field in {"domain", "range", "owners"} & element.keys():
-            element[field] = list(dict.fromkeys(types[t] for t in element[field] if t in types)) or [ANY]
-    return GraphSchema.model_validate({"name": found.name, **{_FIELDS[kind]: made[kind] for kind in _FIELDS}})
+    merged = _Proposal(known)
+    for row in proposed.types:
+        merged.add_type(*_cells(row, 4))
+    for row in proposed.relations:
+        merged.add_relation(*_cells(row, 4))
+    for row in proposed.attributes:
+        merged.add_attribute(*_cells(row, 4))
+    return merged.schema(proposed.thought)
+
+
+class _Proposal:
+    """The elements of a schema, as they are added one by one."""
+
+    def __init__(self, known: GraphSchema) -> None:
+        self._known = known
+        self._types = {t.name: t for t in known.entity_types}
+        self._relations = {r.name: r for r in known.relation_types}
+        self._attributes = {a.name: a for a in known.attribute_types}
+        elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
+        self._type_names = {label_key(name): t.name for t in known.entity_types for name in t.all_names()}
+        self._taken = {label_key(name) for e in elements for name in e.all_names()}
+        self._added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
+
+    def add_type(self, name: str, parent: str, description: str, label: str) -> None:
+        if self._takes("entity_type", name):
+            self._types[name] = EntityType(name=name, description=description, parent=self._type_names.get(
+                label_key(parent)), **_called(name, label))
+            self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
+
+    def add_relation(self, name: str, heads: str, tails: str, label: str) -> None:
+        name = _identifier(name)
+        if self._takes("relation", name):
+            self._relations[name] = RelationType(name=name, domain=self._named(heads), range=self._named(tails),
+                                                 **_called(name, label))
+
+    def add_attribute(self, name: str, owners: str, kind: str, label: str) -> None:
+        name = _identifier(name)
+        if self._takes("attribute", name):
+            kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
+            self._attributes[name] = AttributeType(name=name, owners=self._named(owners),
+                                                   kind=kinds.get(kind.lower(), "text"), **_called(name, label))
+
+    def schema(self, description: str) -> GraphSchema:
+        """Return the schema.
+
+        Raises:
+            ValueError: nothing was added.
+        """
+        if not any(self._added.values()):
+            raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
+        try:
+            return GraphSchema(name=self._known.name, description=description.strip(),
+                               entity_types=tuple(self._types.values()),
+                               relation_types=tuple(self._relations.values()),
+                               attribute_types=tuple(self._attributes.values()))
+        except ValidationError as error:
+            raise ValueError(error.errors()[0]["msg"]) from error
+
+    def _takes(self, kind: ElementKind, name: str) -> bool:
+        """Return True, and note the name, if an element of that name can be added."""
+        key = label_key(name)
+        if not is_readable_label(name) or key in self._taken or self._added[kind] == MOST[kind]:
+            return False
+        self._taken.add(key)
+        self._added[kind] += 1
+        return True
+
+    def _named(self, types: str) -> tuple[str, ...]:
+        """Return the schema's names of the types in a cell; any type where it names none."""
+        names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(types)]
+        # A type that is a kind of another one of them adds nothing but tokens.
+        return tuple(name for name in dict.fromkeys(names) if name and self._types[name].parent not in names) or (ANY,)
+
+
+def _candidate_text(candidate: Candidate) -> str:
+    """Return a candidate as the prompt describes it."""
+    subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
+    types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
+    example = f", as in {candidate.examples[0].item}" if candidate.examples else ""
+    return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}{example}"
+
+
+def _cells(row: Sequence[str], count: int) -> list[str]:
+    """Return a row's cells with their white space collapsed, as many as are asked for."""
+    return [" ".join(cell.split()) for cell in (*row, *[""] * count)][:count]
+
+
+def _identifier(name: str) -> str:
+    return label_key(name).replace(" ", "_")
+
+
+def _called(name: str, label: str) -> Mapping[str, object]:
+    """Return the fields for an element's name in the documents' language."""
+    if not is_readable_label(label) or label_key(label) == label_key(name):
+        return {}
+    return {"labels": {"zh": label}} if script_of(label) == "cjk" else {"aliases": (label,)}

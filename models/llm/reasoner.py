@@ -3,10 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
-from ...prompts import Language, Prompt, Step, example, language_of, numbered, render, schema_block
+from ...prompts import (
+    Language,
+    Prompt,
+    Step,
+    evidence_block,
+    example,
+    language_of,
+    numbered,
+    question_language,
+    render,
+    schema_block,
+)
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -30,6 +41,7 @@ from .structured import StructuredChat
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
+_Call: TypeAlias = tuple[Prompt, wire.Shape[_T], Language]
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
@@ -114,10 +126,9 @@ class LlmReasoner:
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """As `extract`, without holding a thread while the endpoint works."""
-        return await process_loop().arun(self._chats["extract"].ask("extract", *self._extraction(request, schema)))
+        return await self._aask("extract", partial(self._extraction, request, schema))
 
-    def _extraction(self, request: ExtractionRequest, schema: GraphSchema,
-                    ) -> tuple[Prompt, wire.Shape[Extraction], Language]:
+    def _extraction(self, request: ExtractionRequest, schema: GraphSchema) -> _Call[Extraction]:
         language = self._language(request.text)
         shape = wire.extraction(schema, estimate_tokens(request.text))
         return extraction_prompt(request, schema, language), shape, language
@@ -125,6 +136,11 @@ class LlmReasoner:
     @property
     def resolves(self) -> bool:
         """Yes."""
+        return True
+
+    @property
+    def reasons(self) -> bool:
+        """Return True."""
         return True
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
@@ -156,41 +172,82 @@ class LlmReasoner:
 
         Schema elements are named as the model named them, its labels turned into the schema's names.
         """
-        language = self._language(question)
-        prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
-                        question=question)
-        return self._ask("decompose", prompt, wire.decomposition(schema, limit), language)
+        return process_loop().run(self.adecompose(question, schema, limit))
+
+    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """As `decompose`, holding no thread while the endpoint works."""
+        def make() -> _Call[list[SubQuery]]:
+            language = self._question_language(question)
+            prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
+                            question=question)
+            return prompt, wire.decomposition(schema, limit), language
+
+        return await self._aask("decompose", make)
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Whether the passages suffice, the answers found so far, and what to look for next."""
-        language = self._language(question)
-        prompt = render("reflect", language, schema=schema_block(schema, language),
-                        passages=_passages_text(passages), history=_history_text(history), question=question)
-        return self._ask("reflect", prompt, wire.reflection(schema, history), language)
+        """Return whether the evidence suffices, with the answer if it does, and what to look for next if not.
+
+        Its sub-queries name no elements of the schema.
+        """
+        return process_loop().run(self.areflect(question, history, passages, schema))
+
+    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                       schema: GraphSchema) -> Reflection:
+        """As `reflect`, holding no thread while the endpoint works."""
+        del schema
+        make = partial(self._judging, "reflect", question, history, passages, wire.reflection(history))
+        return await self._aask("reflect", make)
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
         """The answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
-        language = self._language(question)
-        prompt = render(_ANSWER_STEPS[mode], language, passages=_passages_text(passages),
-                        history=_history_text(history), question=question)
-        return self._ask("answer", prompt, wire.draft_answer(), language)
+        return process_loop().run(self.aanswer(question, history, passages, mode))
+
+    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                      mode: Mode) -> DraftAnswer:
+        """As `answer`, holding no thread while the endpoint works."""
+        make = partial(self._judging, _ANSWER_STEPS[mode], question, history, passages, wire.draft_answer())
+        return await self._aask("answer", make)
+
+    def _judging(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                 shape: wire.Shape[_T]) -> _Call[_T]:
+        """A call that judges evidence; those of one question begin alike."""
+        language = self._question_language(question)
+        prompt = render(step, language, passages=evidence_block(passages), history=_history_text(history),
+                        question=question)
+        return prompt, shape, language
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """A follow-up question made to stand alone; without earlier messages it is left as it is."""
+        return process_loop().run(self.acondense(question, messages))
+
+    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """As `condense`, holding no thread while the endpoint works."""
         if not messages:
             return question
-        language = self._language(question)
-        conversation = "\n".join(f"{role}: {text}" for role, text in messages)
-        prompt = render("condense", language, conversation=conversation, question=question)
-        return self._ask("condense", prompt, wire.standalone_question(), language)
+
+        def make() -> _Call[str]:
+            language = self._question_language(question)
+            conversation = "\n".join(f"{role}: {text}" for role, text in messages)
+            prompt = render("condense", language, conversation=conversation, question=question)
+            return prompt, wire.standalone_question(), language
+
+        return await self._aask("condense", make)
+
+    async def _aask(self, step: LlmStep, make: Callable[[], _Call[_T]]) -> _T:
+        """Make a prompt in a thread, which may read it from a file, and ask without one."""
+        prompt, shape, language = await asyncio.to_thread(make)
+        return await process_loop().arun(self._chats[step].ask(step, prompt, shape, language))
 
     def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
         return process_loop().run(self._chats[step].ask(step, prompt, shape, language))
 
     def _language(self, text: str) -> Language:
         return prompt_language(self._settings, text)
+
+    def _question_language(self, question: str) -> Language:
+        return question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
@@ -241,15 +298,7 @@ def _digest_text(community: CommunityDigest) -> str:
     return "\n".join([", ".join(community.keywords), *(f"{n}. {fact}" for n, fact in enumerate(community.facts, 1))])
 
 
-def _passages_text(passages: Sequence[Passage]) -> str:
-    return numbered(passage.statement or f"{passage.header}\n{passage.text}" for passage in passages)
-
-
 def _history_text(history: Sequence[SubAnswer]) -> str:
-    return numbered(_step_text(step) for step in history)
-
-
-def _step_text(step: SubAnswer) -> str:
-    """A step with its answer, the facts that it rests on, and what was missing."""
-    lines = [f"{step.question} -> {step.answer or '?'}", *(f"- {fact}" for fact in step.facts)]
-    return "\n".join([*lines, f"missing: {step.missing}"] if step.missing else lines)
+    """Return the steps with their answers, and what the last reflection missed."""
+    missing = dict.fromkeys(f"missing: {step.missing}" for step in history if step.missing)
+    return "\n".join([numbered(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])

@@ -14,12 +14,14 @@ from typing import Annotated, Any, Generic, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.schema_text import type_letters
+from ...schemas.delta import SameLabel
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import (
     ROUTES,
+    Claim,
     CommunityDigest,
     CommunitySummary,
     DraftAnswer,
@@ -92,15 +94,16 @@ _SUMMARIES = _answer("summaries", communities=_list(_object(
     findings=_list(_object(text=_TEXT, facts=_list(_INTEGER)), most=_MOST_FINDINGS))))
 _VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, thought=_TEXT, same=_FLAG, confidence=_NUMBER)))
 # In this order they are written: reasons before verdicts.
+_CLAIMS = _list(_object(text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT))))
 _REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INTEGER, answer=_TEXT)),
-                      sufficient=_FLAG, missing=_TEXT, sub_queries=_list(_SUB_QUERY))
-_DRAFT = _answer("answer", thought=_TEXT, claims=_list(_object(
-    text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT)))), answerable=_FLAG, short=_TEXT,
-    confidence=_NUMBER)
+                      sufficient=_FLAG, claims=_CLAIMS, short=_TEXT, confidence=_NUMBER, missing=_TEXT,
+                      sub_queries=_list(_TEXT), keep=_list(_INTEGER))
+_DRAFT = _answer("answer", thought=_TEXT, claims=_CLAIMS, answerable=_FLAG, short=_TEXT, confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
-_ELEMENTS = _answer("schema", thought=_TEXT,
-                    elements=_list(_object(items=_list(_INTEGER), name=_TEXT, description=_TEXT)))
+_PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 4)),
+                    attributes=_list(_list(_TEXT, 2, 4)))
+_SAME = _answer("same", same=_list(_list(_TEXT, 2, 3)))
 _JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
 
 
@@ -253,19 +256,29 @@ class _NumberedAnswer(_Wire):
 class _Reflection(_Wire):
     thought: str = ""
     sufficient: bool
+    claims: list[Claim] = []
+    short: str = ""
+    confidence: float = Field(default=1.0, ge=0, le=1)
     missing: str = ""
     answers: list[_NumberedAnswer] = []
-    sub_queries: list[_SubQuery] = []
+    sub_queries: list[str] = []
+    keep: list[int] = []
 
-    def typed(self, history: Sequence[SubAnswer], terms: _Terms) -> Reflection:
+    def typed(self, history: Sequence[SubAnswer]) -> Reflection:
+        if self.sufficient and not self.claims:
+            raise ValueError("claims: empty although sufficient is true")
         answers = {item.id: item.answer.strip() for item in self.answers}
+        draft = DraftAnswer(thought=self.thought, answerable=True, claims=self.claims, short=self.short,
+                            confidence=self.confidence)
         return Reflection(
             sufficient=self.sufficient,
             missing=self.missing,
             # An answer of an earlier round stands where this reflection leaves it out.
             sub_answers=[SubAnswer(question=asked.question, answer=answers.get(number) or asked.answer)
                          for number, asked in enumerate(history, 1)],
-            sub_queries=[] if self.sufficient else [query.typed(terms) for query in self.sub_queries])
+            sub_queries=[] if self.sufficient else [
+                SubQuery(question=text) for text in self.sub_queries if text.strip()],
+            draft=draft if self.sufficient else None, keep=self.keep)
 
 
 class _Question(_Wire):
@@ -309,10 +322,9 @@ def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
         query.typed(terms) for query in _Decomposition.model_validate(data).sub_queries[:limit]])
 
 
-def reflection(schema: GraphSchema, history: Sequence[SubAnswer]) -> Shape[Reflection]:
-    """A reflection with one sub-answer for each sub-query of `history`."""
-    terms = _Terms(schema)
-    return Shape(_REFLECTION, lambda data: _Reflection.model_validate(data).typed(history, terms))
+def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
+    """Return the shape of a reflection with one sub-answer for each sub-query of `history`."""
+    return Shape(_REFLECTION, lambda data: _Reflection.model_validate(data).typed(history))
 
 
 def draft_answer() -> Shape[DraftAnswer]:
@@ -335,22 +347,31 @@ def retelling() -> Shape[str]:
     return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
 
 
-class SchemaElements(_Wire):
-    """The elements of a schema, each with the numbers of the candidates it is made of."""
+class ProposedSchema(_Wire):
+    """The rows of a schema that a model proposes; missing cells are empty."""
 
-    class Element(_Wire):
-        """One of them."""
-
-        items: list[int]
-        name: str
-        description: str = ""
-
-    elements: list[Element]
+    thought: str = ""
+    types: list[list[str]] = []
+    relations: list[list[str]] = []
+    attributes: list[list[str]] = []
 
 
-def schema_elements(read: Callable[[list[SchemaElements.Element]], T]) -> Shape[T]:
-    """Elements of a schema as `read` takes them, which raises ValueError where they do not fit together."""
-    return Shape(_ELEMENTS, lambda data: read(SchemaElements.model_validate(data).elements))
+def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
+    """A proposed schema as `read` takes it, which raises ValueError where it cannot be used."""
+    return Shape(_PROPOSAL, lambda data: read(ProposedSchema.model_validate(data)))
+
+
+class _Same(_Wire):
+    same: list[list[str]] = []
+
+
+def same_labels() -> Shape[list[SameLabel]]:
+    """The labels that mean the same as another name; rows that cannot be read are left out."""
+    def read(data: dict[str, Any]) -> list[SameLabel]:
+        rows = [[*row, "", ""][:3] for row in _Same.model_validate(data).same]
+        return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")
+                for number, name, way in rows if number.strip().isdecimal() and name.strip()]
+    return Shape(_SAME, read)
 
 
 def verdict(model: type[_M]) -> Shape[_M]:

@@ -60,6 +60,11 @@ class RulesReasoner:
         """No: what names and facts tell is told without it."""
         return False
 
+    @property
+    def reasons(self) -> bool:
+        """Return False: it finds and quotes."""
+        return False
+
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Nothing of any pair: a wrong merge is worse than a missed one."""
         return [None] * len(pairs)
@@ -86,3 +91,21 @@ class RulesReasoner:
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """See `follow_ups.condense`."""
         return follow_ups.condense(question, messages)
+
+    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
+        """As `decompose`, in a thread."""
+        return await asyncio.to_thread(self.decompose, question, schema, limit)
+
+    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                       schema: GraphSchema) -> Reflection:
+        """As `reflect`, in a thread."""
+        return await asyncio.to_thread(self.reflect, question, history, passages, schema)
+
+    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                      mode: Mode) -> DraftAnswer:
+        """As `answer`, in a thread."""
+        return await asyncio.to_thread(self.answer, question, history, passages, mode)
+
+    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+        """As `condense`, in a thread."""
+        return await asyncio.to_thread(self.condense, question, messages)

@@ -12,7 +12,7 @@ from ...agents.construction.state import BuildContext
 from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.loading import seed_names
-from ...schemas.graph_schema import OPEN_SCHEMA, SchemaError
+from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..answers import Build, Decisions, Items
 from ..parameters import BuildId, KbName, errors
 from ..runs.build_records import BuildOptions
@@ -49,15 +49,16 @@ async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,
     files: Annotated[list[UploadFile], File(description="documents; none: resume with stored ones")] = [],  # noqa: B006
     seed: Annotated[str, Form(alias="schema", max_length=100,
-                              description="seed schema or `open`; only at the first build")] = "",
+                              description="`auto`, a seed schema or `open`; only at the first build")] = "",
     *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
 ) -> Build:
     """Read uploaded documents into a knowledge base, which is created if it does not exist."""
     check_name(kb)
     # A schema's name could be a path, and the server must not read a file that a client names.
-    if seed not in {"", OPEN_SCHEMA, *seed_names()}:
-        raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join([OPEN_SCHEMA, *seed_names()])}")
+    known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
+    if seed and seed not in known:
+        raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
     if not files:
         Layout.by(service.resources.settings, kb).require()
     context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,

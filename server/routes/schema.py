@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.construction.review import REVIEWED_AT_ONCE
+from ...agents.thresholds import support_in
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate
 from ...schemas.diff import ElementChange, diff
@@ -54,9 +55,8 @@ def schema_history(kb: KbName, service: Serving) -> Items[SchemaChange]:
 @router.get("/candidates", responses=errors(404, 409))
 def schema_candidates(kb: KbName, service: Serving) -> Items[Candidate]:
     """List pending candidates with their evidence, strongest first."""
-    support = service.resources.settings.schema_support
-    control = service.resources.knowledge_base(kb).schema_control
-    return Items(items=control.waiting(support, REVIEWED_AT_ONCE))
+    stored = service.resources.knowledge_base(kb)
+    return Items(items=stored.schema_control.waiting(support_in(stored, service.resources.settings), REVIEWED_AT_ONCE))
 
 
 @router.put("", responses=errors(404, 409, 413), dependencies=[may("review", "write")])

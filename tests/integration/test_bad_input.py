@@ -234,9 +234,11 @@ def test_a_damaged_graph_file_is_made_again(shell, damage):
         path.unlink()
     else:
         path.write_bytes({"cut": data[: len(data) // 2], "flip": data.replace(b"Bonn", b"Rome"), "empty": b"",
-                          "position": data.replace(b'"position":4', b'"position":3')}[damage])
+                          "position": data.replace(b'"state":[', b'"state":[1')}[damage])
         assert path.read_bytes() != data
-    assert shell("status", "--kb", "kb").code == 0
+    exported = shell("export", "--kb", "kb", "--format", "json", "-o", shell.folder / "graph.json")
+    assert exported.code == 0
+    assert b"Bonn" in path.read_bytes()
     assert shell.dump() == before
     assert shell.sound()
 

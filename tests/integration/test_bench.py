@@ -28,7 +28,8 @@ def measured(folder: Path, name: str, *, right: bool) -> Any:
     dataset = load_dataset(name, folder / "data")
     with llm_server.LlmServer(bench_brain.bench_brain(dataset.questions, right=right)) as server:
         settings = Settings(home=folder / "home", llm_base_url=server.base_url, llm_model="scripted", llm_retries=0,
-                            llm_model_answer=str(right), context_passages=10, _env_file=None)
+                            llm_model_answer=str(right), llm_model_reflect=str(right), context_passages=10,
+                            _env_file=None)
         with Resources(settings, hashed.HashedEmbedder()) as resources:
             plan = Plan(arms=chosen_arms(ARMS, with_llm=True), judge="another")
             this_run = identity(resources, dataset, plan)

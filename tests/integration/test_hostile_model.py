@@ -102,7 +102,7 @@ def test_answers_cite_what_was_given_and_nothing_else(world, server):
 def test_no_document_leaves_its_fence(world, server):
     """Nor its turn, in whatever was sent since the server began."""
     world.add(hostile.ATTACKS)
-    ask(world, QUESTIONS[0])
+    ask(world, f"Since when? {QUESTIONS[0]}")
     blocks = {"extraction": 1, "summaries": 1, "decomposition": 1, "reflection": 3, "answer": 3}
     steps = set()
     for request in server.requests:

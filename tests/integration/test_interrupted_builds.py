@@ -5,7 +5,7 @@ import sqlite3
 import threading
 
 import pytest
-from banyan.graph_store.graph import snapshot
+from banyan.graph_store.graph import graph_file
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_requests import Asks
@@ -45,8 +45,8 @@ def failing(original, error, *, after_calls=0):
 
 # Asks are replaced once when what is asked for is noted, then in the midst of writing.
 @pytest.mark.parametrize(("owner", "name", "calls"), [
-    (snapshot, "save", 0), (Extractions, "save", 2), (Asks, "replace", 1), (Database, "set_meta", 1),
-], ids=["snapshot", "extraction", "writing", "vectors"])
+    (graph_file, "save", 0), (Extractions, "save", 2), (Asks, "replace", 1), (Database, "set_meta", 1),
+], ids=["graph", "extraction", "writing", "vectors"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"),
                                    sqlite3.OperationalError("database or disk is full")], ids=["os", "sqlite"])
 def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):

@@ -25,7 +25,7 @@ embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()
 steps = 0
 def step(frame, event, arg):
     global steps
-    if frame.f_code.co_filename.endswith(("restore.py", "generations.py")):
+    if frame.f_code.co_filename.endswith(("restore.py", "version.py")):
         if event == "line":
             steps += 1
             if steps == at:

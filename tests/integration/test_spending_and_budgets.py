@@ -116,11 +116,12 @@ def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server):
 def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedder, server):
     whole, spent = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "spent"))
     whole.build()
-    extraction = next(one for one in whole.status().spent_by_step if one.name == "extract")
-    report = spent.build(max_tokens=extraction.prompt + extraction.completion)
+    read = [one for one in whole.status().spent_by_step if one.name in {"extract", "infer"}]
+    needed = sum(one.prompt + one.completion for one in read)
+    report = spent.build(max_tokens=needed)
     assert report["stopped"]
-    assert tokens(report) == extraction.prompt + extraction.completion
-    assert [one.name for one in spent.status().spent_by_step] == ["extract"]
+    assert tokens(report) == needed
+    assert [one.name for one in spent.status().spent_by_step] == ["extract", "infer"]
 
 
 def test_a_cost_limit_stops_a_build_and_is_accounted(tmp_path, hashed_embedder, server, prices):
@@ -215,5 +216,5 @@ def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
     assert "the cost budget is reached" in stopped.err
     assert "cost 0.0" in stopped.out
     shown = banyan("status", "--kb", "kb").out
-    assert "step extract" in shown
+    assert "step infer" in shown, "the schema comes first"
     assert "Spent" in shown

@@ -9,16 +9,17 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.graph.synchroniser import GraphSynchroniser
+from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
-from banyan.graph_store.vectors.chroma_folder import ChromaFolder
+from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
+from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import CommunitySummary
 
 from ..conftest import load_test_module
@@ -64,7 +65,7 @@ def delete(shop, document):
 
 @pytest.mark.parametrize(("owner", "name"), [
     (VectorSynchroniser, "sync"), (SchemaControl, "grow"), (TreeSynchroniser, "build"), (TreeSynchroniser, "describe"),
-    (GraphSynchroniser, "save"), (Documents, "finish_deletion"),
+    (graph_file, "save"), (Documents, "finish_deletion"),
 ])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
@@ -171,13 +172,13 @@ def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder)
     """Chroma shares an instance among the clients of one path, and makes and ends it without a lock."""
     with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
         kb.vectors.put("entities", ["a", "b"], ["A", "B"])
-        folder = kb.layout.vectors
+        folder, model = kb.layout.vectors, content_id("model", hashed_embedder.fingerprint)
     problems, together = [], threading.Barrier(8)
 
     def read():
         for _ in range(8):
             together.wait()
-            store = VectorStore(ChromaFolder(folder), hashed_embedder)
+            store = VectorStore(FolderCollections(folder, model), hashed_embedder)
             try:
                 assert store.missing("entities", ["a", "c"]) == ["c"]
             except Exception as error:  # noqa: BLE001  (whatever it is)

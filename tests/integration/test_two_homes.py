@@ -59,10 +59,10 @@ def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
     here.build(here.write(TEXTS))
     embedded, put = [], VectorStore._upsert
     monkeypatch.setattr(VectorStore, "_upsert", lambda store, kind, ids, vectors: (
-        embedded.append(store.generation), put(store, kind, ids, vectors)))
+        embedded.append(store.collections), put(store, kind, ids, vectors)))
     with here.resources() as ours, there.resources() as theirs:
         assert answer(theirs) == answer(ours)
-        generation = theirs.knowledge_base("kb").version().folder
+        epoch = theirs.knowledge_base("kb").version().epoch
         assert there.problems() == []
         embedded.clear()
         # The other one writes, then the first again: each goes on from what it has itself.
@@ -75,7 +75,7 @@ def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
         theirs.delete_document("kb", theirs.knowledge_base("kb").documents.entries()[0].id)
         follows(ours, 7)
         assert ours.knowledge_base("kb").graph.dump() == theirs.knowledge_base("kb").graph.dump()
-        assert ours.knowledge_base("kb").version().folder == generation, "nobody made all vectors anew"
+        assert ours.knowledge_base("kb").version().epoch == epoch, "nobody made all vectors anew"
     assert here.vectors() == there.vectors()
     assert here.problems() == there.problems() == []
 
@@ -138,7 +138,7 @@ def test_reindexing_and_restoring_in_one_home_reach_the_other(homes, tmp_path, h
         assert theirs.knowledge_base("kb").graph.dump() == before
         with here.resources() as ours:
             ours.reindex("kb")
-        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").version().folder == 1)
+        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").version().epoch != 0)
         assert theirs.knowledge_base("kb").graph.dump() == before
         here.build(here.write(MORE))
         follows(theirs, len(TEXTS) + 1)
@@ -192,7 +192,7 @@ def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashe
     assert here.problems() == there.problems() == []
     assert here.vectors() == there.vectors()
     with here.resources() as ours:
-        assert ours.knowledge_base("kb").version().folder == 0
+        assert ours.knowledge_base("kb").version().epoch == 0
 
 
 def test_all_engines_give_the_same_graph_answers_and_accounts(tmp_path, hashed_embedder, database, chroma):

@@ -39,7 +39,7 @@ def opened(request, tmp_path_factory, hashed_embedder):
         yield resources
 
 
-def ask(resources, question="Where was Ada Byron born?", **context):
+def ask(resources, question="So where was Ada Byron born?", **context):
     return build_graph(resources).invoke({"knowledge_base": "kb", "question": question},
                                          context=AskContext(trace=True, **context))
 
@@ -60,7 +60,7 @@ def test_tool_calls_are_capped_and_the_answer_is_made_from_what_there_is(resourc
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="More?")])]
     said = ask(resources, max_tool_calls=6)
     assert searches(said) == [(0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (0, "community"), (0, "dfs")]
-    assert said["sub_queries"] == ["Where was Ada Byron born?", "Part 0?"]
+    assert said["sub_queries"] == ["So where was Ada Byron born?", "Part 0?"]
     assert notes(said) == [
         "cap of 6 tool calls: left out community, dfs for 'Part 0?'",
         *(f"cap of 6 tool calls: left out entity, triple, community, dfs for 'Part {n}?'" for n in (1, 2)),
@@ -75,7 +75,7 @@ def test_tool_calls_are_counted_over_all_rounds(resources):
     # The second hop takes its share in the first round.
     assert searches(said) == [(0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (0, "community"),
                               (1, "community"), (0, "dfs")]
-    assert "cap of 7 tool calls: left out dfs for 'Where was born?'" in notes(said)
+    assert "cap of 7 tool calls: left out dfs for 'So where was born?'" in notes(said)
     assert said["iterations"] == 1
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
                                   for n in range(3)]
@@ -87,10 +87,10 @@ def test_tool_calls_are_counted_over_all_rounds(resources):
 def test_a_second_hop_is_left_out_within_the_caps_and_that_is_said(resources):
     said = ask(resources, max_tool_calls=4)
     assert searches(said) == [(0, route) for route in ROUTES]
-    assert notes(said) == ["cap of 4 tool calls: left out entity, triple, community, dfs for 'Where was born?'"]
+    assert notes(said) == ["cap of 4 tool calls: left out entity, triple, community, dfs for 'So where was born?'"]
     said = ask(resources, max_sub_queries_in_all=1)
     assert searches(said) == [(0, route) for route in ROUTES]
-    assert notes(said) == ["cap of 1 sub-queries in all: left out 'Where was born?'"]
+    assert notes(said) == ["cap of 1 sub-queries in all: left out 'So where was born?'"]
 
 
 def test_what_a_decomposition_lost_to_a_cap_is_said_and_not_replaced_by_a_second_hop(resources):
@@ -110,7 +110,7 @@ def test_sub_queries_of_all_rounds_are_capped(resources):
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[
         SubQuery(question=f"More {n}.{m}?") for m in range(2)]) for n in range(5)]
     said = ask(resources, max_sub_queries_in_all=5, max_rounds=9)
-    assert said["sub_queries"] == ["Where was Ada Byron born?", "Part?", "More 0.0?", "More 0.1?", "More 1.0?"]
+    assert said["sub_queries"] == ["So where was Ada Byron born?", "Part?", "More 0.0?", "More 0.1?", "More 1.0?"]
     assert "cap of 5 sub-queries in all: left out 'More 1.1?'" in notes(said)
     assert said["iterations"] == 3
 
@@ -147,12 +147,12 @@ def test_the_defaults_allow_what_the_caps_on_rounds_and_sub_queries_do(resources
 # ---- no repetition --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("again", ["where was  ADA BYRON born", "Where was Ada Byron born ?",
-                                   "“Where was Ada Byron born?”", "Ｗhere was Ada Byron born？"])
+@pytest.mark.parametrize("again", ["so where was  ADA BYRON born", "So where was Ada Byron born ?",
+                                   "“So where was Ada Byron born?”", "Ｓo where was Ada Byron born？"])
 def test_case_width_spaces_and_marks_make_no_other_question(resources, again):
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=again)])]
     said = ask(resources)
-    assert said["sub_queries"] == ["Where was Ada Byron born?"]
+    assert said["sub_queries"] == ["So where was Ada Byron born?"]
     assert resources.fake.steps() == ["decompose", "reflect", "answer"]
 
 
@@ -162,8 +162,7 @@ def test_a_filled_sub_query_that_was_asked_before_is_not_asked_again(resources):
     answered = [SubAnswer(question="Which town?", answer="ULM")]
     resources.fake.reflections = [Reflection(sufficient=False, sub_answers=answered, sub_queries=[
         SubQuery(question="Is {answer 2} a city?")])]
-    # By its words it was searched before anything was answered; filled, it is what the first asked.
-    assert ask(resources)["sub_queries"][1:] == ["Is Ulm a city?", "Which town?", "Is {answer 2} a city?"]
+    assert ask(resources)["sub_queries"][1:] == ["Is Ulm a city?", "Which town?"]
 
 
 # ---- the schema's terms ---------------------------------------------------------------------------
@@ -240,7 +239,7 @@ def test_a_survey_without_searches_is_answered_once(opened):
     opened.fake = Rambling([])
     opened.fake.parts = [SubQuery(question="Ulm", routes=("community",))]
     ask(opened, "Ulm", routes=())
-    assert opened.fake.steps() == ["decompose", "answer", "reflect", "answer"]
+    assert opened.fake.steps() == ["decompose", "answer"]
 
 
 @profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20 * EXAMPLES,
@@ -269,8 +268,9 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
     assert set(said["sub_queries"]) <= {query["question"] for query in asked}
     assert {route for _, route in calls} <= routes
     assert said["sub_queries"][0].strip() in {literal(question).strip(), *(part.question for part in parts)}
-    assert opened.fake.steps()[-1] == "answer"
-    assert opened.fake.steps().count("reflect") == rounds
+    assert opened.fake.steps()[-1] in {"answer", "reflect"}, "a reflection may be the answer"
+    reflected = opened.fake.steps().count("reflect")
+    assert rounds - 1 <= reflected <= min(rounds, max(0, caps.get("max_rounds", default.max_rounds) - 1))
     assert len(json.dumps(said["trace"], ensure_ascii=False)) < 1000 * (10 + len(calls) * 2)
 
 

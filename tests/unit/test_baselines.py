@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from banyan.evaluation.baselines import FactWalk, baselines
+from banyan.evaluation.baselines import FactWalk, baselines, searchable_chunks
 from banyan.graph_store.index.lexical import terms
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
@@ -46,18 +46,18 @@ QUESTIONS = ["Where was Ada Byron born?", "On which river does the birthplace of
 def test_every_chunk_is_ranked_once(kb, name, question):
     found = baselines(kb)
     assert set(found) == {"BM25", "dense passages", "HippoRAG 2"}
-    assert sorted(found[name](question)) == sorted(chunk.id for chunk in kb.searchable_chunks())
+    assert sorted(found[name](question)) == sorted(chunk.id for chunk in searchable_chunks(kb))
 
 
 def documents(kb, ranking) -> list[str]:
-    document = {chunk.id: chunk.document_id for chunk in kb.searchable_chunks()}
+    document = {chunk.id: chunk.document_id for chunk in searchable_chunks(kb)}
     return [document[one] for one in ranking]
 
 
 def test_bm25_puts_those_that_share_terms_first(kb):
     question = "barges and weavers of 宁波"
     ranking = baselines(kb)["BM25"](question)
-    chunks = {chunk.id: set(terms(chunk.titled_text())) for chunk in kb.searchable_chunks()}
+    chunks = {chunk.id: set(terms(chunk.titled_text())) for chunk in searchable_chunks(kb)}
     shares = [bool(chunks[one] & set(terms(question))) for one in ranking]
     assert shares == sorted(shares, reverse=True)
     assert 0 < sum(shares) < len(shares)
@@ -73,7 +73,7 @@ def test_bm25_ranks_whole_documents(tmp_path, hashed_embedder):
             kb.extractions.save(chunk.id, "test", Extraction())
             kb.schema_control.write([chunk.id])
         base.finish(kb)
-        assert len(kb.searchable_chunks()) > 3 * 2
+        assert len(searchable_chunks(kb)) > 3 * 2
         ranking = documents(kb, baselines(kb)["BM25"]("By how much did the revenue of Bolt grow?"))
         assert ranking[0] == "Bolt"
         assert ranking == sorted(ranking, key=list(dict.fromkeys(ranking)).index), "a document's chunks stay together"
@@ -82,7 +82,7 @@ def test_bm25_ranks_whole_documents(tmp_path, hashed_embedder):
 def test_dense_is_the_order_of_cosines(kb, hashed_embedder):
     (vector,) = hashed_embedder.encode([QUESTIONS[0]])
     cosine = {chunk.id: float(hashed_embedder.encode([chunk.titled_text()])[0] @ vector)
-              for chunk in kb.searchable_chunks()}
+              for chunk in searchable_chunks(kb)}
     ranking = baselines(kb)["dense passages"](QUESTIONS[0])
     assert ranking == sorted(ranking, key=lambda one: -cosine[one])
 
@@ -108,7 +108,7 @@ def published_graph(kb, embedder) -> tuple[nx.MultiGraph, dict[str, set[str]]]:
             if name != other and cosine >= 0.8 and sum(c.isascii() and c.isalnum() for c in name) > 2:
                 directed[name, other] = cosine
     walk = nx.MultiGraph()
-    walk.add_nodes_from(chunk.id for chunk in kb.searchable_chunks())
+    walk.add_nodes_from(chunk.id for chunk in searchable_chunks(kb))
     walk.add_weighted_edges_from((a, b, weight) for (a, b), weight in directed.items())
     walk.add_weighted_edges_from((chunk, name, 1) for name in names for chunk in passages[name])
     return walk, passages
@@ -116,7 +116,7 @@ def published_graph(kb, embedder) -> tuple[nx.MultiGraph, dict[str, set[str]]]:
 
 def published(kb, vector, embedder) -> dict[str, float]:
     """The passages' weights by HippoRAG 2's definition, by networkx."""
-    chunks, text = kb.searchable_chunks(), kb.graph.entity_text
+    chunks, text = searchable_chunks(kb), kb.graph.entity_text
     walk, passages = published_graph(kb, embedder)
     assert "great black seas" in walk["great black sea"], "a likeness is among the cases"
     edges = kb.graph.edges()
@@ -134,7 +134,7 @@ def published(kb, vector, embedder) -> dict[str, float]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_walk_is_that_of_the_definition(kb, hashed_embedder, question):
-    chunks = [chunk.id for chunk in kb.searchable_chunks()]
+    chunks = [chunk.id for chunk in searchable_chunks(kb)]
     (vector,) = hashed_embedder.encode([question])
     scores = FactWalk(kb, chunks, kb.vectors.get("chunks", chunks)).scores(vector)
     expected = published(kb, vector, hashed_embedder)

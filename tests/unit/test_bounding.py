@@ -187,3 +187,16 @@ def test_words_of_the_title_and_heading_ground_a_name_with_a_sentence_of_the_tex
 @given(st.text(max_size=30) | st.text("_-＿ aB", max_size=8))
 def test_a_label_that_is_a_key_stays_as_it_is(label):
     assert label_key(label_key(label)) == label_key(label)
+
+
+def test_names_and_values_are_stored_on_one_line_and_quotes_as_they_are_written():
+    text = ("Ada  Mei\nLovelace works for Acme\n Works. Acme\nWorks was founded in May\n1999. "
+            "王\n小明 works for Acme Works.")
+    people = [("Ada Mei Lovelace", "Person"), ("Acme Works", "Organization"), ("王小明", "Person")]
+    stated = [("Ada Mei Lovelace", "employer", "Acme\nWorks"), ("王小明", "employer", "Acme Works")]
+    result = bound(said(people, stated, [("Acme Works", "founded", "May\n1999")]), chunk(text), BOUNDS)
+    assert admitted(result) == {("Ada Mei Lovelace", "employer", "Acme Works"), ("王小明", "employer", "Acme Works")}
+    assert [(a.entity, a.value, a.normal) for a in result.attributes] == [("Acme Works", "May 1999", "1999-05")]
+    assert {m.name for m in result.mentions} == {"Ada Mei Lovelace", "Acme Works", "王小明"}
+    assert any("\n" in mention.span.quote for mention in result.mentions)
+    assert all(text[m.span.start:m.span.end] == m.span.quote for m in result.mentions)

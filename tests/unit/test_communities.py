@@ -7,9 +7,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.tree import description as tree
-from banyan.graph_store.tree import synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, features
-from banyan.graph_store.tree.local_update import update_tree
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
@@ -217,106 +215,6 @@ def test_what_was_described_before_an_end_is_not_described_again(base, monkeypat
         assert len(describing.asked) == kb.communities.count() > 1
 
 
-# Keeping up with the graph.
-
-SETTINGS = CommunitySettings(update_above=0, drift=0.5)
-
-
-def spy_on_updates(monkeypatch, runs):
-    """Note of each run how many entities changed; None where all communities are detected."""
-    monkeypatch.setattr(synchroniser, "find_tree", lambda *args: runs.append(None) or tree.find_tree(*args))
-    monkeypatch.setattr(synchroniser, "update_tree", lambda *args: runs.append(len(args[-1].changed)) or
-                        update_tree(*args))
-
-
-def test_a_small_change_of_a_large_graph_leaves_what_is_far_from_it(base, monkeypatch):
-    runs = []
-    spy_on_updates(monkeypatch, runs)
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        before = {community.id for community in kb.communities.all()}
-        small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == [None, 2]
-        assert before & {community.id for community in kb.communities.all()}, "the other circle stays"
-        assert verify(kb) == []
-        small_base.delete(kb, "new")
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == [None, 2, 2]
-        assert verify(kb) == []
-        small_base.reindex(kb)
-        assert runs[-1] is None
-        assert {community.id for community in kb.communities.all()} == before
-
-
-def test_much_change_is_clustered_anew(base, monkeypatch):
-    runs = []
-    spy_on_updates(monkeypatch, runs)
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        size = kb.graph.network.number_of_nodes()
-        for n in range(size):
-            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, SETTINGS)
-    assert runs == [None, None]
-
-
-def test_the_levels_above_follow_what_changed(base, monkeypatch):
-    runs, constants = [], CommunitySettings(update_above=0, drift=0.9, max_clusters=3, max_members=6,
-                                           max_children=3)
-    spy_on_updates(monkeypatch, runs)
-    circles = [(f"C{n} {i}", f"relation {n}", f"C{n} {(i + 1) % 6}") for n in range(12) for i in range(6)]
-    with base("kb", circles) as kb:
-        kb.tree.build(small_base.summarise, constants)
-        levels = kb.communities.levels()
-        assert levels > 1
-        before = {community.id for community in kb.communities.all(level=None)}
-        small_base.put(kb, "new", "C0 0 meets C1 1. New 1 meets New 2.",
-                       triples=[("C0 0", "meets", "C1 1"), ("New 1", "meets", "New 2")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, constants)
-        assert runs == [None, 4]
-        assert verify(kb) == []
-        assert kb.communities.levels() == levels
-        assert before & {community.id for community in kb.communities.all(level=1)}, "what is far from it stays"
-        everyone = set(kb.graph.entity_ids())
-        communities = {community.id: community for community in kb.communities.all(level=None)}
-        for level in range(levels):
-            assert sorted(e for c in communities.values() if c.level == level for e in c.members) == sorted(everyone)
-        for community in communities.values():
-            assert set(community.keywords) <= set(community.members)
-            if community.level < levels - 1:
-                assert set(community.members) <= set(communities[community.parent].members)
-        small_base.delete(kb, "new")
-        kb.tree.build(small_base.summarise, constants)
-        assert runs == [None, 4, 4]
-        assert verify(kb) == []
-        assert set(kb.graph.entity_ids()) == {e for c in kb.communities.all(level=1) for e in c.members}
-
-
-def test_what_changed_is_told_after_another_opening_too(base, tmp_path, hashed_embedder, monkeypatch):
-    """A process may be killed between the facts and the tree: the next one clusters what that one would have."""
-    changed = []
-    spy_on_updates(monkeypatch, changed)
-    trees = []
-    for name, opened_again in (("kb", False), ("again", True)):
-        with base(name, CIRCLES) as kb:
-            kb.tree.build(small_base.summarise, SETTINGS)
-            small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
-            kb.vector_synchroniser.sync()
-            if not opened_again:
-                kb.tree.build(small_base.summarise, SETTINGS)
-                trees.append(kb.communities.all())
-        if opened_again:
-            with KnowledgeBase.open(tmp_path, name, hashed_embedder) as kb:
-                kb.tree.build(small_base.summarise, SETTINGS)
-                trees.append(kb.communities.all())
-    assert changed == [None, 2, None, 2]
-    assert trees[0] == trees[1]
-
-
 def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
     """Its members may change: what is said of it is a function of keywords and facts."""
     with base("kb", CIRCLES) as kb:
@@ -330,14 +228,3 @@ def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base
         kb.communities.replace([joined, *kb.communities.all()[1:]])
         assert kb.communities.all()[0].members == joined.members
         assert kb.communities.undescribed() == []
-
-
-def test_marks_are_lost_without_harm(base):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert kb.communities.marks() == tree.marks(kb.graph)
-        kb.database.execute("UPDATE communities SET marks = substr(marks, 1, 11)")
-        assert len(kb.communities.marks()) < kb.graph.network.number_of_nodes()
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert kb.communities.marks() == tree.marks(kb.graph)
-        assert verify(kb) == []

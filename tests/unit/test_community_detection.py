@@ -9,13 +9,11 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import initial_clusters, places, renumbered
 from banyan.graph_store.tree.detection import (
     CommunitySettings,
-    Earlier,
     affinity,
     detect,
     features,
     groups,
     hierarchy,
-    update,
 )
 from banyan.graph_store.tree.fusion import adjacent, merge, move
 from banyan.graph_store.tree.scores import Perception
@@ -23,7 +21,8 @@ from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import homogeneity_score, normalized_mutual_info_score
+from scipy import sparse
+from sklearn.metrics import homogeneity_score
 from threadpoolctl import threadpool_limits
 
 from ..conftest import load_test_module
@@ -76,11 +75,25 @@ def test_an_entity_is_seen_from_itself_whether_it_is_head_or_tail():
     assert np.array_equal(outgoing.representations, incoming.representations)
 
 
-def test_relations_are_counted_with_multiplicity_and_links_join_two():
-    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 0, 1), (0, 1, 2), (2, 1, 2)])
-    assert data.relations.toarray() == pytest.approx(np.array([[2 / 3, 1 / 3], [1, 0], [0, 1]]))
+def test_a_neighbourhood_counts_relations_with_their_ends_and_passages():
+    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 0, 1), (0, 1, 2), (2, 1, 2)], [(0, 0), (2, 0)])
+    # Of the columns (relation 0 with 0 and 1, relation 1 with 0 and 2, the passage) two belong to several entities.
+    assert data.neighbourhoods.toarray() == pytest.approx(np.array([[1 / 4, 1 / 4], [0, 0], [1 / 3, 1 / 3]]))
+    assert data.mass.tolist() == [1, 1, 1]
     assert data.links.toarray().tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
     assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
+
+
+def test_a_mention_links_an_entity_to_what_else_its_passage_mentions():
+    data = features(vectors_of(4), vectors_of(1, 1), [(0, 0, 3)], [(0, 0), (1, 0), (2, 0), (2, 1)])
+    each = data.links_to(sparse.csr_array(np.eye(4, dtype=np.float32)))
+    third = 1 / 3
+    assert each.toarray() == pytest.approx(np.array([
+        [0, third, third, 1], [third, 0, third, 0], [third, third, 0, 0], [1, 0, 0, 0]]))
+    assert each.nnz == 8
+    pair = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], np.float32))
+    assert data.links_to(pair).toarray() == pytest.approx(np.array([
+        [third, third + 1], [third, third], [2 * third, 0], [1, 0]]))
 
 
 def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
@@ -96,18 +109,40 @@ def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
 # The score (eq. 5 and 6).
 
 
-def test_the_relational_term_is_the_overlap_of_relations_and_of_communities_at_the_other_end():
-    # 0 and 1 know each other; 0 made 2, which stands alone in its community.
-    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 1, 2)])
-    now = Perception(data, np.array([0, 0, 1]))
-    # Psi halves: relations (know, make), other ends (community 0, community 1).
-    psi = np.array([[.25, .25, .25, .25], [.5, 0, .5, 0], [0, .5, .5, 0]])
-    overlap, cosine = now.terms(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1]))
+def test_the_relational_term_is_the_overlap_of_neighbourhoods_and_of_their_communities():
+    # 0 and 1 know each other; 0 made 2, which stands alone in its community; 1 and 2 made 3.
+    data = features(vectors_of(4), vectors_of(2, 1), [(0, 0, 1), (0, 1, 2), (1, 1, 3), (2, 1, 3)])
+    now = Perception(data, np.array([0, 0, 1, 1]))
+    # Psi halves: (know 0, know 1, make 0, make 1, make 2, make 3), then the communities of the ends (0, 1).
+    psi = np.array([[0, .25, 0, 0, .25, 0, .25, .25], [.25, 0, 0, 0, 0, .25, .25, .25],
+                    [0, 0, .25, 0, 0, .25, .25, .25], [0, 0, 0, .25, .25, 0, .25, .25]])
+    overlap, cosine = now.terms(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     jaccard = [np.minimum(a, b).sum() / np.maximum(a, b).sum() for a, b in
-               [(psi[0], psi[1]), (psi[0], psi[2]), (psi[1], psi[0])]]
-    assert overlap == pytest.approx([*jaccard, 0.0]), "each is left out of its own community; 2 leaves nothing"
-    rows = data.representations
-    assert cosine == pytest.approx([rows[0] @ rows[1], rows[0] @ rows[2], rows[1] @ rows[0], 0.0], abs=1e-4)
+               [(psi[0], psi[1]), (psi[0], psi[2:].mean(axis=0)), (psi[1], psi[0]), (psi[1], psi[2:].mean(axis=0))]]
+    assert overlap == pytest.approx(jaccard), "each is left out of its own community"
+    assert overlap[3] > overlap[2], "1 and 2 made the same"
+    assert cosine.shape == (4,)
+
+
+def test_a_relation_type_alone_attracts_nobody():
+    """Two firms: whoever works for one shares the relation with all, and the other end with colleagues only."""
+    triples = [*((worker, 0, 10) for worker in range(5)), *((worker, 0, 11) for worker in range(5, 10))]
+    now = Perception(features(vectors_of(12), vectors_of(1, 1), triples), np.array([0] * 5 + [1] * 5 + [2, 3]))
+    overlap, _ = now.terms(np.array([0, 0]), np.array([0, 1]))
+    assert overlap.tolist() == [1, 0]
+
+
+def test_an_entity_moves_to_what_its_passages_mention():
+    """Without a single triple, and with names that tell nothing."""
+    truth = np.repeat(np.arange(4), 6)
+    mentions = [(entity, 3 * topic + number) for entity, topic in enumerate(truth.tolist()) for number in range(3)]
+    data = features(np.tile(vectors_of(1), (len(truth), 1)), vectors_of(1, 1), [], mentions)
+    wrong = truth.copy()
+    wrong[[0, 6, 12]] = (truth[[0, 6, 12]] + 2) % 4
+    now = Perception(data, wrong)
+    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
+    assert count == 3
+    assert moved.tolist() == truth.tolist()
 
 
 def test_the_semantic_term_is_the_cosine_to_the_centroid_of_the_others():
@@ -234,45 +269,6 @@ def test_the_number_of_threads_changes_nothing():
         with threadpool_limits(limits=threads):
             found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("share", [0.02, 0.1])
-def test_an_update_is_near_the_full_run_and_leaves_what_is_far(share):
-    vectors, relations, triples, truth = planted(groups_of=300)
-    n = len(truth)
-    late = np.random.default_rng(3).random(n) < share
-    place = np.cumsum(~late) - 1
-    early = [(place[h], r, place[t]) for h, r, t in triples if not (late[h] or late[t])]
-    constants = replace(DEFAULT, max_members=60)
-    labels = np.full(n, -1)
-    labels[~late] = detect(features(vectors[~late], relations, early), constants)
-    changed = late.copy()
-    for head, _, tail in triples:
-        changed[[head, tail]] |= late[head] or late[tail]
-    data = features(vectors, relations, triples)
-    found, full = update(data, Earlier(labels, changed), constants), detect(data, constants)
-    assert np.bincount(found).max() <= constants.max_members
-    assert np.bincount(found).min() > 0
-    scores = [float(affinity(data, one, constants).mean()) for one in (found, full)]
-    assert scores[0] > 0.97 * scores[1]
-    assert normalized_mutual_info_score(truth, found) > normalized_mutual_info_score(truth, full) - 0.05
-
-
-def test_an_update_leaves_what_is_far_from_the_change():
-    vectors, relations, triples, truth = planted(groups_of=300)
-    data, last = features(vectors, relations, triples), len(truth) - 1
-    full = detect(data, DEFAULT)
-    labels, changed = full.copy(), np.zeros(len(truth), bool)
-    labels[last], changed[last] = -1, True
-    found = update(data, Earlier(labels, changed), DEFAULT)
-    assert np.mean(found != full) < 0.05
-
-
-def test_an_update_of_nothing_changes_nothing():
-    vectors, relations, triples, _ = planted(groups_of=100)
-    data = features(vectors, relations, triples)
-    full = detect(data, DEFAULT)
-    assert np.array_equal(update(data, Earlier(full, np.zeros(len(full), bool)), DEFAULT), full)
 
 
 def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):

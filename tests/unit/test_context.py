@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.context import build_context
 from banyan.agents.retrieval.graph import build_graph
-from banyan.models.llm.reasoner import _passages_text
+from banyan.prompts import evidence_block
 from banyan.schemas.retrieval import Claim, DraftAnswer, Evidence, Quote, SubQuery
 from banyan.text.tokens import estimate_tokens
 from banyan.tools.retriever import Retriever
@@ -121,14 +121,14 @@ def test_reports_are_given_to_thematic_questions_only(retriever):
 def test_the_prompt_shows_statements_as_numbered_items(retriever):
     items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
 
-    text = _passages_text(items)
+    text = evidence_block(items)
 
     for number, item in enumerate(items, 1):
         assert f"[{number}] {item.statement or item.title}" in text
 
 
 def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):
-    text = _passages_text(context(retriever, "On which river does the birthplace of Ada Byron lie?", 100_000))
+    text = evidence_block(context(retriever, "On which river does the birthplace of Ada Byron lie?", 100_000))
 
     assert "Ada Byron (author: Carl Berg; date: 1901-05-02)\nAda Byron was born" in text
     assert "] Ulm\nUlm lies" in text
@@ -136,7 +136,7 @@ def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):
 
 def test_reflect_and_answer_are_given_all_of_it(retriever, hashed_embedder, monkeypatch):
     items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
-    monkeypatch.setattr("banyan.agents.retrieval.graph.build_context", lambda *_: items)
+    monkeypatch.setattr("banyan.agents.retrieval.nodes.choose_evidence", lambda *_: items)
     with asking.FakeResources(retriever.index.store.layout.root.parent, hashed_embedder) as resources:
         build_graph(resources).invoke({"knowledge_base": "context", "question": "Where does it lie?"})
 

@@ -129,7 +129,7 @@ def test_the_graph_does_not_depend_on_when_documents_came_and_when_it_was_opened
             made.append(kb.graph.dump())
             for read in order:  # as new content of the same documents
                 read(kb)
-            kb.graph_synchroniser.clear()
+            kb.ledger_graph.unload()
             kb.refresh()
             made.append(kb.graph.dump())
     assert all(dump == made[0] for dump in made)

@@ -4,21 +4,20 @@ import json
 import logging
 import sqlite3
 from contextlib import closing
-from itertools import pairwise
+from pathlib import Path
 
 import networkx as nx
 import orjson
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.errors import FormatError
-from banyan.graph_store.graph import snapshot
-from banyan.graph_store.graph import synchroniser as graph_synchroniser
+from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.graph_store.ledger.database import _UNRELEASED, FORMAT, Database
 from banyan.graph_store.ledger.documents import Documents
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution, FactTable, position
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema
@@ -56,20 +55,17 @@ chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
 def graph_of(parts):
     graph = KnowledgeGraph()
     for chunk_id, part in parts:
-        graph.replace(chunk_id, part)
+        graph.add(chunk_id, part)
     return graph
 
 
-@given(chunks, st.randoms(use_true_random=False), st.dictionaries(st.sampled_from("abcdefgh"), contributions))
-def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random, before):
-    """Whatever stood there first, and in whatever order the chunks come or go."""
+@given(chunks, st.randoms(use_true_random=False))
+def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random):
+    """In whatever order the chunks come."""
     plain = graph_of(sorted(wanted.items()))
-    graph = graph_of(before.items())
-    changes = [(one, wanted.get(one)) for one in {*before, *wanted}]
-    changes.sort()
-    random.shuffle(changes)
-    for one, part in changes:
-        graph.replace(one, part)
+    shuffled = sorted(wanted.items())
+    random.shuffle(shuffled)
+    graph = graph_of(shuffled)
     assert graph.dump() == plain.dump()
     assert orjson.dumps(graph.dump()) == orjson.dumps(plain.dump())
     for one in graph.entity_ids():
@@ -79,38 +75,43 @@ def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random, bef
         assert graph.incident(one) == plain.incident(one)
 
 
-@given(chunks)
-def test_taken_away_again_nothing_is_left(parts):
-    graph = graph_of(parts.items())
-    for one in parts:
-        graph.replace(one, None)
-    assert graph.dump() == KnowledgeGraph().dump()
+# The rows.
+
+@settings(max_examples=30, deadline=None)
+@given(chunks, st.randoms(use_true_random=False),
+       st.lists(st.tuples(st.sampled_from("abcdefgh"), contributions | st.none()), max_size=8))
+def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, random, history):
+    """The graph of a random history of writing and deleting is that of its end at once."""
+    with closing(Database(Path(":memory:"))) as database:
+        database.execute("PRAGMA foreign_keys=OFF")  # these chunks are of no document
+        table = FactTable(database)
+        order = [*history, *sorted({chunk for chunk, _ in history} - wanted.keys())]
+        for entry in order:
+            chunk, part = (entry, None) if isinstance(entry, str) else entry
+            table.replace({chunk: part or Contribution()})
+        last = sorted(wanted.items())
+        random.shuffle(last)
+        for chunk, part in last:
+            table.replace({chunk: part})
+        assert KnowledgeGraph.of_rows(table.rows()).dump() == graph_of(wanted.items()).dump()
+        before = position(database)
+        table.replace(wanted)
+        assert position(database) == before, "what stays is not written again"
+        for chunk, part in wanted.items():
+            text = Chunk(id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="")
+            assert table.contribution(text) == part
 
 
-@given(chunks, contributions)
-def test_a_graph_read_back_is_the_same_and_goes_on_the_same(parts, more):
-    graph = graph_of(parts.items())
-    loaded = KnowledgeGraph.load(orjson.loads(orjson.dumps(graph.dump())))
-    assert loaded.dump() == graph.dump()
-    for one in ("a", "z"):
-        graph.replace(one, more)
-        loaded.replace(one, more)
-    assert loaded.dump() == graph.dump()
-    for one in (*parts, "z", "a"):
-        loaded.replace(one, None)
-    assert loaded.dump() == KnowledgeGraph().dump()
-
-
-@given(chunks)
-def test_what_a_change_touched_is_all_that_changed(parts):
-    graph = KnowledgeGraph()
-    for one, part in parts.items():
-        before = graph.dump()
-        touched = graph.replace(one, part)
-        after = graph.dump()
-        changed = {key for key in {*before["nodes"], *after["nodes"]}
-                   if before["nodes"].get(key) != after["nodes"].get(key)}
-        assert changed <= touched.entities
+def test_the_rows_of_a_chunk_go_with_it(home):
+    with home() as kb:
+        fill(kb, range(3))
+        before = kb.graph.dump(), kb.extractions.position()
+        fill(kb, [7])
+        assert kb.graph.dump() != before[0]
+        small_base.delete(kb, "d7")
+        assert kb.graph.dump() == before[0]
+        assert kb.extractions.position() > before[1]
+        assert {row.chunk for rows in kb.extractions.admitted.rows() for row in rows} == set(kb.documents.done())
 
 
 # The file.
@@ -118,25 +119,25 @@ def test_what_a_change_touched_is_all_that_changed(parts):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "graph.json"
-    graph = KnowledgeGraph()
-    graph.replace("c", contribution(Extraction(triples=(ExtractedTriple(head="Ada", relation="r", tail="北京"),))))
     network = nx.MultiDiGraph(name="北京\n")
     network.add_edge("a", "b", "r", kind="triple", sources=[{"start": 1}])
-    snapshot.save(path, snapshot.Snapshot(graph, 41, [1, 2]), network)
-    return path, graph
+    graph_file.save(path, [1, 2], small_base.node_link_of(network))
+    return path, network
 
 
-def test_a_snapshot_read_back_is_the_graph_and_its_position(saved):
-    path, graph = saved
-    loaded, position, state = snapshot.load(path)
-    assert (loaded.dump(), position, state) == (graph.dump(), 41, [1, 2])
+def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
+    path, network = saved
+    state, loaded = graph_file.load(path)
+    assert state == graph_file.state_of(path) == [1, 2]
+    assert nx.utils.graphs_equal(loaded, network)
+    assert type(loaded) is nx.MultiDiGraph
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
 @settings(max_examples=200)
 @given(data=st.data())
-def test_a_snapshot_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
-    path, graph = saved
+def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
+    path, network = saved
     original = path.read_bytes()
     at = data.draw(st.integers(0, len(original) - 1))
     damaged = data.draw(st.sampled_from([
@@ -144,22 +145,26 @@ def test_a_snapshot_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
     copy = path.with_name("copy.json")
     copy.write_bytes(damaged)
     try:
-        loaded, position, _ = snapshot.load(copy)
-    except snapshot.SnapshotDamagedError:
+        state, loaded = graph_file.load(copy)
+    except graph_file.GraphFileDamagedError:
         return
     finally:
         copy.unlink()
-    assert (loaded.dump(), position) == (graph.dump(), 41)
+    assert state == [1, 2]
+    assert nx.utils.graphs_equal(loaded, network)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "[]\n{}", "1\n2", '{"format":"other"}\n{}', "null", "{}"])
-def test_another_file_is_no_snapshot(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "\n", "[]\n{}", "1\n2", '{"format":"other"}\n{}', "null", "{}",
+                                  '{"banyan":1,\n"nodes":[]}'])
+def test_another_file_is_no_graph(tmp_path, text):
     (tmp_path / "graph.json").write_text(text, "utf-8")
-    with pytest.raises(snapshot.SnapshotDamagedError):
-        snapshot.load(tmp_path / "graph.json")
+    with pytest.raises(graph_file.GraphFileDamagedError):
+        graph_file.load(tmp_path / "graph.json")
+    with pytest.raises(graph_file.GraphFileDamagedError):
+        graph_file.state_of(tmp_path / "graph.json")
 
 
-def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
+def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
     path, _ = saved
     before = path.read_bytes()
 
@@ -168,7 +173,7 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
-        snapshot.save(path, snapshot.Snapshot(KnowledgeGraph(), 42, []), nx.MultiDiGraph())
+        graph_file.save(path, [3], small_base.node_link_of(nx.MultiDiGraph()))
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
 
@@ -193,42 +198,56 @@ def fill(kb, numbers):
         small_base.put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
 
 
-def test_what_the_ledger_has_beyond_the_snapshot_is_replayed(home):
+def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(home):
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
-        assert snapshot.load(kb.layout.graph)[1] == 3
         fill(kb, range(3, 5))
         kb.documents.delete("d0")
         kb.refresh()
         expected = kb.graph.dump()
     with home() as kb:
-        assert snapshot.load(kb.layout.graph)[1] == 3
         assert kb.graph.dump() == expected
         assert kb.vector_synchroniser.is_behind()
         small_base.finish(kb)
         assert verify(kb) == []
 
 
-def test_the_snapshot_is_written_when_enough_has_changed_and_not_before(home, monkeypatch):
-    saves = []
-    original = snapshot.save
-    monkeypatch.setattr(snapshot, "save", lambda *a: (saves.append(a[1].position), original(*a)))
-    monkeypatch.setattr(graph_synchroniser, "_ALWAYS_WRITTEN", 4)
+def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home, monkeypatch):
+    saves, original = [], graph_file.save
+    monkeypatch.setattr(graph_file, "save", lambda *a: (saves.append(a[1]), original(*a)))
     with home() as kb:
-        for number in range(60):
-            fill(kb, [number])
-            kb.save_graph()
-            kb.save_graph()  # nothing has changed
-    # Up to 4 facts each time; then after a tenth of the chunks.
-    assert saves[:7] == [1, 2, 3, 4, 5, 6, 7]
-    gaps = [b - a for a, b in pairwise(saves)]
-    assert all(gap >= (position // 10 if position > 4 else 1)
-               for gap, position in zip(gaps, saves[1:], strict=True))
-    assert sum(saves) < 11 * 60, "the bytes written stay within a small multiple of the bytes stored"
+        fill(kb, range(2))
+        small_base.finish(kb)
+        kb.save_graph()  # nothing has changed
+        assert len(saves) == 1
+        marked = kb.fresh_tree_graph()
+        marked.graph["schema"] = "from the file"
+        original(kb.layout.graph, saves[0], small_base.node_link_of(marked))
+        assert kb.tree_graph().graph["schema"] == "from the file"
+        fill(kb, [5])
+        assert kb.tree_graph().graph["schema"] == "open"
+        small_base.finish(kb)
+        assert len(saves) == 2
 
 
-def test_the_snapshot_is_what_networkx_reads(home):
+def test_a_large_file_is_written_after_a_tenth_of_the_documents_changed(home, monkeypatch):
+    monkeypatch.setattr(graph_file, "_LARGE", 1)
+    with home() as kb:
+        fill(kb, range(40))
+        small_base.finish(kb)
+        written = graph_file.state_of(kb.layout.graph)
+        fill(kb, range(40, 43))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) == written
+        assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph()), "a file of another state is not read"
+        assert verify(kb) == []
+        fill(kb, range(43, 50))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) == kb._graph_state()
+
+
+def test_the_file_is_what_networkx_reads(home):
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
@@ -240,7 +259,7 @@ def test_the_snapshot_is_what_networkx_reads(home):
         assert loaded.graph["current"]
 
 
-def test_a_snapshot_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
+def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
     with home() as kb:
         fill(kb, range(3))
         small_base.finish(kb)
@@ -250,14 +269,16 @@ def test_a_snapshot_that_is_gone_is_written_again_when_the_base_is_opened(home, 
         assert kb.layout.graph.read_bytes() == written
 
 
-def test_a_snapshot_ahead_of_its_ledger_is_not_believed(home, caplog):
+def test_a_damaged_file_is_written_again_when_it_is_read(home, caplog):
     with home() as kb:
         fill(kb, range(2))
-        expected = kb.graph.dump()
-        snapshot.save(kb.layout.graph, snapshot.Snapshot(KnowledgeGraph(), 99, []), nx.MultiDiGraph())
-    with caplog.at_level(logging.WARNING, "banyan"), home() as kb:
-        assert kb.graph.dump() == expected
-    assert "ahead of the ledger" in caplog.text
+        small_base.finish(kb)
+        written = kb.layout.graph.read_bytes()
+        kb.layout.graph.write_bytes(written[:-9])
+        with caplog.at_level(logging.WARNING, "banyan"):
+            assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph())
+        assert kb.layout.graph.read_bytes() == written
+    assert "is made again from the ledger" in caplog.text
 
 
 @pytest.mark.sqlite
@@ -265,6 +286,15 @@ def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
+        home()
+
+
+@pytest.mark.parametrize("column", _UNRELEASED, ids=".".join)
+def test_a_ledger_from_before_the_first_release_is_refused_with_what_to_do(home, column):
+    with home() as kb:
+        kb.database.execute(f"CREATE TABLE IF NOT EXISTS {column[0]} (id TEXT)")
+        kb.database.execute(f"ALTER TABLE {column[0]} ADD COLUMN {column[1]} TEXT")
+    with pytest.raises(FormatError, match="remove it with `banyan drop NAME`, and make it anew with `banyan build`"):
         home()
 
 
@@ -325,14 +355,10 @@ def whats(kb):
     return " | ".join(problem.what for problem in verify(kb))
 
 
-@pytest.mark.parametrize(("part", "seen"), [("facts", "is not at"), ("mentions", "is not at")])
-def test_verify_sees_a_span_that_was_altered(sound, part, seen):
-    row = sound.database.rows("SELECT chunk, bounded FROM extractions ORDER BY chunk LIMIT 1")[0]
-    data = json.loads(row.bounded)
-    data[part][0]["span"]["start"] += 1
-    sound.database.execute("UPDATE extractions SET bounded = :data WHERE chunk = :chunk", data=json.dumps(data),
-                           chunk=row.chunk)
-    assert seen in whats(sound)
+@pytest.mark.parametrize("table", ["facts", "mentions"])
+def test_verify_sees_a_span_that_was_altered(sound, table):
+    sound.database.execute(f"UPDATE {table} SET start = start + 1 WHERE ordinal = 0")
+    assert "are not what the schema admits of the extraction" in whats(sound)
 
 
 def test_verify_sees_a_source_that_was_altered(sound):
@@ -359,12 +385,12 @@ def test_verify_sees_a_vector_too_many(sound):
 
 
 def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home):
-    other = KnowledgeGraph.load(sound.graph.dump())
-    other.network.remove_edge(*next(iter(other.network.edges(keys=True))))
-    snapshot.save(sound.layout.graph, snapshot.Snapshot(other, sound.extractions.position(), []), nx.MultiDiGraph())
+    state, other = graph_file.load(sound.layout.graph)
+    other.remove_edge(*next(iter(other.edges(keys=True))))
+    graph_file.save(sound.layout.graph, state, small_base.node_link_of(other))
     sound.close()
     with home() as kb:
-        assert "the graph is not what the ledger's facts give" in whats(kb)
+        assert "the graph's file is not what the ledger's rows give" in whats(kb)
         small_base.reindex(kb)
         assert verify(kb) == []
 

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import networkx as nx
 from banyan.graph_store.graph.edits import GraphEdits
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.edits import EntityRef, FactEdit, FactRef
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
@@ -63,13 +64,13 @@ def corrections_of(drawn, numbers):
 
 def made(drawn, same, size, corrections=()):
     """A graph, the communities of `size` of its entities each, and the view of their index."""
-    graph = ResolvedGraph()
+    mentions = KnowledgeGraph()
     for number, one in enumerate(drawn):
-        graph.replace(f"chunk{number}", contribution(one))
+        mentions.add(f"chunk{number}", contribution(one))
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
-    graph.resolve({alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
-                   for alias, of in ids.items() if of not in ids},
-                  GraphEdits(list(corrections_of(drawn, corrections))))
+    aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
+               for alias, of in ids.items() if of not in ids}
+    graph = ResolvedGraph(mentions, aliases, GraphEdits(list(corrections_of(drawn, corrections))))
     chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,
                     ordinal=0) for number in range(len(drawn))]
     known = graph.entity_ids()[1:]  # the first is in none

@@ -9,13 +9,9 @@ from banyan.config import Settings
 from banyan.models.llm import LlmReasoner
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.inferring import SchemaWriter
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
-    AttributeType,
-    EntityType,
     GraphSchema,
-    RelationType,
     open_schema,
 )
 from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
@@ -36,26 +32,6 @@ def extracted(answer: Any, schema: GraphSchema = SCHEMA):
 
 
 # From the wire to our types
-
-def test_a_schema_is_merged_named_and_described_by_the_model():
-    found = GraphSchema(
-        name="found", entity_types=tuple(EntityType(name=name) for name in ("Player", "Athlete", "City", "Thing")),
-        relation_types=(RelationType(name="born in", domain=("Player", "Thing"), range=("City",)),
-                        RelationType(name="birthplace", domain=("Athlete",), range=("City",))),
-        attribute_types=(AttributeType(name="Elo", owners=("Thing",)),))
-    endpoint = ScriptedEndpoint([{"elements": [{"items": [9], "name": "none"}]}, {"elements": [
-        {"items": [2, 1], "name": "Sportsperson", "description": "who plays"}, {"items": [3], "name": "City"},
-        {"items": [6, 5, 1], "name": "born_in"}, {"items": [7], "name": "rating"}, {"items": [4], "name": "Other"}]}])
-    writer = SchemaWriter(Settings(_env_file=None), InMemoryCalls(), endpoint)
-    schema = writer.write(found, {"entity_type": 2, "relation": 15, "attribute": 10})
-    assert [(t.name, t.aliases, t.description) for t in schema.entity_types] == [
-        ("Sportsperson", ("Athlete", "Player"), "who plays"), ("City", (), "")]
-    (born,), (rating,) = schema.relation_types, schema.attribute_types
-    assert (born.aliases, born.domain, born.range) == (("birthplace", "born in"), ("Sportsperson",), ("City",))
-    assert (rating.aliases, rating.owners) == (("Elo",), ("*",))
-    assert "[5] relation: born in (Player|Thing -> City)" in endpoint.sent[0][1][1]
-    assert "no entity type" in endpoint.sent[1][-1][1]
-
 
 def test_an_extraction_comes_typed():
     extraction = extracted(FOUND)
@@ -117,7 +93,7 @@ def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
     (wire_module.extraction(SCHEMA), wire_module._Extraction),
     (wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]), wire_module._Summaries),
     (wire_module.decomposition(SCHEMA, 5), wire_module._Decomposition),
-    (wire_module.reflection(SCHEMA, []), wire_module._Reflection),
+    (wire_module.reflection([]), wire_module._Reflection),
     (wire_module.draft_answer(), wire_module.DraftAnswer),
     (wire_module.standalone_question(), wire_module._Question),
 ])
@@ -134,7 +110,7 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("shape", [
     wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
     wire_module.decomposition(SCHEMA, 5),
-    wire_module.reflection(SCHEMA, []), wire_module.draft_answer(), wire_module.standalone_question()])
+    wire_module.reflection([]), wire_module.draft_answer(), wire_module.standalone_question()])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
@@ -192,13 +168,39 @@ def test_sub_queries_are_cut_to_the_limit_and_mapped():
 
 def test_a_reflection_answers_the_history_in_order():
     answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
-              "sub_queries": [{"question": "When?", "types": [], "relations": [], "attributes": [], "routes": []}]}
+              "sub_queries": ["When?", " "], "keep": [2], "claims": [], "short": "", "confidence": 0}
     history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was {answer 1} born?")]
     endpoint = ScriptedEndpoint([answer])
     reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
     assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
     assert [q.question for q in reflection.sub_queries] == ["When?"]
+    assert (reflection.draft, reflection.keep) == (None, [2])
     assert SHOWN in endpoint.sent[0][1][1]
+    assert "born_in" not in "".join(text for _, text in endpoint.sent[0]), "no schema, which an answer does not need"
+
+
+def test_a_reflection_that_finds_the_evidence_sufficient_answers_in_the_same_call():
+    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
+    said = {"thought": "[1] says it.", "sufficient": True, "short": "Warsaw", "confidence": 0.8}
+    endpoint = ScriptedEndpoint([{**said, "claims": []}, {**said, "claims": [claim], "sub_queries": ["Why?"]}])
+    reflection = reasoner(endpoint).reflect("Where?", [], PASSAGES, SCHEMA)
+    assert "claims: empty although sufficient" in endpoint.sent[1][-1][1]
+    assert reflection.draft.model_dump() == {"thought": "[1] says it.", "answerable": True, "claims": [claim],
+                                             "short": "Warsaw", "confidence": 0.8}
+    assert reflection.sub_queries == []
+
+
+def test_the_prompts_of_a_question_begin_alike():
+    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
+    answer = {"answerable": False, "claims": [], "confidence": 0}
+    endpoint = ScriptedEndpoint([{"sufficient": False, "sub_queries": []}, answer, answer])
+    llm, history = reasoner(endpoint), [SubAnswer(question="Who?")]
+    llm.reflect("Where?", history, PASSAGES, SCHEMA)
+    for mode in ("reject", "open"):
+        llm.answer("Where?", history, PASSAGES, mode)
+    (system, until), *others = ((sent[0][1], sent[1][1].partition("Task: ")[0]) for sent in endpoint.sent)
+    assert "Where?" in until
+    assert set(others) == {(system, until)}
 
 
 def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
@@ -215,7 +217,7 @@ def test_the_mode_chooses_the_prompt():
     llm = reasoner(endpoint)
     assert not llm.answer("Where?", [], PASSAGES, "reject").answerable
     llm.answer("Where?", [], PASSAGES, "open")
-    reject, open_ = (sent[0][1] for sent in endpoint.sent)
+    reject, open_ = (sent[1][1] for sent in endpoint.sent)
     assert "never use other knowledge" in reject
     assert "your own knowledge" in open_
     assert all(SHOWN in sent[1][1] for sent in endpoint.sent)

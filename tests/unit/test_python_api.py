@@ -247,7 +247,7 @@ def test_tools_retrievers_and_subagents_hang_on_it(kb):
 def test_a_deletion_that_was_broken_off_is_taken_up_by_the_same_one(kb, shop, monkeypatch):
     other = another(kb, shop, "broken")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("banyan.agents.resources.bring_up_to_date", broken_off)
+        patch.setattr("banyan.agents.resources.derive", broken_off)
         other.delete("ada")
     other.delete("ada")
     assert [str(fact) for fact in other.facts()] == ["Acme located in Bonn"]

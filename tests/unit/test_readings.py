@@ -5,7 +5,6 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.readings import Readings
 from banyan.agents.retrieval.state import AskContext
 from banyan.models.reasoner import ReasonerError
-from banyan.schemas.retrieval import Passage
 
 from ..conftest import load_test_module
 
@@ -48,13 +47,27 @@ def test_what_is_published_between_two_steps_changes_nothing(shop):
 def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
     kept = []
     begin = Readings.begin
-    monkeypatch.setattr(Readings, "begin", lambda self, retriever: kept.append((self, begin(self, retriever)))
-                        or kept[-1][1])
+    monkeypatch.setattr(Readings, "begin", lambda self, name, retriever: kept.append(
+        (self, begin(self, name, retriever))) or kept[-1][1])
     with shop.resources() as resources:
         graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
         graph.invoke(asked)
-        (readings, reading), = kept
-        assert readings.get(reading) is None
+        (readings, revision), = kept
+        assert readings.get("kb", revision) is None
+
+
+def test_a_state_is_let_go_when_its_last_question_is_answered(shop):
+    readings = Readings()
+    with shop.resources() as resources:
+        retriever = resources.retriever("kb")
+        revision = readings.begin("kb", retriever)
+        assert readings.begin("kb", retriever) == revision
+        readings.end("kb", revision)
+        assert readings.get("kb", revision) is retriever
+        assert readings.get("other", revision) is None
+        readings.end("kb", revision)
+        assert readings.get("kb", revision) is None
+        readings.end("kb", revision)
 
 
 def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
@@ -77,17 +90,3 @@ def test_a_step_that_fails_keeps_others_from_nothing(shop):
             graph.invoke(asked)
         resources.scripted.answer = answer
         assert graph.invoke(asked)["messages"]
-
-
-def test_a_context_is_made_again_only_when_more_was_found():
-    readings, made = Readings(), []
-
-    def context(found):
-        return readings.context("question", found, lambda: made.append(found) or [Passage(
-            chunk_id="c", document="d", title="", text=str(found), start=0, score=1.0)])
-
-    assert context((["a"], [])) == context((["a"], []))
-    assert context((["a"], ["b"]))[0].text == "(['a'], ['b'])"
-    readings.end("question")
-    context((["a"], ["b"]))
-    assert made == [(["a"], []), (["a"], ["b"]), (["a"], ["b"])]

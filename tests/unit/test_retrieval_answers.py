@@ -105,7 +105,8 @@ def test_a_first_question_is_not_condensed(resources):
 def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
     graph = build_graph(resources, InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")],
+                                             keep=[1, 2, 3, 4, 5])]
     resources.fake.draft = quoting(("ada", "She was born in Ulm"))
     first = graph.invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]}, config)
     assert first["iterations"] == 2

@@ -32,6 +32,7 @@ def test_no_file_is_read_where_no_folder_is_named(tmp_path, hashed_embedder):
         with pytest.raises(IngestError, match=r"give documents as text, .* BANYAN_SERVER_DOCUMENTS \(now ''\)"):
             build(shop, **given)
     assert not shop.settings.home.exists()
+    assert build(shop, documents=[{"id": "a", "text": TEXT}], schema="auto")["report"]["documents"] == 1, "no file"
     assert build(shop, documents=[{"id": "a", "text": TEXT}])["report"]["documents"] == 1
     assert build(shop, config={}, paths=paths)["report"]["documents"] == 2, "whoever runs the process reads what it may"
 

@@ -90,4 +90,4 @@ def test_a_panic_of_chroma_s_is_an_error_that_names_the_fix(tmp_path, hashed_emb
 
         monkeypatch.setattr("banyan.graph_store.vectors.backend._WAITS", ())
         with pytest.raises(StoreError, match=r"range end index 7.*banyan reindex"):
-            kb.vectors.generation.read("entities", panic)
+            kb.vectors.collections.read("entities", panic)

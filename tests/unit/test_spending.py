@@ -334,12 +334,14 @@ def test_an_estimate_is_the_sum_of_its_parts_each_at_its_models_price(tmp_path, 
     prices = tmp_path / "prices.json"
     prices.write_text(json.dumps({"dear": DEAR.model_dump(), "cheap": CHEAP.model_dump()}))
     found = estimated(tmp_path, hashed_embedder, prices, llm_model_summarise="dear")
-    assert found.prompt_tokens == found.extraction.prompt_tokens + found.later.prompt_tokens
-    assert found.completion_tokens == found.extraction.completion_tokens + found.later.completion_tokens
-    assert found.calls == found.extraction.calls + found.later.calls == found.chunks == 1
+    for count in ("calls", "prompt_tokens", "completion_tokens"):
+        assert getattr(found, count) == sum(getattr(part, count) for part in (
+            found.extraction, found.fitting, found.later))
+    assert found.extraction.calls + found.later.calls == found.chunks == 1
     assert found.later_at_most.prompt_tokens > found.later.prompt_tokens > 0
-    extraction, later = found.extraction, found.later
-    assert found.cost == pytest.approx((extraction.prompt_tokens * 2 + extraction.completion_tokens * 4
+    extraction, fitting, later = found.extraction, found.fitting, found.later
+    assert found.cost == pytest.approx(((extraction.prompt_tokens + fitting.prompt_tokens) * 2
+                                        + (extraction.completion_tokens + fitting.completion_tokens) * 4
                                         + later.prompt_tokens * 10 + later.completion_tokens * 30) / 1e6)
     for step in ("extract", "resolve", "summarise"):
         assert estimated(tmp_path, hashed_embedder, prices, **{f"llm_model_{step}": "unpriced"}).cost is None

@@ -197,7 +197,7 @@ class TestRetriever:
         with asking.FakeResources(home, hashed_embedder) as resources:
             banyan.BanyanRetriever(kb="people", resources=resources).invoke(QUESTION)
             assert resources.fake.steps() == []
-            banyan.BanyanRetriever(kb="people", agent=True, resources=resources).invoke(QUESTION)
+            banyan.BanyanRetriever(kb="people", agent=True, resources=resources).invoke(f"Since when? {QUESTION}")
             assert resources.fake.steps() == ["decompose", "reflect"]
 
     def test_what_goes_wrong_is_raised(self, resources):

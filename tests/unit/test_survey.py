@@ -4,6 +4,8 @@ import pytest
 from banyan.agents.retrieval import survey
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.models.rules.overviews import overview
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
 
@@ -17,6 +19,9 @@ OVERVIEW = SubQuery(question="What are the main themes?", routes=("community",))
 @pytest.fixture
 def resources(tmp_path, hashed_embedder):
     base.people(tmp_path, "people", hashed_embedder)
+    with KnowledgeBase.open(tmp_path, "people", hashed_embedder) as kb, kb.writing():
+        kb.tree.build(base.summarise, CommunitySettings(max_members=3))  # a survey reads several reports
+        kb.save_graph()
     with asking.FakeResources(tmp_path, hashed_embedder) as made:
         made.fake.parts = [OVERVIEW]
         made.fake.draft = first_and_last
@@ -36,7 +41,7 @@ def ask(resources, **context):
 
 
 def test_each_batch_of_reports_is_read_and_their_claims_are_the_context(resources, monkeypatch):
-    resources.settings.context_tokens = 30
+    resources.settings.context_tokens = 15
     monkeypatch.setattr(survey, "MOST_CALLS", 100)
 
     said = ask(resources)
@@ -45,7 +50,10 @@ def test_each_batch_of_reports_is_read_and_their_claims_are_the_context(resource
     assert len(maps) > 1
     assert all(item.statement for batch in maps for item in batch[2])
     claims = {claim.text for batch in maps for claim in first_and_last(batch[2]).claims} - {"Made up."}
-    assert {item.statement for item in reduced} <= claims
+    assert all(any(item.statement.startswith(f"{claim} (") for claim in claims) for item in reduced)
+    assert all(f"“{item.text}”" in item.statement for item in reduced), "with the words that a claim rests on"
+    spans = [(item.document, item.start, item.text) for item in reduced]
+    assert len(spans) == len(set(spans)), "each once"
     assert (question, [item.answer for item in history], mode) == (OVERVIEW.question, [""], "reject")
     assert "reflect" not in resources.fake.steps()
     assert [step["step"] for step in said["trace"]].count("survey") == len(maps)
@@ -61,8 +69,26 @@ def test_every_claim_of_the_answer_is_cited_from_its_source(resources):
     assert "Made up" not in said["answer"]
 
 
+def test_what_one_batch_holds_is_answered_from_in_one_call(resources):
+    said = ask(resources)
+
+    assert resources.fake.steps() == ["decompose", "answer"]
+    ((_, _, items, _),) = resources.fake.said_to("answer")
+    assert any("|" in item.statement for item in items), "facts are read as well as reports"
+    documents = resources.knowledge_base("people").documents
+    assert said["citations"]
+    assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
+
+
+def test_a_model_is_told_how_each_document_opens_where_the_calls_have_room(resources):
+    resources.settings.context_tokens = 150
+    ask(resources)
+    items = resources.fake.said_to("answer")[0][2]
+    assert {item.document for item in items if not item.chunk_id} == set(base.PEOPLE)
+
+
 def test_calls_are_bounded_whatever_the_reports(resources, monkeypatch):
-    resources.settings.context_tokens = 30
+    resources.settings.context_tokens = 15
     monkeypatch.setattr(survey, "MOST_CALLS", 2)
 
     ask(resources)
@@ -70,8 +96,10 @@ def test_calls_are_bounded_whatever_the_reports(resources, monkeypatch):
     assert len(resources.fake.said_to("answer")) <= 2 + 1
 
 
-def test_reports_that_say_nothing_leave_the_passages(resources):
+def test_reports_that_say_nothing_leave_the_passages(resources, monkeypatch):
     resources.fake.draft = lambda items: DraftAnswer(answerable=False)
+    resources.settings.context_tokens = 15
+    monkeypatch.setattr(survey, "MOST_CALLS", 100)
 
     said = ask(resources)
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import Contribution
+from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.synchroniser import build_view
 from banyan.graph_store.tree.view_boundary import boundaries
 from banyan.graph_store.tree.view_modularity import MAX_MEMBERS, by_modularity, likeness
@@ -35,7 +35,7 @@ VIEWS = ["modularity", "attribute:founded", "attribute:founded:decade", "attribu
 def graph_of(triples=(), values=(), lonely=(), chunk="c"):
     """A graph of (head, relation, tail), (entity, attribute, value) and lonely entities, all of one chunk."""
     graph = KnowledgeGraph()
-    graph.replace(chunk, contribution(triples, values, lonely))
+    graph.add(chunk, contribution(triples, values, lonely))
     return graph
 
 
@@ -97,7 +97,7 @@ def test_every_view_covers_each_entity_once_whatever_the_order_of_insertion(part
     def inserted(order):
         graph = KnowledgeGraph()
         for number in order:
-            graph.replace(f"c{number}", contribution(*parts[number]))
+            graph.add(f"c{number}", contribution(*parts[number]))
         return graph
 
     order = list(range(len(parts)))
@@ -115,7 +115,7 @@ def test_every_view_covers_each_entity_once_whatever_the_order_of_insertion(part
 def test_a_boundary_is_what_eq_4_says(parts, tau, data):
     graph = KnowledgeGraph()
     for number, part in enumerate(parts):
-        graph.replace(f"c{number}", contribution(*part))
+        graph.add(f"c{number}", contribution(*part))
     ids = graph.entity_ids()
     communities = [data.draw(st.lists(st.sampled_from(ids), unique=True)) if ids else [] for _ in range(3)]
     near = {one: {end for edge in graph.incident(one) for end in (edge[0], edge[2])} - {one} for one in ids}
@@ -229,14 +229,14 @@ def test_numbers_are_split_into_quantiles_within_their_unit():
 def test_texts_are_grouped_whatever_their_spelling_under_the_usual_one():
     graph = graph_of(values=[("A", "colour", "Red"), ("B", "colour", "red"), ("C", "colour", "ｒｅｄ"),
                              ("D", "colour", "绿色")])
-    graph.replace("other", contribution(values=[("C", "colour", "red")]))
+    graph.add("other", contribution(values=[("C", "colour", "red")]))
     assert shown(graph, view(graph, "attribute:colour")) == [("red", {"A", "B", "C"}), ("绿色", {"D"})]
 
 
 def test_of_several_values_the_best_supported_counts_then_the_first():
     graph = graph_of(values=[("A", "founded", "1861"), ("A", "founded", "1867"), ("B", "founded", "1867"),
                              ("B", "founded", "1861")])
-    graph.replace("other", contribution(values=[("A", "founded", "November 1867")]))
+    graph.add("other", contribution(values=[("A", "founded", "November 1867")]))
     assert shown(graph, view(graph, "attribute:founded")) == [("1861", {"B"}), ("1867", {"A"})]
 
 
@@ -244,7 +244,7 @@ def test_a_relation_groups_by_its_other_end():
     graph = graph_of([("Louvre", "located_in", "Paris"), ("Orsay", "located_in", "Paris"),
                       ("Prado", "located_in", "Madrid"), ("Prado", "located_in", "Spain"),
                       ("Paris", "located_in", "Paris")])
-    graph.replace("other", contribution([("Prado", "located_in", "Spain")]))
+    graph.add("other", contribution([("Prado", "located_in", "Spain")]))
     assert shown(graph, view(graph, "relation:located_in")) == [
         ("Paris", {"Louvre", "Orsay"}), ("Spain", {"Prado"}), (None, {"Paris", "Madrid", "Spain"})]
     assert shown(graph, view(graph, "relation:^located_in")) == [

@@ -68,7 +68,7 @@ def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, shop.resources() as resources:
-        patch.setattr("banyan.agents.resources.bring_up_to_date", killed)
+        patch.setattr("banyan.agents.resources.derive", killed)
         with pytest.raises(KeyboardInterrupt):
             CHANGES[change](resources)
     with shop.resources() as resources:

@@ -16,6 +16,9 @@ Scores = NDArray[np.float32]
 # Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.5
 _COMMUNITY_SHARE = 0.5
+# Communities count by this power of the best one's score, as the other routes do (fusion.py): where none is near to the
+# question, the least far one would else draw hundreds of chunks up.
+_COMMUNITY_SHARPNESS = 3
 # Later ranks count nothing: the first counts 160 times as much as this one.
 _RANKED = 10_000
 
@@ -85,7 +88,8 @@ class _Dense:
 def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Scores:
     """The best score of a community that a chunk has a member of (UniAI-GraphRAG eq. 8), shape (chunks,).
 
-    Scaled to the best community; 0 for a chunk that none of the communities found has a part in.
+    Scaled to a power of the best community's score, so that communities count little where none is near to the
+    question; 0 for a chunk that none of the communities found has a part in.
     """
     scores = np.zeros(len(index.chunks), np.float32)
     for item in evidence:
@@ -93,7 +97,7 @@ def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Sco
         if rows is not None:
             scores[rows] = np.maximum(scores[rows], item.score)
     best = float(scores.max(initial=0.0))
-    return scores / best if best > 0 else scores
+    return scores * np.float32(best ** (_COMMUNITY_SHARPNESS - 1)) if best > 0 else scores
 
 
 def lexical_scores(index: RetrievalIndex, question: str) -> Scores:

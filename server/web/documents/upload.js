@@ -8,6 +8,8 @@ import { number, t } from "../strings.js";
 
 /** The seed schemas for a new knowledge base; a test compares them with schemas/seeds. */
 export const SEEDS = ["general", "biomedical", "encyclopedia", "finance", "literature", "open"];
+/** The option for a schema that a model infers; without a model it is `general`. */
+const AUTO = "auto";
 /** The option for your own schema file. */
 const OWN = "own";
 /** Common file endings. */
@@ -124,7 +126,7 @@ function choices(base, fresh) {
   const schema = h(
     "select",
     {},
-    [...SEEDS, OWN].map((name) => h("option", { value: name }, t(`seed.${name}`))),
+    [AUTO, ...SEEDS, OWN].map((name) => h("option", { value: name }, t(`seed.${name}`))),
   );
   const file = h("input", { type: "file", accept: ".json,.yaml,.yml" });
   const fileField = field(t("upload.schema.file"), file, { hidden: true });

@@ -24,10 +24,11 @@ export async function show(root, base) {
     fill(root, h("div", { class: "column" }, h("h1", {}, t("schema.title")), h("p", {}, t("graph.nothing"))));
     return;
   }
-  const [{ version, schema }, { items }, builds] = await Promise.all([
+  const [{ version, schema }, { items }, builds, status] = await Promise.all([
     get(of(base, "/schema")),
     get(of(base, "/schema/candidates")),
     get("builds", { kb: base }),
+    get(of(base, "")),
   ]);
   if (!root.isConnected) return;
   view = {
@@ -53,11 +54,28 @@ export async function show(root, base) {
         h("span", { class: "soft" }, t("schema.version", { name: title, version: String(version) })),
       ),
       h("p", { class: "lead" }, schema.description),
+      notAdmitted(status.facts_not_admitted),
       view.tabs,
       view.body,
     ),
   );
   await follow();
+}
+
+/** How many facts the schema and the texts kept out, and why; what waits can be accepted below. */
+function notAdmitted(reasons) {
+  const n = Object.values(reasons).reduce((sum, one) => sum + one, 0);
+  if (!n) return null;
+  const why = Object.entries(reasons)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([reason, count]) => t(`reason.${reason}`, { n: count }));
+  return h(
+    "p",
+    { class: "notice" },
+    t("schema.not.admitted", { n, why: why.join(t("page.comma")) }),
+    " ",
+    view.candidates.length > 0 && h("a", { href: here({ tab: "candidates" }) }, t("schema.admit")),
+  );
 }
 
 /** Leave the view. */

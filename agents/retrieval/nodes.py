@@ -1,0 +1,387 @@
+"""The nodes of the retrieval graph, over the resources of a process."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ...graph_store.bounding.labels import Bounds
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...models.reasoner import Reasoner
+from ...runtime.budgets import charged
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.references import literal
+from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
+from ...schemas.trace import TraceStep
+from ...tools.langchain_tools import call_route
+from ...tools.retriever import EVIDENCE, Retriever
+from ..contexts import check_context
+from ..model_choice import check_models
+from ..nodes import in_busy_thread
+from ..resources import Resources, default_resources
+from ..serving import charged_to_client, is_served
+from . import tracing
+from .chaining import following, merged, names_known_to, next_parts, searchable, waits
+from .citing import cite, within_budget
+from .context import build_context
+from .conversation import read_conversation
+from .evidence import answering_first, choose_evidence, item_key, relied_on
+from .planning import Caps, Plan, distinct, in_schema, key, plan_round, with_elements
+from .presenting import is_hinted, present_quotes, with_notes, with_spelling
+from .readings import Readings
+from .reranking import reranked
+from .schema_terms import relevant_schema
+from .simple_questions import is_simple
+from .spelling import respelt
+from .state import AskContext, AskState, Found, SearchInput, SurveyInput
+from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
+
+_KEPT_SHARE = 1 / 2
+"""Of what a model reads at once, at most so much was read before."""
+_MORE = 2
+"""Times as much is read at once by a reasoner whose reading costs nothing, and of reports."""
+
+
+class RetrievalNodes:
+    """The nodes."""
+
+    def __init__(self, resources: Resources | None) -> None:
+        self._given = resources
+        self._prepared: dict[str, Bounds] = {}
+        self._readings = Readings()
+        self._hinted = False
+        """Whether this process was told already that a model would help."""
+
+    @property
+    def _resources(self) -> Resources:
+        return self._given or default_resources()
+
+    def charged_to_client(self) -> AbstractContextManager[None]:
+        """Entered for each run of a node: its calls are taken from its client's allowance."""
+        return charged_to_client(self._resources.allowance_of)
+
+    def _reasoner(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
+        return self._resources.reasoner(state["knowledge_base"], context.models)
+
+    def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
+        """The retriever that the question began with, whatever was published meanwhile."""
+        name = state["knowledge_base"]
+        return self._readings.get(name, state["revision"]) or self._resources.retriever(name)
+
+    def _knowledge_base(self, state: AskState | SurveyInput) -> KnowledgeBase:
+        return self._retriever(state).index.store
+
+    def _items(self, state: AskState, *, reasons: bool) -> list[Passage]:
+        """What a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
+        settings = self._resources.settings
+        if state["surveyed"]:
+            return self._surveyed(state, reasons=reasons)
+        retriever, start = self._retriever(state), state["round_start"]
+        queries = retriever.queries(state["asked"])
+        evidence = [item for found in state["found"] for item in found.evidence]
+        ranking = state["ranking"][:settings.context_passages]
+        if not reasons:
+            return build_context(retriever, ranking, queries, evidence, _MORE * settings.context_tokens)
+        seen = set(state["seen"])
+        if start:
+            ranking, again = answering_first(retriever, queries[start:], state["followed"])
+            seen -= again - {item_key(item) for item in state["kept"]}
+        return choose_evidence(retriever, ranking[:settings.context_passages], queries[start:], evidence,
+                               settings.context_tokens, state["kept"], seen)
+
+    def _surveyed(self, state: AskState, *, reasons: bool) -> list[Passage]:
+        """What the reports say: a whole batch as it is, or the points of several."""
+        found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
+        if not reasons:
+            return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
+        # An item of a batch is not judged; a point is as sure as the draft that it is from.
+        return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
+
+    def _caps(self, context: AskContext) -> Caps:
+        """The context's caps; those that it does not set are the settings'."""
+        settings = self._resources.settings
+        most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
+                    sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
+        given = {"rounds": context.max_rounds, "sub_queries": context.max_sub_queries,
+                 "sub_queries_in_all": context.max_sub_queries_in_all, "tool_calls": context.max_tool_calls}
+        caps = replace(most, **{name: value for name, value in given.items() if value is not None})
+        # A client of a server may lower them: what a question may cost is not its decision.
+        return caps.at_most(most) if is_served() else caps
+
+    def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
+        """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
+        schema = self._knowledge_base(state).schemas.current()
+        bounds = self._prepared.get(state["knowledge_base"])
+        if bounds is None or bounds.schema != schema:
+            self._prepared[state["knowledge_base"]] = bounds = self._resources.bounds(schema)
+        mapped = [in_schema(part, bounds) for part in parts]
+        return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
+
+    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
+        context = runtime.context or AskContext()
+        check_context(context)
+        name = state.get("knowledge_base") or context.knowledge_base
+        earlier, question = read_conversation(state)
+        await in_busy_thread(self._check, name, context)
+        if earlier:
+            reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
+            question = await reasoner.acondense(question, earlier)
+        return await in_busy_thread(self._asked, state, name, question, earlier)
+
+    def _check(self, name: str, context: AskContext) -> None:
+        """Report wrong settings before anything is paid for."""
+        self._resources.knowledge_base(name)
+        self._caps(context)
+        check_models(context.models, self._resources.settings, served=is_served())
+        self._resources.reranker  # noqa: B018
+
+    def _asked(self, state: AskState, name: str, question: str, earlier: list[tuple[str, str]]) -> dict[str, Any]:
+        """The state of a new question."""
+        retriever = self._resources.retriever(name)
+        question, replaced = respelt(literal(question), retriever.index)
+        step = TraceStep(step="question", text=tracing.short(question))
+        # An earlier question of the thread may have been asked with its trace.
+        old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
+        return {"knowledge_base": name, "revision": self._readings.begin(name, retriever), "question": question,
+                "respelt": replaced,
+                "hinted": is_hinted(earlier), "asked": [], "history": [],
+                "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
+                "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
+                "iterations": 0, "steps": [tracing.data(step)], **old_trace}
+
+    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
+        context, question = runtime.context or AskContext(), state["question"]
+        reasoner, limit = await in_busy_thread(self._reasoner, state, context), self._caps(context).sub_queries
+        whole, proposed = SubQuery(question=question), list[SubQuery]()
+        if context.decompose:
+            whole, schema = await in_busy_thread(self._undivided, state, reasons=reasoner.reasons)
+            proposed = (await reasoner.adecompose(question, schema, limit))[:limit] if schema else []
+        return await in_busy_thread(self._first_round, state, context, whole, proposed)
+
+    def _undivided(self, state: AskState, *, reasons: bool) -> tuple[SubQuery, GraphSchema | None]:
+        """The whole question, and the schema to decompose it with; None: it is plainly simple."""
+        retriever, question = self._retriever(state), state["question"]
+        schema, whole = self._knowledge_base(state).schemas.current(), SubQuery(question=question)
+        if not reasons:
+            return whole, schema
+        if is_simple(question, retriever.index.names.find(question)):
+            return with_elements(whole, schema), None
+        return whole, relevant_schema(retriever, schema, question)
+
+    def _first_round(self, state: AskState, context: AskContext, whole: SubQuery,
+                     proposed: Sequence[SubQuery]) -> dict[str, Any]:
+        """The state with what is searched first."""
+        caps, reasoner, retriever = self._caps(context), self._reasoner(state, context), self._retriever(state)
+        parts, notes = self._in_schema(state, proposed)
+        # Where a reflection will know the answers, what waits for one is searched then, with the name written out.
+        is_filled_later = reasoner.reasons and context.agent and caps.rounds > 1
+        ready = [part for part in parts if not waits(part.question)] if is_filled_later else searchable(parts)
+        # The whole question is searched as well: a decomposition that went wrong must not hide it.
+        first, *others = distinct([whole, *ready])
+        if not others:
+            hop = retriever.second_hop(first, 0)
+            others = [hop] if hop else []
+        plan = following(plan_round([first, *others], (), 0, context.routes, caps), parts)
+        return {"asked": [part for _, part in plan.new], "searches": list(plan.searches), "iterations": 1,
+                "planned": parts, "history": [SubAnswer(question=part.question) for part in parts],
+                "steps": [tracing.data(tracing.decomposed(plan, notes))]}
+
+    def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
+        """The first searches; for a question about the whole corpus also one survey for each batch of reports."""
+        # One step for all of them: two ways to `fuse`, of different lengths, would reflect and answer twice.
+        surveys = self._surveys(state, runtime.context or AskContext())
+        return [*self._searches(state), *surveys] or [Send("fuse", state)]
+
+    def _surveys(self, state: AskState, context: AskContext) -> list[Send]:
+        if not is_survey(state["planned"]):
+            return []
+        retriever, tokens = self._retriever(state), _MORE * self._resources.settings.context_tokens
+        (query,) = retriever.queries([SubQuery(question=state["question"])])
+        reasons = self._reasoner(state, context).reasons
+        # A model sees what each document is about wherever the calls of the map step have room for it.
+        batches = report_batches(retriever, query, tokens, MOST_CALLS / 2 if reasons else OPENINGS_SHARE)
+        return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
+                                           question=state["question"], batch=batch, is_all=len(batches) == 1))
+                for batch in batches]
+
+    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """What some of the reports say to the question: claims that cite soundly."""
+        context, items = runtime.context or AskContext(), state["batch"]
+        reasoner = await in_busy_thread(self._reasoner, state, context)
+        if state["is_all"] and reasoner.reasons:
+            return {"surveyed": items, "steps": [tracing.data(tracing.surveyed(len(items), items))]}
+        draft = await reasoner.aanswer(state["question"], [], items, context.mode)
+        found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
+        return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
+
+    def _searches(self, state: AskState) -> list[Send]:
+        """One search for each route that is switched on, for all new sub-queries that take it."""
+        numbers: dict[Route, list[int]] = {}
+        for number, route in state["searches"]:
+            numbers.setdefault(route, []).append(number)
+        return [
+            Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
+                                                round=state["iterations"], asked=state["asked"], numbers=wanted))
+            for route, wanted in numbers.items()
+        ]
+
+    def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
+        """Search one route for the sub-queries that take it, by the tool that other agents call."""
+        retriever = self._retriever(state)
+        queries = retriever.queries(state["asked"])
+        found, steps = list[Found](), list[dict[str, Any]]()
+        for number in state["numbers"]:
+            evidence = call_route(retriever, route, queries[number], EVIDENCE)
+            found.append(Found(number=number, route=route, evidence=tuple(evidence)))
+            steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
+        return {"found": found, "steps": steps}
+
+    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """Rank the passages by the evidence for all sub-queries so far, and by that of the current round alone."""
+        retriever, context, start = self._retriever(state), runtime.context or AskContext(), state["round_start"]
+        queries = retriever.queries(state["asked"])
+        evidence: list[list[Evidence]] = [[] for _ in queries]
+        for found in sorted(state.get("found", []), key=lambda f: (f.number, f.route)):
+            evidence[found.number].extend(found.evidence)
+        top = self._resources.settings.top_k
+        ranking = retriever.ranking(retriever.rank(queries, evidence, context.switches), top)
+        ranking, how = self._reranked(retriever, [query.text for query in queries if not query.follows], ranking)
+        followed: list[tuple[str, float]] = []
+        if start and self._reasoner(state, context).reasons:
+            new = queries[start:]
+            followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
+            followed, how = self._reranked(retriever, [query.text for query in new], followed)
+        return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
+                "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
+
+    def _reranked(self, retriever: Retriever, questions: Sequence[str],
+                  ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
+        """The ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
+        reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
+        if reranker is None:
+            return ranking, ""
+        passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
+        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+        with charged(account=retriever.account):
+            ranking = reranked(reranker, questions, texts, ranking)
+        return ranking, f"the best {len(texts)} reordered by the cross-encoder"
+
+    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
+
+        A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
+        """
+        context = runtime.context or AskContext()
+        reasoner = await in_busy_thread(self._reasoner, state, context)
+        ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
+        if not context.agent or state["surveyed"] or ends:
+            return {"searches": []}
+        items, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
+                                                      self._knowledge_base(state).schemas.current()))
+        reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+        return await in_busy_thread(self._reflected, state, context, items, reflection)
+
+    def _reflected(self, state: AskState, context: AskContext, items: Sequence[Passage],
+                   reflection: Reflection) -> dict[str, Any]:
+        """The state after a reflection."""
+        known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
+                       self._caps(context).sub_queries)
+        missing = "" if reflection.sufficient else reflection.missing
+        known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
+        update: dict[str, Any] = {"history": known, "shown": items, "draft": reflection.draft}
+        if reflection.sufficient:
+            step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
+            return update | {"steps": [tracing.data(step)]}
+        plan, notes = self._next_round(state, reflection.sub_queries, known, context)
+        step = tracing.reflected(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
+        update["steps"] = [tracing.data(step)]
+        if plan.new:
+            return update | self._begun(state, plan, known, items, reflection)
+        reasons = self._reasoner(state, context).reasons
+        if reasons and context.mode == "reject" and not (reflection.keep or reflection.sub_queries):
+            # It says that nothing bears on the question, and knows nothing to look for: to ask again tells no more.
+            update["draft"] = DraftAnswer(thought=missing, answerable=False, confidence=0.0)
+        return update
+
+    def _begun(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
+               reflection: Reflection) -> dict[str, Any]:
+        """The state of a new round."""
+        new = [part for _, part in plan.new]
+        room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
+        return {"iterations": state["iterations"] + 1, "round_start": len(state["asked"]),
+                "asked": [*state["asked"], *new], "searches": list(plan.searches), "planned": [*state["planned"], *new],
+                "history": [*known, *(SubAnswer(question=part.question) for part in new)],
+                "shown": [], "seen": list(dict.fromkeys([*state["seen"], *map(item_key, items)])),
+                "kept": relied_on(reflection, items, room)}
+
+    def _next_round(self, state: AskState, proposed: Sequence[SubQuery], known: Sequence[SubAnswer],
+                    context: AskContext) -> tuple[Plan, list[str]]:
+        """What is searched next within the caps, and notes of what is not."""
+        caps, asked = self._caps(context), state["asked"]
+        ready = partial(next_parts, planned=state["planned"], known=known,
+                        searched={key(part.question) for part in asked},
+                        is_name=names_known_to(self._retriever(state)), limit=caps.sub_queries)
+        parts = ready(proposed)
+        if self._reasoner(state, context).reasons:
+            # What waits no longer is searched whatever a model asks for besides.
+            schema = self._knowledge_base(state).schemas.current()
+            parts = [with_elements(part, schema) for part in distinct([*parts, *ready([])])]
+        parts, notes = self._in_schema(state, parts)
+        if state["iterations"] == caps.rounds:
+            left = [f"cap of {caps.rounds} rounds: left out {part.question!r}" for part in parts]
+            return Plan((), (), ()), left
+        plan = plan_round(parts, asked, len(state["found"]), context.routes, caps)
+        still = [item.question for item in known if waits(item.question) and not item.answer]
+        if not plan.new:
+            notes += [f"{question!r} waits for an answer that was not found" for question in still]
+        return plan, notes
+
+    def go_on(self, state: AskState) -> list[Send] | str:
+        """Search again if there are new sub-queries, else answer."""
+        if state["fused"] == state["iterations"]:
+            return "answer"
+        return self._searches(state) or [Send("fuse", state)]
+
+    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
+        context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
+        if draft is None:
+            reasoner = await in_busy_thread(self._reasoner, state, context)
+            items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
+            draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+        return await in_busy_thread(self._checked, state, context, draft, items)
+
+    def _checked(self, state: AskState, context: AskContext, draft: DraftAnswer,
+                 items: Sequence[Passage]) -> dict[str, Any]:
+        """The answer with every citation checked."""
+        documents = self._knowledge_base(state).documents
+        below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
+        checked = cite(draft, items, documents, context.mode, below)
+        quoted = isinstance(draft, QuotedDraft)
+        if quoted or checked.abstained:
+            # Where a model found no answer the quotes that come closest are shown, found without it.
+            found = draft if quoted else self._resources.finder.find(state["question"], items)
+            below = 1.0 if not quoted else 0.0 if context.mode == "open" else below
+            checked = present_quotes(state["question"], found, items, documents, below).model_copy(
+                update={} if quoted else {"confidence": checked.confidence})
+        if checked.abstained:
+            hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
+            self._hinted = self._hinted or hint
+            checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
+        checked = with_spelling(checked, state["respelt"], state["question"])
+        self._readings.end(state["knowledge_base"], state["revision"])
+        step = tracing.data(tracing.answered(state["iterations"], checked))
+        return {"answer": checked.answer, "abstained": checked.abstained,
+                "confidence": round(checked.confidence, 4), "short": checked.short,
+                "citations": [citation.model_dump() for citation in checked.citations],
+                # The rest of a question is no question of its own.
+                "sub_queries": [part.question for part in state["asked"] if waits(part.question) or not part.follows],
+                "messages": [AIMessage(checked.answer)], "steps": [step],
+                **({"trace": [*state["steps"], step]} if context.trace else {})}

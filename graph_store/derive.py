@@ -1,0 +1,74 @@
+"""The derive pass: what follows from the ledger's rows, in one sequence.
+
+Builds, deletions, edits, and decisions on the schema or on entities differ in what they write to the ledger. What is
+derived follows here for all of them: schema growth, the graph, several names of one entity, vectors, communities with
+their reports, `graph.json`, and the index that retrieval reads. Each part says which state of the ledger it reflects,
+so what is up to date is left alone, and a pass that was killed is finished by the next one.
+"""
+
+from ..models.reasoner import Reasoner, ReasonerError
+from ..runtime.budgets import BudgetExceeded
+from .evolution.growth import Thresholds
+from .knowledge_base import KnowledgeBase
+
+
+def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None) -> None:
+    """Derive all that follows from the ledger's rows, and write what readers map.
+
+    Args:
+        kb: what is being written to.
+        reasoner: compares doubtful entities, if it can, and describes communities.
+        thresholds: let the schema grow by them first, where it grows by itself; None leaves it as it is.
+
+    Raises:
+        BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
+            date, and what it answered until then is kept.
+    """
+    if thresholds is not None and kb.schema_control.policy == "auto":
+        kb.schema_control.grow(thresholds)
+    if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
+        kb.vectors.drop_all("texts")
+    kb.refresh()
+    if not reasoner.resolves:  # then names that become aliases are never embedded
+        _resolve(kb, reasoner)
+    kb.vector_synchroniser.sync()
+    try:
+        if kb.tree.is_behind():
+            kb.reliability.measure()
+        if reasoner.resolves:  # it is asked about entities with similar vectors
+            try:
+                _resolve(kb, reasoner)
+            finally:
+                kb.vector_synchroniser.sync()
+        kb.tree.update(reasoner.summarise)
+    except (BudgetExceeded, ReasonerError):
+        kb.save_graph()  # what is done by then is whole
+        raise
+    kb.save_graph()
+    kb.save_index()
+    kb.documents.finish_deletion()
+
+
+def embed_facts(kb: KnowledgeBase) -> None:
+    """Bring the graph and its vectors up to the ledger's rows, and leave entities and tree as they are."""
+    kb.refresh()
+    kb.vector_synchroniser.sync()
+
+
+def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree."""
+    kb.schema_control.write_all()
+    kb.refresh()
+    kb.resolution.resolve()
+    kb.vector_synchroniser.rebuild()
+    kb.reliability.measure()
+    kb.tree.build(reasoner.summarise, whole=True)
+    kb.save_graph()
+    kb.save_index()
+
+
+def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
+    ask, fingerprint = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
+    if kb.resolution.is_behind(fingerprint):
+        kb.resolution.resolve(ask, fingerprint)

@@ -1,0 +1,101 @@
+"""The graph of a ledger's rows, made when somebody asks for it."""
+
+import threading
+from typing import NamedTuple
+
+from ...runtime.collection import at_rest
+from ..ledger.aliases import AliasTable
+from ..ledger.edits import EditTable
+from ..ledger.extractions import Extractions
+from ..ledger.schema_history import SchemaHistory
+from .edits import GraphEdits
+from .knowledge_graph import KnowledgeGraph
+from .resolved_graph import ResolvedGraph
+
+
+class GraphState(NamedTuple):
+    """The last change of rows, and the last resolution of entities, that a graph, vectors or a tree reflect."""
+
+    position: int
+    resolution: int
+
+
+class LedgerGraph:
+    """Makes the graph of the ledger's rows, aliases and edits, and keeps it until `refresh` finds the ledger ahead.
+
+    Searching never loads it: see `graph_store/index`.
+    """
+
+    def __init__(self, extractions: Extractions, entities: AliasTable, edits: EditTable,
+                 schemas: SchemaHistory) -> None:
+        """Load nothing yet."""
+        self._extractions = extractions
+        self._entities = entities
+        self._edits = edits
+        self._schemas = schemas
+        self._loading = threading.RLock()
+        self._made_of: tuple[GraphState, int] | None = None
+        self._mentions: KnowledgeGraph | None = None
+        self._graph: ResolvedGraph | None = None
+
+    @property
+    def state(self) -> GraphState:
+        """The state of the ledger that the graph reflects; before it is loaded, the one that it would."""
+        made_of = self._made_of
+        return made_of[0] if made_of else self._now()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the graph is in memory."""
+        return self._mentions is not None
+
+    @property
+    def graph(self) -> ResolvedGraph:
+        """The graph, loaded when it is first asked for."""
+        with self._loading:
+            if self._graph is None:
+                mentions, position = self.mentions, self.state.position
+                self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
+                self._graph = self.resolved(mentions)
+            return self._graph
+
+    @property
+    def mentions(self) -> KnowledgeGraph:
+        """The graph of the rows, in which every name and type is a node of its own."""
+        with self._loading:
+            if self._mentions is None:
+                self._made_of = self._now(), self._schemas.version()
+                self._mentions = self.load_mentions()
+            return self._mentions
+
+    def refresh(self) -> None:
+        """Let go of a graph that the ledger has gone beyond; of one with other aliases alone, the mentions are kept."""
+        with self._loading:
+            made_of, now = self._made_of, (self._now(), self._schemas.version())
+            if made_of is None or made_of == now:
+                return
+            if made_of[0].position != now[0].position:
+                self.unload()
+            else:
+                if made_of[0] != now[0] or self._edits.in_force():
+                    self._graph = None
+                self._made_of = now
+
+    def unload(self) -> None:
+        """Let go of the graph."""
+        self._graph = self._mentions = self._made_of = None
+
+    @at_rest()
+    def load_mentions(self) -> KnowledgeGraph:
+        """Make the graph of the ledger's rows, in which every name and type is a node of its own."""
+        return KnowledgeGraph.of_rows(self._extractions.admitted.rows())
+
+    @at_rest()
+    def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
+        """Lay the ledger's aliases and edits over a graph of mentions."""
+        edits = self._edits.in_force()
+        schema = self._schemas.current() if edits and self._schemas.version() else None
+        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(edits, schema))
+
+    def _now(self) -> GraphState:
+        return GraphState(self._extractions.position(), self._entities.number())

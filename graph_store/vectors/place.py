@@ -1,0 +1,41 @@
+"""Where the vectors of a knowledge base are: in its folder, or on a Chroma server."""
+
+import uuid
+
+from ...schemas.naming import content_id
+from ..layout import Layout
+from ..ledger.database import Database
+from .backend import Collections
+from .chroma_folder import FolderCollections
+from .chroma_server import ServerCollections
+
+IDENTITY = "vectors_identity"
+"""The ledger's key for the knowledge base's identity on servers."""
+
+
+def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:
+    """Return the collections of a knowledge base for an embedding model.
+
+    Args:
+        layout: says whether a server has them.
+        database: the ledger, which has the identity on servers.
+        fingerprint: of the model; each has collections of its own.
+    """
+    model = content_id("model", fingerprint)
+    if layout.server is None:
+        return FolderCollections(layout.vectors, model)
+    return ServerCollections(layout.server, _scope(layout, database), layout.name, model)
+
+
+def _scope(layout: Layout, database: Database) -> str:
+    """Return an id that distinguishes this knowledge base from all others on a server, whatever their names.
+
+    A copy of its folder has the same ledger, but not the same inode: it gets vectors of its own. So does a ledger that
+    is restored in a database.
+    """
+    if database.get_meta(IDENTITY) is None:
+        with database.transaction():
+            # Looked for again inside: another process may have been quicker.
+            database.set_meta(IDENTITY, database.get_meta(IDENTITY) or uuid.uuid4().hex)
+    return content_id("vectors", str(database.get_meta(IDENTITY)),
+                      database.identity or str(layout.root.stat().st_ino))

@@ -1,0 +1,126 @@
+"""What a model reads: items that bear on the question, none twice, none that says what another one says."""
+
+import pytest
+from banyan.agents.retrieval.evidence import answering_first, choose_evidence, item_key, relied_on
+from banyan.schemas.retrieval import Passage, Reflection, SubAnswer, SubQuery
+from banyan.text.tokens import estimate_tokens
+from banyan.tools.near_facts import near_facts
+from banyan.tools.retriever import Retriever
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(30))
+QUESTION = "Was Ada Byron born in Ulm?"
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "evidence", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "ada", f"Ada Byron was born in Ulm. {FILLER}", title="Ada Byron",
+                 entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")])
+        base.put(kb, "copy", f"Ada Byron was born in Ulm. {FILLER[:-1]} at all.", title="A copy",
+                 entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")])
+        base.put(kb, "year", f"Ada Byron was born in Ulm in 1801. {FILLER}", title="The year",
+                 entities={"Ada Byron": "Person", "Ulm": "Place"}, triples=[("Ada Byron", "born_in", "Ulm")],
+                 attributes=[("Ada Byron", "birth_date", "1801")])
+        base.put(kb, "ulm", f"Ulm lies on the Danube. {FILLER}", title="Ulm (city)",
+                 entities={"Ulm": "Place", "Danube": "River"}, triples=[("Ulm", "lies_on", "Danube")])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def ranked(retriever, *documents: str) -> list[tuple[str, float]]:
+    """Chunks of some documents, the first one best."""
+    row = {chunk.document_id: chunk.id for chunk in retriever.index.chunks}
+    return [(row[document], 1 / number) for number, document in enumerate(documents, 1)]
+
+
+def asked(retriever, question: str):
+    """The query of a question, its vectors fully trusted: the filler is the same everywhere."""
+    queries = retriever.queries([SubQuery(question=question)])
+    queries[0].meaning.__dict__["trust"] = 1.0
+    return queries
+
+
+def chosen(retriever, ranking, question=QUESTION, tokens=100_000, kept=(), seen=()):
+    queries = asked(retriever, question)
+    return choose_evidence(retriever, ranking, queries, [], tokens, kept, seen)
+
+
+def test_a_near_duplicate_is_left_out_but_not_one_with_another_number(retriever):
+    items = chosen(retriever, ranked(retriever, "ada", "copy", "year"))
+    assert [item.document for item in items if not item.statement] == ["ada", "year"]
+
+
+def test_a_fact_that_no_shown_passage_states_is_an_item_with_the_words_that_support_it(retriever):
+    fact = next(item for item in chosen(retriever, ranked(retriever, "ulm")) if item.statement)
+    assert fact.statement == "Ada Byron | born in | Ulm"
+    source = retriever.index.store.documents.get(fact.document).text
+    assert source[fact.start:fact.start + len(fact.text)] == fact.text
+    assert "Ada Byron" in fact.text
+
+
+def test_a_fact_that_a_passage_states_which_is_shown_or_was_is_no_item(retriever):
+    born = "Ada Byron | born in | Ulm"
+    assert born not in {item.statement for item in chosen(retriever, ranked(retriever, "ada"))}
+    ((chunk, _),) = ranked(retriever, "ada")
+    assert born not in {item.statement for item in chosen(retriever, ranked(retriever, "ulm"), seen=[chunk])}
+
+
+def test_facts_are_those_near_to_the_sub_query_values_among_them(retriever):
+    (query,) = asked(retriever, "Ada Byron birth date 1801")
+    found = near_facts(retriever, [query], 0.6)
+    assert found[0].line == "Ada Byron | birth date | 1801"
+    assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
+    assert all(item.score >= 0.6 for item in found)
+    assert near_facts(retriever, [query], 1.1) == []
+    (other,) = asked(retriever, "barges and weather")
+    assert near_facts(retriever, [other]) == []
+
+
+def test_what_was_seen_is_not_shown_again_and_what_is_kept_comes_first(retriever):
+    ranking = ranked(retriever, "ada", "year", "ulm")
+    first = chosen(retriever, ranking)
+    kept = [first[1]]
+    again = chosen(retriever, ranking, kept=kept, seen=[item_key(item) for item in first[:2]])
+    assert again[0] == kept[0]
+    assert [item.document for item in again[1:] if not item.statement] == ["ulm"]
+
+
+@pytest.mark.parametrize("tokens", [150, 400, 700, 1500])
+def test_everything_together_keeps_to_the_budget(retriever, tokens):
+    items = chosen(retriever, ranked(retriever, "ulm", "ada", "year"), tokens=tokens)
+    shown = sum(estimate_tokens(item.statement) if item.statement else estimate_tokens(item.header)
+                + estimate_tokens(item.text) for item in items)
+    assert 0 < shown <= tokens
+
+
+def test_passages_far_below_the_best_are_left_out_where_there_are_enough(retriever):
+    (best, *others) = ranked(retriever, "ada", "year", "ulm")
+    low = [best, *((key, 0.001) for key, _ in others)]
+    assert len(chosen(retriever, low)) == 3, "the first few are shown whatever their weight"
+    assert [item.document for item in chosen(retriever, low, seen=["another"])] == ["ada", "year"]
+
+
+def test_a_passage_about_what_a_follow_up_names_goes_first(retriever):
+    queries = retriever.queries([SubQuery(question="On which river does Ulm lie?")])
+    ranking = ranked(retriever, "ada", "copy", "year")
+    first, again = answering_first(retriever, queries, ranking)
+    ids = dict(zip(("ulm", "ada", "copy", "year"), (key for key, _ in first), strict=True))
+    assert [key for key, _ in first] == [key for key, _ in ranked(retriever, "ulm", "ada", "copy", "year")]
+    assert again == {ids["ulm"], ids["ada"], ids["copy"]}, "the best are shown again, whatever was seen"
+    queries = retriever.queries([SubQuery(question="On which river does it lie?")])
+    assert answering_first(retriever, queries, ranking) == (ranking, {ids["ada"], ids["copy"]})
+
+
+def test_what_a_reflection_relied_on_is_what_it_names_or_what_holds_its_answers():
+    items = [Passage(chunk_id=str(n), document="d", title="", text=text, start=0, score=1.0)
+             for n, text in enumerate(("It rains.", "Ada was born in Ulm.", "Ulm is a town.", "ULM?", "In Ulm."))]
+    assert relied_on(Reflection(sufficient=False, keep=[3, 1, 9, 0]), items, 100) == [items[0], items[2]]
+    found = Reflection(sufficient=False, sub_answers=[SubAnswer(question="Where?", answer="Ulm"),
+                                                      SubAnswer(question="When?")])
+    assert relied_on(found, items, 100) == items[1:4]
+    assert relied_on(Reflection(sufficient=False), items, 100) == []
+    assert relied_on(found, items, 8) == items[1:2]
