@@ -1,1 +1,1 @@
-"""Banyan in Python: `banyan.open(name)`, and what hangs on it."""
+"""Banyan's Python API: `banyan.open(name)` and the objects that it returns."""

@@ -1,4 +1,4 @@
-"""What knowledge bases answer in Python: answers, entities, facts, communities."""
+"""The results of the Python API: answers, entities, facts, communities."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,13 +18,13 @@ from .notebooks import answer_html
 
 
 class Source(Span):
-    """Words of a document: its characters `start` to `end`."""
+    """The source of a fact: characters `start` to `end` of a document."""
 
     document: str = Field(description="the document's id")
 
 
 class Entity(Frozen):
-    """An entity with what is known of it."""
+    """An entity with its names, attributes and documents."""
 
     id: str
     name: str
@@ -35,7 +35,7 @@ class Entity(Frozen):
 
 
 class Fact(Frozen):
-    """A fact with the words that state it; `subject` and `object` are names, the ids tell namesakes apart."""
+    """A fact with the text that states it; `subject` and `object` are names, and the ids distinguish equal names."""
 
     id: str
     subject: str
@@ -63,7 +63,7 @@ class Community(Frozen):
 
 
 class Answer(Frozen):
-    """An answer whose every citation was found in its source; as a string it is its text."""
+    """An answer in which every citation was found in its source; as a string it is its text."""
 
     text: str = Field(description="with [1], [2] behind each claim")
     short: str = Field(description="the answer in the fewest words, where it has such")
@@ -84,14 +84,14 @@ class Answer(Frozen):
 
 
 class Step(Frozen):
-    """A step on the way to an answer, as it is taken."""
+    """A step on the way to an answer, reported while the answer is in progress."""
 
     step: str
     found: tuple[str, ...]
 
 
 def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
-    """The retrieval graph's answer, with the facts behind it."""
+    """Return the retrieval graph's answer, with the facts behind it."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
@@ -102,12 +102,12 @@ def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
 
 
 def step_of(event: dict[str, Any]) -> Step:
-    """A progress event of the retrieval graph."""
+    """Return a progress event of the retrieval graph as a step."""
     return Step(step=event["step"], found=tuple(event["found"]))
 
 
 def facts_of(kb: KnowledgeBase, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
-    """Facts by their keys, in that order."""
+    """Return facts by their keys, in that order."""
     wanted, graph = list(keys), kb.graph
     sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.triple_support(key)})))
     return tuple(_fact(graph, key, sources) for key in wanted)
@@ -122,7 +122,7 @@ def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
 
 
 def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity:
-    """An entity by its id; `of_chunks` names the document of each chunk."""
+    """Return an entity by its id; `of_chunks` maps each chunk to its document."""
     graph = kb.graph
     entity = graph.entity(node)
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
@@ -132,7 +132,7 @@ def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity
 
 
 def community_of(graph: KnowledgeGraph, community: ledger.Community) -> Community:
-    """A community with its keywords by name; entities that are gone since are left out."""
+    """Return a community with its keywords by name, without entities that no longer exist."""
     return Community(
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph.network),

@@ -11,20 +11,20 @@ from .knowledge_base import KnowledgeBase
 
 
 def open_base(name: str, *, resources: Resources | None = None, **settings: Any) -> KnowledgeBase:
-    """Open a knowledge base, or name a new one, which comes into being with its first document.
+    """Open a knowledge base by name; a new one is created when you add the first document.
 
     Args:
-        name: its name: letters, digits, `-` and `_`.
-        resources: those that your own code has opened, such as with an embedding model of its own.
-        settings: any setting by its name, instead of what the environment has: `home`, `llm_base_url`, `llm_model`,
-            `embedding_model` and all others of `banyan.Settings`. None: what the process shares, by its environment.
+        name: the knowledge base's name: letters, digits, `-` and `_`.
+        resources: resources that your own code has opened, for example with your own embedding model.
+        settings: any setting of `banyan.Settings` by its name, instead of the environment's: `home`, `llm_base_url`,
+            `llm_model`, `embedding_model` and so on. Without any, the process's shared resources are used.
 
     Returns:
-        The knowledge base; in a `with` block it is closed at the end.
+        The knowledge base; a `with` block closes it at the end.
 
     Raises:
-        KnowledgeBaseNameError: it cannot be a knowledge base's name.
-        SettingsError: there is no such setting, or settings cannot be used together.
+        KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
+        SettingsError: a setting does not exist, or settings cannot be combined.
     """
     if resources is not None and settings:
         raise SettingsError("give `resources` or settings, not both: resources have theirs")
@@ -32,36 +32,36 @@ def open_base(name: str, *, resources: Resources | None = None, **settings: Any)
 
 
 def list_bases(**settings: Any) -> list[str]:
-    """The names of the knowledge bases there are, sorted; `settings` as for `open`."""
+    """Return the sorted names of all knowledge bases; `settings` as for `open`."""
     return knowledge_bases(_resources(settings).settings)
 
 
 def drop_base(name: str, **settings: Any) -> None:
-    """Delete a knowledge base with all that was stored of it; `settings` as for `open`.
+    """Delete a knowledge base and everything stored in it; `settings` as for `open`.
 
     Raises:
-        UnknownKnowledgeBaseError: there is none of that name.
-        WriterBusyError: something is writing to it.
+        UnknownKnowledgeBaseError: no knowledge base has that name.
+        WriterBusyError: another process is writing to it.
     """
     _resources(settings).drop(name)
 
 
 def rename_base(old: str, new: str, **settings: Any) -> None:
-    """Give a knowledge base another name; `settings` as for `open`.
+    """Rename a knowledge base; `settings` as for `open`.
 
     Raises:
-        UnknownKnowledgeBaseError: there is none of the old name.
-        KnowledgeBaseNameError: the new name is taken, or cannot be one.
-        WriterBusyError: something is writing to it.
+        UnknownKnowledgeBaseError: no knowledge base has the old name.
+        KnowledgeBaseNameError: the new name is taken, or is not allowed.
+        WriterBusyError: another process is writing to it.
     """
     _resources(settings).rename(old, new)
 
 
 def _resources(settings: dict[str, Any]) -> Resources:
-    """What the process shares; with settings, resources of their own, of which nothing is open yet."""
+    """Return the process's shared resources, or with settings, separate resources that have opened nothing yet."""
     for name in settings:
         if name not in Settings.model_fields:
             near = get_close_matches(name, Settings.model_fields, n=1)
-            raise SettingsError(f"there is no setting {name!r}" + (f": is {near[0]!r} meant?" if near else
+            raise SettingsError(f"there is no setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else
                                                                     "; docs/settings.md lists all"))
     return resources_for(Settings(**settings)) if settings else default_resources()

@@ -1,4 +1,4 @@
-"""One knowledge base in Python: add documents, ask, look around. What runs is what the command line and servers run."""
+"""One knowledge base in Python: add documents, ask, explore. The command line and the servers run the same code."""
 
 import asyncio
 import logging
@@ -46,29 +46,29 @@ from .sources import Source, read_sources
 
 _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
-"""Told of each step of a build: {"step", "done", "total"}; a total that is not known is None."""
+"""Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
 
 class KnowledgeBase:
-    """A knowledge base by its name, made by `banyan.open`. It comes into being with the first document.
+    """A knowledge base, opened by `banyan.open` and created when you add the first document.
 
-    Every method opens what it needs, and sees what any process has written until then. `aadd`, `aask`, `astream`,
-    `asearch` and `adelete` are for an event loop; the others may be called in one too, as in a notebook, and keep it
-    waiting. Errors that the caller can fix are `banyan.BanyanError`s.
+    Every method opens what it needs, and sees everything that any process has written so far. `aadd`, `aask`,
+    `astream`, `asearch` and `adelete` are the async versions. The others also work in an event loop, as in a notebook,
+    but block it. Errors that the caller can fix are `banyan.BanyanError`s.
     """
 
     def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:
-        """Name it; nothing is opened yet.
+        """Set the name; nothing is opened yet.
 
         Args:
             name: the knowledge base's name.
             resources: models and open knowledge bases.
-            owned: whether they are closed with this.
+            owned: whether `close` closes the resources.
 
         Raises:
-            KnowledgeBaseNameError: it cannot be a knowledge base's name.
+            KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
         """
         self.name = check_name(name)
         self.resources = resources
@@ -90,7 +90,7 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Close what was opened for this one alone; what the process shares stays open."""
+        """Close the resources that only this knowledge base uses; the process's shared ones stay open."""
         if self._owned:
             self.resources.close()
 
@@ -99,47 +99,49 @@ class KnowledgeBase:
     def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
             context: BuildContext | None = None, progress: Progress | bool | None = None,
             ray: str | bool = False) -> BuildReport:
-        """Read documents into the knowledge base; what is unchanged costs nothing.
+        """Read documents into the knowledge base; unchanged documents cost nothing.
 
         Args:
             sources: files and folders (paths), texts, documents (Banyan's, LangChain's, or {"id", "text", "title",
-                "metadata"}), and data frames: with a column `text` each row is a document, else all is a table. A
-                string is a path if it names a file or reads like a file's name. None: go on with what is stored.
-            id: what citations call a text or data frame; none: made from its words. A document of the same id is
-                replaced.
-            title: its title; none: its first heading.
+                "metadata"}), and data frames. With a column `text`, each row of a data frame is a document; otherwise
+                it is one table. A string is a path if it names a file or looks like a file's name. Without sources, an
+                interrupted build resumes.
+            id: the id of a single text or data frame in citations; by default derived from its content. A document with
+                the same id is replaced.
+            title: the document's title; by default its first heading.
             schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
             context: every option of a build.
-            progress: told of each step; True: a bar on standard error; none: a bar where that is a terminal.
-            ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True: a Ray of this
-                machine, for this call.
+            progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
+                that is a terminal.
+            ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True starts Ray on this
+                machine for this call.
 
         Returns:
-            What was done, with the keys of `banyan build --json`. What failed is in `files_failed`, `chunks_failed`
-            and `stopped`, and is logged as a warning.
+            A report with the keys of `banyan build --json`. Failures are in `files_failed`, `chunks_failed` and
+            `stopped`, and are logged as warnings.
 
         Raises:
-            BanyanError: nothing can be added; says why. Nothing has changed then.
+            BanyanError: the documents cannot be added; nothing was changed.
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
-              _shown(progress) as show):
+              _display(progress) as show):
             for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
                 _follow(kind, event, show, report)
-        return _reported(report)
+        return _log_failures(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    context: BuildContext | None = None, progress: Progress | bool | None = None,
                    ray: str | bool = False) -> BuildReport:
-        """As `add`, for an event loop; cancelling it ends the build after its step, and the next one goes on there."""
+        """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with resources.runs.abandoned_on_error(), _shown(progress) as show:
+            with resources.runs.abandoned_on_error(), _display(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=context or BuildContext(), stream_mode=_STREAMED):
                     _follow(kind, event, show, report)
-        return _reported(report)
+        return _log_failures(report)
 
     def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],
                      ) -> BuildInput:
@@ -147,48 +149,48 @@ class KnowledgeBase:
         return {"knowledge_base": self.name, "paths": paths, "documents": documents, "schema": os.fspath(schema)}
 
     def delete(self, document: str) -> None:
-        """Delete a document with all that only it supports.
+        """Delete a document, and everything that no other document supports.
 
         Raises:
-            UnknownDocumentError: there is none of that id.
+            UnknownDocumentError: no document has that id.
         """
         self.resources.delete_document(self.name, document)
 
     async def adelete(self, document: str) -> None:
-        """As `delete`, in a thread."""
+        """Delete a document like `delete`, in a thread."""
         await asyncio.to_thread(self.delete, document)
 
     # Questions.
 
     def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
             context: AskContext | None = None) -> Answer:
-        """Answer a question from the documents, or say that they do not answer it.
+        """Answer a question from the documents, or report that they do not answer it.
 
         Args:
-            question: what is asked.
-            mode: "reject": abstain where the documents do not answer; "open": own knowledge allowed, and marked.
-            history: the conversation before it, as (question, answer); a follow-up is understood from it.
+            question: the question.
+            mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
+            history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
             context: every option of a question, instead of `mode`.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
             QuestionError: the question is empty or too long.
         """
-        output = self._answering.invoke(**self._asking(question, history, context, mode))
+        output = self._retrieval.invoke(**self._arguments(question, history, context, mode))
         return self._answer(output)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                    context: AskContext | None = None) -> Answer:
-        """As `ask`, for an event loop."""
-        output = await self._answering.ainvoke(**self._asking(question, history, context, mode))
+        """Answer like `ask`, for an event loop."""
+        output = await self._retrieval.ainvoke(**self._arguments(question, history, context, mode))
         return await asyncio.to_thread(self._answer, output)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                context: AskContext | None = None) -> Iterator[Step | Answer]:
-        """As `ask`: each step as it is taken, and at last the answer, whole, because it is checked first."""
+        """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
         output: Any = None
-        for kind, event in self._answering.stream(
-                **self._asking(question, history, context, mode), stream_mode=_STREAMED):
+        for kind, event in self._retrieval.stream(
+                **self._arguments(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
@@ -197,10 +199,10 @@ class KnowledgeBase:
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                       context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
-        """As `stream`, for an event loop."""
+        """Answer like `stream`, for an event loop."""
         output: Any = None
-        async for kind, event in self._answering.astream(
-                **self._asking(question, history, context, mode), stream_mode=_STREAMED):
+        async for kind, event in self._retrieval.astream(
+                **self._arguments(question, history, context, mode), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
@@ -208,13 +210,13 @@ class KnowledgeBase:
         yield await asyncio.to_thread(self._answer, output)
 
     @cached_property
-    def _answering(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
-        """The retrieval graph: compiling it takes as long as a search."""
+    def _retrieval(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
+        """The retrieval graph, cached because compiling it takes as long as a search."""
         return retrieval_graph(self.resources)
 
-    def _asking(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
-                ) -> dict[str, Any]:
-        """What the retrieval graph is run with."""
+    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
+                   ) -> dict[str, Any]:
+        """Return the arguments for running the retrieval graph."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
@@ -223,42 +225,42 @@ class KnowledgeBase:
                 "context": replace(context or AskContext(mode=mode), trace=True)}
 
     def _answer(self, output: Any) -> Answer:
-        return answer_of(self._opened, cast("AskOutput", output))
+        return answer_of(self._store, cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
-        """The passages that say most about a query, best first; no model is asked.
+        """Return the most relevant passages for a query, best first, without calling a model.
 
         Args:
-            query: a question, or words.
-            k: how many at most.
-            context: how to search; none: one round along all routes.
+            query: a question, or keywords.
+            k: the maximum number of passages.
+            context: how to search; None means one round along all routes.
         """
         return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in search(self.resources, self.name, query, k, context)]
 
     async def asearch(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
-        """As `search`, in a thread."""
+        """Search like `search`, in a thread."""
         return await asyncio.to_thread(lambda: self.search(query, k, context=context))
 
     # What it holds.
 
     @property
-    def _opened(self) -> stored.KnowledgeBase:
+    def _store(self) -> stored.KnowledgeBase:
         return self.resources.knowledge_base(self.name)
 
     def documents(self) -> list[DocumentEntry]:
-        """The documents, by id, without their texts."""
-        return self._opened.documents.entries()
+        """Return the documents by id, without their texts."""
+        return self._store.documents.entries()
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
-        """The entities, best connected first.
+        """Return the entities, best connected first.
 
         Args:
-            name: words of a name that is looked for; none: all.
-            type: an entity type; none: all.
+            name: words that a name must contain; empty means all entities.
+            type: an entity type; empty means all types.
         """
-        kb = self._opened
+        kb = self._store
         graph, of_chunks, wanted = kb.graph, kb.documents.of_chunks(), normalise(name)
         nodes = [node for node in graph.entity_ids()
                  if (not type or graph.network.nodes[node]["type"] == type)
@@ -267,13 +269,13 @@ class KnowledgeBase:
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
     def facts(self, entity: str = "", *, relation: str = "") -> list[Fact]:
-        """The facts with their sources.
+        """Return the facts with their sources.
 
         Args:
-            entity: the id or a name of an entity that is subject or object; none: all.
-            relation: a relation type; none: all.
+            entity: the id or name of an entity that is subject or object; empty means all.
+            relation: a relation type; empty means all.
         """
-        kb = self._opened
+        kb = self._store
         graph, wanted = kb.graph, normalise(entity)
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
@@ -282,38 +284,38 @@ class KnowledgeBase:
                                   and (not entity or key[0] in about or key[2] in about)]))
 
     def communities(self, level: int | None = 0) -> list[Community]:
-        """The communities of the knowledge tree, largest first.
+        """Return the communities of the knowledge tree, largest first.
 
         Args:
-            level: 0: the finest; above: communities of them; None: of all levels.
+            level: 0 for the finest communities, higher for communities of those; None for all levels.
         """
-        kb = self._opened
+        kb = self._store
         return [community_of(kb.graph, community) for community in sorted(
             kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 
     @property
     def schema(self) -> GraphSchema:
         """The schema in force: entity types, relations with domain and range, attributes."""
-        return self._opened.schemas.current()
+        return self._store.schemas.current()
 
     @property
     def graph(self) -> TreeGraph:
-        """The graph with its tree as a plain `networkx.MultiDiGraph` of its own, as `graph.json` has it."""
-        return self._opened.tree_graph()
+        """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
+        return self._store.tree_graph()
 
     def status(self) -> Status:
-        """What it holds, what failed, and what was spent."""
-        return status_of(self._opened, self.resources.spending.prices)
+        """Return counts of its contents, failures and spending."""
+        return status_of(self._store, self.resources.spending.prices)
 
     @property
     def edit(self) -> Editing:
-        """Changes its graph by hand: merge, split, rename, retype, reject, correct, undo."""
+        """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
         return Editing(self.name, self.resources)
 
-    # For agents and chains of one's own.
+    # For your own agents and chains.
 
     def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
-        """A LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""
+        """Return a LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
 
     def as_tools(self) -> list[BaseTool]:
@@ -325,17 +327,17 @@ class KnowledgeBase:
         return route_tools(lambda: self.resources.retriever(self.name))
 
     def as_subagent(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> Subagent:
-        """A subagent for deepagents, supervisors and graphs of your own; see `banyan.as_subagent`."""
+        """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""
         return as_subagent(self.name, name=name, about=about, context=context, resources=self.resources)
 
     def as_retriever(self, *, k: int = 4, agent: bool = False) -> BanyanRetriever:
-        """A LangChain retriever of its passages; see `banyan.BanyanRetriever`."""
+        """Return a LangChain retriever of its passages; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, agent=agent, resources=self.resources)
 
 
 @contextmanager
-def _shown(progress: Progress | bool | None) -> Iterator[Progress]:
-    """What is told of a build's steps."""
+def _display(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Yield the function to call at each step of a build."""
     if callable(progress):
         yield progress
     elif progress or (progress is None and sys.stderr.isatty()):
@@ -352,8 +354,8 @@ def _follow(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> No
         report.update(event.get("report") or {})
 
 
-def _reported(report: dict[str, Any]) -> BuildReport:
-    """The report; what did not go well is logged, so that nobody has to look for it."""
+def _log_failures(report: dict[str, Any]) -> BuildReport:
+    """Log the failures of a build and return its report."""
     for line in report["files_failed"]:
         _LOG.warning("not read: %s", line)
     if report["chunks_failed"]:

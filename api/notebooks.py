@@ -1,4 +1,4 @@
-"""How answers and knowledge bases are shown in notebooks. All texts are escaped: a document is data."""
+"""Display of answers and knowledge bases in notebooks. All texts are escaped: a document is data."""
 
 from collections.abc import Iterable
 from html import escape
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def answer_html(answer: "Answer") -> str:
-    """Return an answer as HTML: its short form, its claims a line each, and its numbered sources."""
+    """Return an answer as HTML: its short form, one line per claim, and its numbered sources."""
     claims = "<br>".join(map(escape, answer.text.splitlines()))
     short = f"<p><b>{escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
     sources = "".join(
@@ -20,7 +20,7 @@ def answer_html(answer: "Answer") -> str:
 
 
 def status_html(name: str, status: "Status") -> str:
-    """Return what a knowledge base holds as a table."""
+    """Return the counts of a knowledge base as an HTML table."""
     counts: Iterable[tuple[str, int]] = (
         ("documents", status.documents), ("entities", status.entities), ("facts", status.triples),
         ("communities", status.communities), ("schema version", status.schema_version))

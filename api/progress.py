@@ -17,7 +17,7 @@ def _bars(console: Console) -> Progress:
 
 @contextmanager
 def build_progress(console: Console) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A bar for each step of a build, moved by the graph's progress events {step, done, total}."""
+    """Show a bar for each step of a build, driven by the graph's progress events {step, done, total}."""
     tasks: dict[str, TaskID] = {}
     with _bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
@@ -31,7 +31,7 @@ def build_progress(console: Console) -> Iterator[Callable[[dict[str, Any]], None
 
 @contextmanager
 def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar that is told (done, all)."""
+    """Show a bar, and yield the function that moves it: (done, total)."""
     with _bars(console) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

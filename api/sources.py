@@ -1,4 +1,4 @@
-"""What `kb.add` takes, as what a build is given: paths, and documents as text."""
+"""Conversion of the sources that `kb.add` accepts into paths and texts for a build."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,32 +14,32 @@ from ..schemas.documents import Document
 from ..schemas.naming import content_id
 
 Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any"
-"""A path, a text, a document of Banyan's or LangChain's, {"id", "title", "text", "metadata"}, or a data frame."""
+"""A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
 
 _LONGEST_NAME = 255
-"""Bytes of a file's name on the usual file systems; what is longer is no path."""
+"""The longest file name in bytes on common file systems; a longer text is not a path."""
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
-    """Sort what is to be added.
+    """Sort sources into paths and documents.
 
     Args:
         sources: see `KnowledgeBase.add`.
-        name: the id of the one document that is given as text or data frame.
-        title: its title.
+        name: the id of a single text or data frame.
+        title: the title of that document.
 
     Returns:
-        The paths, and the documents that are given as text.
+        The paths, and the documents that were given as text.
 
     Raises:
-        IngestError: something is none of what can be added, or it cannot be named so; says which.
+        IngestError: a source has an unsupported type, or `name` or `title` do not apply to it.
     """
     paths: list[str] = []
     documents: list[GivenDocument] = []
     items = list(sources)
     if (name or title) and len(items) != 1:
-        raise IngestError(f"`id` and `title` are those of one document, and {len(items)} things are added: add them "
-                          "one by one, or as documents that have their own")
+        raise IngestError(f"`id` and `title` are for a single document, but {len(items)} were given: add them one by "
+                          "one, or as documents with their own ids and titles")
     for item in items:
         if isinstance(item, os.PathLike) or (isinstance(item, str) and (is_address(item) or _is_path(item))):
             if name or title:
@@ -52,7 +52,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    """Whether a text names a file or folder, or reads as if it should: then a missing one is an error, and no text."""
+    """Return True if a text names a file or looks as if it should, so a missing file is an error."""
     if "\n" in text or "\0" in text or any(len(part.encode(errors="replace")) > _LONGEST_NAME
                                            for part in text.split("/")):
         return False
@@ -63,12 +63,12 @@ def _is_path(text: str) -> bool:
 
 def _documents(item: Source, name: str, title: str) -> list[GivenDocument]:
     if isinstance(item, str):
-        return [_given(name or f"text-{content_id('text', item)[:12]}", title, item)]
+        return [_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
-        return [_given(name or item.id, title or item.title, item.text, item.metadata)]
+        return [_document(name or item.id, title or item.title, item.text, item.metadata)]
     if isinstance(item, Mapping):
         given = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
-        return [cast("GivenDocument", given)]  # checked as every given document is
+        return [cast("GivenDocument", given)]  # the build checks every document that it is given
     if hasattr(item, "page_content"):  # LangChain's Document
         return [_of_langchain(item, name, title)]
     if hasattr(item, "columns") and (hasattr(item, "itertuples") or hasattr(item, "iter_rows")):
@@ -77,7 +77,7 @@ def _documents(item: Source, name: str, title: str) -> list[GivenDocument]:
                       "or a data frame")
 
 
-def _given(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
+def _document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
     given = GivenDocument(id=name, text=text)
     if title:
         given["title"] = title
@@ -87,36 +87,36 @@ def _given(name: str, title: str, text: str, metadata: Mapping[str, str] | None 
 
 
 def _of_langchain(item: Any, name: str, title: str) -> GivenDocument:
-    """A document whose `source` is its id where it has none, as its loaders have it."""
+    """Convert a LangChain document; without an id, its `source`, which LangChain's loaders set, becomes the id."""
     metadata = dict(item.metadata)
     own = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
-    return _given(name or own, title or str(metadata.pop("title", "")), item.page_content, metadata)
+    return _document(name or own, title or str(metadata.pop("title", "")), item.page_content, metadata)
 
 
 def _of_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
-    """A data frame's documents, by the rule for csv files: each row with a `text` is one, else it is one table."""
+    """Convert a data frame by the rule for csv files: rows with a `text` are documents, otherwise it is one table."""
     columns = [str(column) for column in frame.columns]
     rows = [[_cell(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:
-        return [_given(name, title or name, "\n".join(table_lines(columns, rows, title or name)))]
+        return [_document(name, title or name, "\n".join(table_lines(columns, rows, title or name)))]
     documents = []
     for number, row in enumerate(rows):
         record = dict(zip(columns, row, strict=True))
         text = record.pop("text")
-        documents.append(_given(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title, text,
-                                {field: value for field, value in record.items() if value}))
+        documents.append(_document(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title, text,
+                                   {field: value for field, value in record.items() if value}))
     return documents
 
 
 def _rows(frame: Any) -> Iterable[Sequence[Any]]:
-    """The rows of pandas' frames, or of those of Polars."""
+    """Return the rows of a pandas or Polars data frame."""
     if hasattr(frame, "itertuples"):
         return cast("Iterable[Sequence[Any]]", frame.itertuples(index=False, name=None))
     return cast("Iterable[Sequence[Any]]", frame.iter_rows())
 
 
 def _cell(value: Any) -> str:
-    # A missing value is None, or one that differs from itself, as NaN and NaT do; pandas.NA says nothing either way.
+    # A missing value is None, or differs from itself (NaN, NaT); comparing pandas.NA gives neither True nor False.
     if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return ""
     return "" if str(value) == "NaT" else str(value)

@@ -1,9 +1,9 @@
-"""What the command line prints: text of documents and models is data, and cannot act on the terminal.
+"""Safe output of the command line: text from documents and models is data, and cannot affect the terminal.
 
-Three things could. Markup: every text goes through `escape` or `on_a_line` before it is put between tags of ours.
-Escape sequences and invisible characters, which move the cursor, make links, or turn the direction of what follows:
-`SafeConsole` shows each of them as its number, in whatever is printed. Letters that look like others: Cyrillic and
-Greek ones in a word that also has Latin letters are followed by their number.
+Three kinds of text could. Markup: `escape` or `on_a_line` escapes every text before it is put between our own tags.
+Escape sequences and invisible characters, which move the cursor, make links, or reverse the direction of text:
+`SafeConsole` prints each of them as its code point. Letters that look like others: Cyrillic and Greek letters in a
+word that also has Latin letters are followed by their code point.
 """
 
 import json
@@ -24,7 +24,7 @@ __all__ = ["SafeConsole", "counted", "err", "escape", "json_line", "money", "on_
 
 _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
-# A joiner means something between letters of other scripts only.
+# Joiners have a meaning only between letters of other scripts.
 _JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
 _ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}{_SURROGATES}]|{_JOINERS}")
 _WHOLE_LINES = 10_000
@@ -38,23 +38,23 @@ _TWINS = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u0
 
 
 def visible(text: str) -> str:
-    """The text as it may be sent to a terminal.
+    """Return the text in a form that is safe to print on a terminal.
 
     Returns:
-        The text, each control or invisible character but tab and line feed as ‹U+001B›, and each Greek or
-        Cyrillic letter that looks like a Latin one followed by its number where its word has Latin letters.
+        The text, with each control or invisible character except tab and line feed as ‹U+001B›, and each Greek or
+        Cyrillic letter that looks like a Latin one followed by its code point if its word has Latin letters.
     """
     if text.isascii() and text.isprintable():
         return text
-    return _WORD.sub(_unmixed, _ACTING.sub(lambda found: _number(found[0]), text))
+    return _WORD.sub(_mark_lookalikes, _ACTING.sub(lambda found: _number(found[0]), text))
 
 
-def _unmixed(word: re.Match[str]) -> str:
+def _mark_lookalikes(word: re.Match[str]) -> str:
     if word[0].isascii() or not _LATIN.search(word[0]):
         return word[0]
     after = word.string[word.end():word.end() + _LONGEST]
     marked = _TWINS.sub(lambda letter: letter[0] + _number(letter[0]), word[0])
-    # A text may come here twice, as part of another: what has its number gets no second one.
+    # A text may be processed twice, as part of another, so a code point is not added again.
     return marked[:-len(_number(word[0][-1]))] if _TWINS.match(word[0][-1]) and after.startswith(
         _number(word[0][-1])) else marked
 
@@ -64,9 +64,9 @@ def _number(character: str) -> str:
 
 
 def on_a_line(text: str) -> str:
-    """Text for a place within a line of markup: escaped, and its line breaks shown as their number.
+    """Escape text for a place within a line of markup, and print its line breaks as their code point.
 
-    A document's id or title with a line break in it could otherwise begin a line that looks like ours.
+    Otherwise, a document's id or title with a line break could begin a line that looks like our own output.
     """
     return escape(visible(text).replace("\n", _number("\n")))
 
@@ -75,36 +75,36 @@ class SafeConsole(Console):
     """A console on which only its own styles act."""
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Standard output, or standard error; what goes to a file or another program is not cut into lines."""
+        """Open standard output or standard error; output to a file or another program is not wrapped."""
         stream = sys.stderr if stderr else sys.stdout
-        # Rich takes 80 columns where there is no terminal: paths would be broken in two, and names cut off.
+        # Without a terminal, Rich assumes 80 columns, which would break paths and cut names off.
         width = None if stream.isatty() else _WHOLE_LINES
-        # ":warning:" in a text is text, and the numbers in an answer are of no other kind than its words.
+        # No emoji codes, because ":warning:" is text, and no highlighting, because an answer's numbers are not special.
         super().__init__(stderr=stderr, emoji=False, highlight=False, width=width)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render; all that is printed, live displays included, comes through here."""
+        """Render everything that is printed, including live displays."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
 
 def json_line(data: Any) -> str:
-    """A value as JSON on one line; what acts on a terminal is escaped, which a JSON reader reads back the same."""
+    """Return a value as one line of JSON, in which characters that affect a terminal are escaped for JSON readers."""
     return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(data, ensure_ascii=False))
 
 
 def print_json(data: object) -> None:
-    """Print one JSON value on a line."""
+    """Print one JSON value on one line."""
     sys.stdout.write(json_line(data) + "\n")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number of things in words: `many` is the plural where it is not `one` and an s."""
+    """Return a number with its noun; `many` is the plural if it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def money(cost: float | None) -> str:
-    """A cost, or that it is not known."""
+    """Format a cost, or return "unknown"."""
     return "unknown" if cost is None else f"{cost:.6g}"
 
 
@@ -113,6 +113,6 @@ err = SafeConsole(stderr=True)
 
 
 def tell_reasoner(settings: Settings) -> None:
-    """Say so where no model is set."""
+    """Print a note if no model is configured."""
     if not settings.uses_llm:
         err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")

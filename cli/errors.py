@@ -1,4 +1,4 @@
-"""Which errors are for the user: shown as a sentence, with the exit code 1 (130 after Ctrl-C)."""
+"""Errors for the user: shown as one sentence, with exit code 1 (130 after Ctrl-C)."""
 
 import sqlite3
 import sys
@@ -15,12 +15,12 @@ _INTERRUPTED = 130
 
 
 class CommandError(BanyanError):
-    """A command that cannot do what it was told; the message is for the user."""
+    """The command cannot be carried out; the message is for the user."""
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Show errors that the user can fix in a sentence; anything else is a defect and keeps its traceback."""
+    """Show errors that the user can fix in one sentence; other errors are defects and keep their traceback."""
     try:
         yield
     except BanyanError as error:
@@ -29,13 +29,13 @@ def explained() -> Iterator[None]:
         first = error.errors()[0]
         _show(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
     except (OSError, sqlite3.OperationalError) as error:
-        _show(f"{error}; what was stored before is intact. Fix the cause (disk space, permissions) and run the command "
-              "again: it resumes where it stopped")
+        _show(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
+              "resume")
     except (KeyboardInterrupt, SystemExit) as ended:
-        # Typer turns Ctrl-C in a command into a bare exit with this code.
+        # Typer turns Ctrl-C in a command into a plain exit with this code.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
             raise
-        err.print("interrupted; completed work is kept. Run the command again to resume", soft_wrap=True)
+        err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
         sys.exit(_INTERRUPTED)
 
 

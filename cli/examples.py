@@ -52,11 +52,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "eval extraction": ("banyan eval extraction --ontology ontology.json --gold gold.jsonl",),
     "eval qa": ("banyan eval qa --kb papers --questions questions.jsonl --format generic",),
 }
-"""By the command's name, with that of its group before it; "" is `banyan` itself."""
+"""Examples by the command's name, with its group's name before it; "" is `banyan` itself."""
 
 
 def epilogue(command: str) -> str:
-    """The examples of a command, each on a line of its own; empty where there is none."""
+    """Return the examples of a command, one per line; empty if there are none."""
     shown = EXAMPLES.get(command, ())
-    # Typer joins lines, but for paragraphs; a bracket would be markup.
+    # Typer joins the lines of a paragraph, and brackets would be markup.
     return "\n\n".join(["Examples:", *(line.replace("[", r"\[") for line in shown)]) if shown else ""

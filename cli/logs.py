@@ -1,4 +1,4 @@
-"""The log of the command line: what Banyan itself says, on standard error, as lines to read or as JSON lines."""
+"""The log of the command line: Banyan's own messages on standard error, as text or as JSON lines."""
 
 import json
 import logging
@@ -13,13 +13,13 @@ _NAME = "banyan"
 
 
 class _OnStandardError(logging.Handler):
-    """Writes to what standard error is at the moment: while bars are drawn, lines go above them."""
+    """A handler that writes to the current standard error, so log lines appear above progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             sys.stderr.write(f"{self.format(record)}\n")
             sys.stderr.flush()
-        except (OSError, ValueError):  # the pipe or the file is closed: no log is worth a failing build
+        except (OSError, ValueError):  # the pipe or file is closed, and a lost log line must not stop a build
             self.handleError(record)
 
 
@@ -30,14 +30,14 @@ class _AsText(logging.Formatter):
 
 
 class _AsJson(logging.Formatter):
-    """One object a line: time, level, logger, message, and the fields that the record brings."""
+    """One JSON object per line: time, level, logger, message, and the record's own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {"time": _time(record), "level": record.levelname, "logger": record.name,
                                 "message": record.getMessage(), **getattr(record, "fields", {})}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)  # in ASCII, which cannot act on a terminal
+        return json.dumps(line)  # ASCII only, so it cannot affect a terminal
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -45,7 +45,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def set_up_logs(settings: Settings) -> None:
-    """Log what the settings ask for. Other libraries' loggers are left alone: theirs show prompts."""
+    """Set up logging as the settings ask. Other libraries' loggers stay off, because they log prompts."""
     logger = logging.getLogger(_NAME)
     logger.setLevel(settings.log_level)
     for handler in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:

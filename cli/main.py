@@ -1,4 +1,4 @@
-"""The command line: `banyan COMMAND`. A command's module is imported when the command is chosen."""
+"""The command line, `banyan COMMAND`: a command's module is imported when the command is chosen."""
 
 from importlib import import_module
 from importlib.metadata import version
@@ -14,16 +14,16 @@ from .examples import epilogue
 _FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
     "Begin here", "Your knowledge bases", "What was found", "Care", "For other programs, and measuring")
 _COMMANDS = {
-    "build": ("build", _FIRST, "Read documents into a knowledge base; what is unchanged costs nothing."),
+    "build": ("build", _FIRST, "Read documents into a knowledge base; unchanged documents cost nothing."),
     "ask": ("ask", _FIRST, "Answer a question from a knowledge base, with citations, or abstain."),
-    "chat": ("ask", _FIRST, "Ask one question after another; follow-ups are understood."),
+    "chat": ("ask", _FIRST, "Ask one question after another, including follow-ups."),
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
-    "list": ("bases", _BASES, "List the knowledge bases there are, and where."),
-    "status": ("status", _BASES, "Show what a knowledge base holds, what failed, and what was spent."),
+    "list": ("bases", _BASES, "List all knowledge bases and where they are stored."),
+    "status": ("status", _BASES, "Show a knowledge base's contents, failures and spending."),
     "documents": ("knowledge_base", _BASES, "List the documents of a knowledge base."),
-    "delete": ("knowledge_base", _BASES, "Delete a document with all that only it supports."),
+    "delete": ("knowledge_base", _BASES, "Delete a document, and everything that no other document supports."),
     "rename": ("bases", _BASES, "Give a knowledge base another name."),
-    "drop": ("bases", _BASES, "Delete a knowledge base with all that was stored of it; asks first."),
+    "drop": ("bases", _BASES, "Delete a knowledge base and everything stored in it; asks first."),
     "schema": ("schema", _FOUND, "Show the schema and its history, decide on candidates, or infer a seed schema."),
     "entities": ("edits", _FOUND, "List entities that have several names; change entities and their facts."),
     "tree": ("tree", _FOUND,
@@ -34,27 +34,27 @@ _COMMANDS = {
                "Check a knowledge base against its invariants; exits 1 if something is wrong."),
     "reindex": ("knowledge_base", _CARE,
                 "Rebuild graph, vectors and tree from the ledger, with the current embedding model."),
-    "backup": ("transfer", _CARE, "Write a knowledge base to one file, also while a build runs."),
-    "restore": ("transfer", _CARE, "Make a knowledge base from a backup, under any name, without a call to an LLM."),
-    "audit": ("audit", _CARE, "List who changed which knowledge base, and who made and revoked keys."),
+    "backup": ("transfer", _CARE, "Write a knowledge base to one file, even while a build runs."),
+    "restore": ("transfer", _CARE, "Create a knowledge base from a backup, under any name, without calling an LLM."),
+    "audit": ("audit", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
     "mcp": ("mcp", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
-    "key": ("keys", _OTHERS, "Make, list or revoke API keys of the server."),
+    "key": ("keys", _OTHERS, "Create, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
-    "bench": ("bench", _OTHERS, "Measure a published dataset by several arms, and write the papers' tables."),
+    "bench": ("bench", _OTHERS, "Measure a published dataset with several arms, and write the papers' tables."),
     "anonymise": ("anonymise", _OTHERS,
                   "Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }
-"""The module, the panel and the short help of each command, in the order in which they are needed. Importing all
-modules takes seconds, which `--help` does not wait."""
+"""The module, the panel and the short help of each command, in the order of a user's first steps. They are listed
+here because importing all modules takes seconds, which would delay `--help`."""
 
 
 class _Commands(TyperGroup):
-    """Replaces the entry of the chosen command with the command itself."""
+    """The group of commands, which loads the chosen command on demand."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the arguments name; see Click."""
+        """Return the command that the arguments name; see Click."""
         if args[0] in _COMMANDS:
             self.commands[args[0]] = command(args[0])
         return super().resolve_command(ctx, args)
@@ -65,10 +65,10 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pre
 
 
 def command(name: str) -> Any:
-    """A command, from the module that has it.
+    """Load a command from its module.
 
     Raises:
-        CommandError: packages that it needs are not installed.
+        CommandError: packages that the command needs are not installed.
     """
     module, _, _ = _COMMANDS[name]
     try:
@@ -105,6 +105,6 @@ def _options(
 
 
 def main() -> None:
-    """The entry point: errors that the user can fix are shown in a sentence, without a traceback."""
+    """Run the command line, showing errors that the user can fix in one sentence, without a traceback."""
     with explained():
         app()

@@ -1,4 +1,4 @@
-"""Deciding on schema candidates at the terminal."""
+"""Decisions on schema candidates at the terminal."""
 
 import getpass
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _ALL_CHOICES = ["accept", "reject", "wait"]
 
 
 def resume_value(question: dict[str, Any]) -> dict[str, Any]:
-    """Ask about each candidate of an interrupted build; returns the value that the build is resumed with."""
+    """Ask about each candidate of an interrupted build, and return the value to resume the build with."""
     if "error" in question:
         err.print(f"[red]{escape(question['error'])}[/red]")
     candidates = [Candidate(**data) for data in question["delta"]["candidates"]]
@@ -26,7 +26,7 @@ def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
     """Ask on the terminal for a decision on each candidate.
 
     Yields:
-        Each decision as soon as it is taken, nothing for a candidate that stays pending, None when the person stops.
+        Each decision as soon as it is made, nothing for a candidate that stays pending, None when the user stops.
     """
     for position, candidate in enumerate(candidates):
         out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
@@ -41,10 +41,10 @@ def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
                         for c in candidates[position:] if rest != "wait")
             return
         if verdict != "wait":
-            yield _asked(candidate, cast("Verdict", verdict))
+            yield _complete_decision(candidate, cast("Verdict", verdict))
 
 
-def _asked(candidate: Candidate, verdict: Verdict) -> Decision:
+def _complete_decision(candidate: Candidate, verdict: Verdict) -> Decision:
     decision = Decision(kind=candidate.kind, name=candidate.name, verdict=verdict)
     if verdict == "rename":
         return decision.model_copy(update={"new_name": Prompt.ask("new name", console=err)})

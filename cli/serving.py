@@ -1,4 +1,4 @@
-"""What a process that answers runs: the server by itself, or the app of one of several workers."""
+"""The code of a serving process: the server by itself, or the app of one of several workers."""
 
 import os
 import signal
@@ -23,33 +23,33 @@ _INTERRUPTED = "a build was interrupted in its current step; the next build resu
 
 
 def serve_alone(hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool, options: dict[str, Any]) -> bool:
-    """Serve in this process until it is told to stop.
+    """Serve in this process until it is stopped.
 
     Args:
-        hosts: the names that the server answers to.
-        listening: called when it has started.
-        needs_keys: whether it answers nobody without a key.
-        options: of uvicorn.
+        hosts: the host names that the server accepts.
+        listening: called when the server has started.
+        needs_keys: whether every request needs a key.
+        options: options for uvicorn.
 
     Returns:
-        whether it could be started.
+        True if the server could start.
     """
     with opened() as resources:
         service = create_app(resources, hosts=hosts, needs_keys=needs_keys)
         server = _Server(uvicorn.Config(service, **options), listening)
-        # uvicorn sends itself the signal that stopped it again when all is done: resources are to be closed first.
+        # After its shutdown, uvicorn raises the signal again that stopped it, and resources must be closed before that.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         server.run()
         if not service.state.service.idle:
             err.print(_INTERRUPTED)
             sys.stderr.flush()
-            os._exit(0)  # its thread cannot be stopped, and the interpreter would wait for it
+            os._exit(0)  # the interpreter would wait for the build's thread, which cannot be stopped
         return server.started
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens: an address that does not answer yet is of no use."""
+    """A server that reports when it listens: an address is useless before that."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
@@ -62,13 +62,13 @@ class _Server(uvicorn.Server):
 
 
 def worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> FastAPI:
-    """The app of one of some workers, in its process.
+    """Create the app of one of several workers, in the worker's process.
 
     Args:
-        settings: its own part of the limits.
-        hosts: the names that the server answers to.
-        needs_keys: whether it answers nobody without a key.
-        workers: how many there are.
+        settings: the worker's share of the limits.
+        hosts: the host names that the server accepts.
+        needs_keys: whether every request needs a key.
+        workers: the number of workers.
     """
     set_up_logs(settings)
     resources = Resources(settings)
@@ -79,7 +79,7 @@ def worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: i
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
         async with served(app) as state:
             yield state
-        # Next, uvicorn sends the process the signal again that ended it: nothing comes after this.
+        # After this, uvicorn raises the signal again that stopped the process, which ends it.
         if app.state.service.idle:
             resources.close()
         else:

@@ -1,4 +1,4 @@
-"""What commands share: their common options, and the resources that they open."""
+"""Shared parts of the commands: common options, and the resources that commands open."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +16,10 @@ from .logs import set_up_logs
 
 
 def default_kb() -> str:
-    """The knowledge base of a command that names none: the one that is set, or the only one.
+    """Return the knowledge base for a command without --kb: the configured one, or the only one.
 
     Raises:
-        CommandError: there is none, or more than one; names them.
+        CommandError: there is none, or there are several; the message lists them.
     """
     settings = Settings()
     known = [settings.kb] if settings.kb else knowledge_bases(settings)
@@ -32,13 +32,13 @@ def default_kb() -> str:
 
 
 def set_kb() -> str:
-    """The knowledge base that is set, for commands that make one: a name is not to be guessed then.
+    """Return the configured knowledge base, for commands that create one and must not guess its name.
 
     Raises:
-        CommandError: none is set.
+        CommandError: no knowledge base is configured.
     """
     if not (name := Settings().kb):
-        raise CommandError("which knowledge base? Name it with --kb; it is made if there is none of that name")
+        raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
     return name
 
 
@@ -47,21 +47,21 @@ Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", def
 NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=set_kb,
                                     show_default="BANYAN_KB")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly when this many tokens were paid.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly when this much was paid, by the prices in the "
+MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once this many tokens are paid for.")]
+MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly once this much is paid, by the prices in the "
                                                            "file that BANYAN_PRICES names.")]
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
-NoAgent = Annotated[bool, typer.Option("--no-agent", help="One round: no second search for what is missing.")]
-NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="The question as it is, no sub-queries.")]
+NoAgent = Annotated[bool, typer.Option("--no-agent", help="Search once, without searching again for missing facts.")]
+NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Do not split the question into sub-queries.")]
 
 
 @contextmanager
 def opened(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
-    """The resources of a command. With `reasons` it needs a reasoner, and is told which one is used.
+    """Open the resources of a command; with `reasons`, also print which reasoner is used.
 
     Args:
         reasons: whether the command needs a reasoner.
-        settings: none: those of the environment.
+        settings: None means the environment's settings.
     """
     settings = settings or Settings()
     set_up_logs(settings)

@@ -1,4 +1,4 @@
-"""How the command line shows the trace of a question: a tree for each round."""
+"""Display of a question's trace on the command line: a tree for each round."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from .console import on_a_line
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
-    """Print a trace down to where the answer follows."""
+    """Print a trace up to the answer."""
     for tree in _trees([TraceStep(**data) for data in steps]):
         console.print(tree)
     console.print("[bold]answer[/bold]")
 
 
 def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
-    """The question, and what was done in each round."""
+    """Return a tree for the question, and one for each round."""
     rounds: dict[int, _Round] = {}
     head = Tree("")
     for step in steps:
@@ -43,7 +43,7 @@ def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
 
 
 class _Round:
-    """One round: its sub-queries with what each route found for them, the passages, and the reflection."""
+    """One round: its sub-queries with the results of each route, the passages, and the reflection."""
 
     def __init__(self, number: int) -> None:
         self.tree = Tree(f"[bold]round {number}[/bold]", guide_style="dim")

@@ -1,8 +1,8 @@
 """`banyan serve --workers N`: processes behind one port, over the same files.
 
-uvicorn's supervisor starts them, replaces one that dies, and ends all. They share builds and conversations
-(`server.sqlite`), knowledge bases and keys (files). What each counts or keeps for itself is divided among them, or
-refused.
+uvicorn's supervisor starts them, replaces one that dies, and stops them all. They share builds and conversations
+(`server.sqlite`), knowledge bases and keys (files). Limits that each process counts by itself are divided among them;
+limits that cannot be divided are refused.
 """
 
 import multiprocessing
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 _DIVIDED = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
             "requests_per_minute")
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
-"""Seconds that a worker has to start, and to tell the supervisor that it is alive: one that does not is killed. Far
-more than they take, since a build may keep all of Python waiting while it parses something large."""
+"""Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
+because a build may block all of Python while it parses something large."""
 
 
 class Workers(Multiprocess):
-    """The supervisor of some workers."""
+    """The supervisor of several workers."""
 
     def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,
                  needs_keys: bool, **options: Any) -> None:
-        """Take the port; nothing is started yet.
+        """Bind the port; nothing is started yet.
 
         Args:
-            settings: for all of them together.
-            workers: how many there are.
-            hosts: the names that the server answers to.
-            listening: called when all have started.
-            needs_keys: whether it answers nobody without a key.
-            options: of uvicorn.
+            settings: the settings for all workers together.
+            workers: the number of workers.
+            hosts: the host names that the server accepts.
+            listening: called when all workers have started.
+            needs_keys: whether every request needs a key.
+            options: options for uvicorn.
 
         Raises:
-            CommandError: a limit cannot be divided among them.
+            CommandError: a limit cannot be divided among the workers.
         """
         app = partial(_app, divided(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
         config = uvicorn.Config(app, factory=True, workers=workers, timeout_worker_healthcheck=_ANSWERS_WITHIN,
@@ -58,14 +58,14 @@ class Workers(Multiprocess):
         self._listening = listening
         bound = config.bind_socket()
         if sys.platform == "linux":
-            bound.close()  # it was free: each worker has a socket of its own
+            bound.close()  # only a test that the port is free: each worker opens its own socket
         super().__init__(config, [cast("socket.socket", _Port(config)) if sys.platform == "linux" else bound])
 
     def init_processes(self) -> None:
-        """Start all. Where one cannot, it would fail in the same way again and again: all end."""
+        """Start all workers; if one cannot start, stop all, because it would fail again and again."""
         for _ in range(self.processes_num):
             process = Process(self.config, self.sockets)
-            # Made here: of the process two threads would each make one, now and then, and it is not seen to start.
+            # Create this lazy property here: two threads could each create one, and then the start would go unnoticed.
             process.server  # noqa: B018
             process.start()
             self.processes.append(process)
@@ -77,9 +77,9 @@ class Workers(Multiprocess):
 
 
 class _Port:
-    """What is sent to a worker to be a socket of its own there: the kernel then spreads connections over all workers.
+    """A placeholder that becomes a worker's own socket when it is sent there, so the kernel spreads connections.
 
-    From one socket, the worker that happens to be faster accepts nearly all, until it computes without a pause.
+    With one shared socket, the fastest worker would accept nearly all connections, until it computes without a pause.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -98,10 +98,10 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def divided(settings: Settings, workers: int) -> Settings:
-    """The settings of each of some workers: its part of every limit that a process counts for itself.
+    """Return the settings of one worker: its share of every limit that a process counts for itself.
 
     Raises:
-        CommandError: a limit is smaller than their number.
+        CommandError: a limit is smaller than the number of workers.
     """
     parts: dict[str, float] = {}
     for name in _DIVIDED:
@@ -115,8 +115,8 @@ def divided(settings: Settings, workers: int) -> Settings:
 
 
 def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
-    """The app of a worker, in its process."""
-    # The supervisor needs none of this: 2 s and 130 MB.
+    """Create the app of a worker, in the worker's process."""
+    # Imported here because the supervisor does not need it: it costs 2 s and 130 MB.
     with without_collecting():
         from .serving import worker_app  # noqa: PLC0415
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
@@ -124,7 +124,7 @@ def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) ->
 
 
 def _end_with_supervisor() -> None:
-    """End as usual when the supervisor was killed: nobody else would end this process."""
+    """Stop normally if the supervisor was killed, since no other process would stop this one."""
     supervisor = multiprocessing.parent_process()
     if supervisor is not None:
         supervisor.join()

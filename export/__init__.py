@@ -1,1 +1,1 @@
-"""A knowledge base written for other programs and for people: a file for each format, all from the same graph."""
+"""Exports of a knowledge base for other programs and for people: one file per format, all from the same graph."""

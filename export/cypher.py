@@ -1,7 +1,7 @@
-"""Cypher for Neo4j 5 and what understands it: `cypher-shell --file FILE`, or an editor's "run all".
+"""Cypher for Neo4j 5 and compatible databases: run it with `cypher-shell --file FILE` or an editor's "run all".
 
-What documents say stands in string literals. Types and relations become labels, which cannot be literals: they are
-quoted names, without the characters that could end them. Their true text is a property as well.
+Text from documents appears only in string literals. Types and relations become labels, which cannot be literals:
+they are quoted names, without the characters that could end them. Their original text is also stored as a property.
 """
 
 import re
@@ -12,28 +12,28 @@ from typing import Any
 from ..graph_store.graph.tree_graph import TreeGraph
 from .text import json_text
 
-# Rows of a statement, which is a transaction: what fits easily into Neo4j's memory.
+# Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500
 _ENTITY, _COMMUNITY = "Entity", "TreeCommunity"
 
-# Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and no escape undoes that. A
-# backtick is doubled in a name, but not every engine reads that (FalkorDB does not).
+# Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and nothing can escape it. A
+# backtick in a name is normally doubled, but not every engine reads that (FalkorDB does not).
 _NOT_IN_NAMES = re.compile(r"[`\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
-# For the same reason a backslash and the u after it are of two literals: no engine sees \u then.
+# For the same reason, a backslash and a u after it go into two literals, so no engine sees \u.
 _ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\' + 'u"}
 
 _PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes"})
 
 
 def cypher(graph: TreeGraph) -> Iterator[str]:
-    """The graph as Cypher statements, in pieces; run twice, they change nothing the second time.
+    """Write the graph as Cypher statements, in pieces; running them a second time changes nothing.
 
-    Entities are nodes `Entity` and of their type, with each attribute's values as a list and all with their sources
-    as JSON text in `attributes`; communities are nodes `TreeCommunity`. A triple's relationship is named by its
-    relation; `quotes`, `starts`, `ends` and `sources` (document ids) are lists, each of an entry for each source.
+    Each entity is a node labelled `Entity` and its type. An attribute's values are a list; all attributes with their
+    sources are JSON text in `attributes`. Communities are nodes `TreeCommunity`. A relation names its relationships;
+    their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source.
     """
-    yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; what is gone since an earlier run stays.\n"
+    yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
         yield (f"CREATE CONSTRAINT banyan_{label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE;\n")
     yield from _nodes(graph)
@@ -97,25 +97,25 @@ def _statements(rows: list[Mapping[str, Any]], what: str) -> Iterator[str]:
 
 
 def quoted_name(text: str) -> str:
-    """A label or key in backticks; backticks, backslashes and control characters become low lines."""
+    """Quote a label or key in backticks; backticks, backslashes and control characters become underscores."""
     return "`" + _NOT_IN_NAMES.sub("_", text) + "`"
 
 
 def literal(value: Any) -> str:
-    """A value in Cypher on one line: a literal, or several literals that are joined."""
+    """Return a value as one line of Cypher: a literal, or several literals joined by `+`."""
     if isinstance(value, Mapping):
-        return _joined("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
+        return _bracket("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
     if isinstance(value, str):
-        return "'" + _SPECIAL.sub(_escaped, value) + "'"
+        return "'" + _SPECIAL.sub(_escape, value) + "'"
     if isinstance(value, Iterable):
-        return _joined("[]", map(literal, value))
+        return _bracket("[]", map(literal, value))
     return json_text(value)
 
 
-def _joined(brackets: str, parts: Iterable[str]) -> str:
+def _bracket(brackets: str, parts: Iterable[str]) -> str:
     return brackets[0] + ", ".join(parts) + brackets[1]
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     text = match.group()
     return _ESCAPES.get(text) or f"\\u{ord(text):04x}"

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Atomic writing of an exported file."""
 
 import uuid
 from collections.abc import Iterable
@@ -8,22 +8,22 @@ from ..schemas.errors import BanyanError
 
 
 class ExportError(BanyanError):
-    """A file that cannot be written."""
+    """The file cannot be written."""
 
 
 def write_file(path: Path, pieces: Iterable[str]) -> int:
     """Write pieces of text to a temporary file and move it to `path`; a device or pipe is written to directly.
 
     Args:
-        path: the file; an existing one is replaced when all is written.
-        pieces: the text, in UTF-8 then.
+        path: the file; an existing one is replaced once everything is written.
+        pieces: the text, which is encoded as UTF-8.
 
     Returns:
-        The number of bytes.
+        The number of bytes written.
 
     Raises:
-        ExportError: its folder is not there, or it is a folder itself.
-        OSError: the disk is full or not writable; the old file stands.
+        ExportError: the file's folder does not exist, or `path` is a folder.
+        OSError: the disk is full or not writable; the old file is unchanged.
     """
     if path.is_dir():
         raise ExportError(f"{path} is a folder: name a file in it")
@@ -31,7 +31,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
         return _write(path, "wb", pieces)
     target = path.resolve()
     if not target.parent.is_dir():
-        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; make it, or name another")
+        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         size = _write(temporary, "xb", pieces)

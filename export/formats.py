@@ -1,4 +1,4 @@
-"""The formats in which a knowledge base is written, by the name that users give."""
+"""The export formats, by the name that users give."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
@@ -13,7 +13,7 @@ ExportFormat = Literal["graphml", "json", "cypher", "html"]
 
 
 class Format(NamedTuple):
-    """What writes a graph, in pieces, and the media type of the result. The file suffix is the format's name."""
+    """A function that writes a graph in pieces, and the result's media type. The file suffix is the format's name."""
 
     write: Callable[[TreeGraph], Iterator[str]]
     media_type: str

@@ -1,4 +1,4 @@
-"""GraphML, as NetworkX, Gephi, yEd and Cytoscape read it; lists and maps as JSON text."""
+"""GraphML for NetworkX, Gephi, yEd and Cytoscape; lists and maps are JSON text."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,9 +20,9 @@ _EDGE = {"kind": "string", "relation": "string", "confidence": "double", "docume
 
 
 def graphml(graph: TreeGraph) -> Iterator[str]:
-    """The graph as GraphML, in pieces.
+    """Write the graph as GraphML, in pieces.
 
-    Characters that XML forbids are replaced by U+FFFD; within JSON texts they are escaped and stay.
+    Replace characters that XML forbids with U+FFFD; inside JSON text they are escaped instead.
     """
     yield _HEAD
     for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
@@ -33,7 +33,7 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
     for node, data in graph.nodes(data=True):
         yield f'    <node id="{node}">{_data("node", _NODE, data)}</node>\n'
     for source, target, data in graph.edges(data=True):
-        # The format wants ids of edges that occur once in the file: a relation's name is none.
+        # GraphML needs edge ids that are unique in the file, and a relation's name is not.
         identity = data.get("id") or content_id(source, data["kind"], target)
         yield f'    <edge id="{identity}" source="{source}" target="{target}">{_data("edge", _EDGE, data)}</edge>\n'
     yield "  </graph>\n</graphml>\n"

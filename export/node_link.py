@@ -1,4 +1,4 @@
-"""JSON: NetworkX's node-link form, which `networkx.node_link_graph` reads, with the tree."""
+"""JSON in NetworkX's node-link format, which `networkx.node_link_graph` reads, together with the tree."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,9 +9,9 @@ from .text import json_text
 
 
 def node_link(graph: TreeGraph) -> Iterator[str]:
-    """The graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
+    """Write the graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
 
-    `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}, with ids of nodes.
+    `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}; its lists contain node ids.
     """
     outline = Outline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
@@ -25,7 +25,7 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
 
 
 def _lines(items: Iterable[Any]) -> Iterator[str]:
-    """The items and the end of their list, each on a line of its own."""
+    """Write each item on its own line, then close the list."""
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{json_text(item)}"
     yield "]"

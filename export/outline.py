@@ -6,10 +6,10 @@ from ..graph_store.graph.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
 
 
 class Outline:
-    """What lies in what, largest and best connected first."""
+    """The hierarchy of communities and entities, with the largest and best connected first."""
 
     def __init__(self, graph: TreeGraph) -> None:
-        """Read the tree of a graph that `tree_graph` made."""
+        """Read the tree in a graph that `tree_graph` returned."""
         self._graph = graph
 
     @cached_property
@@ -26,27 +26,27 @@ class Outline:
 
     @cached_property
     def roots(self) -> list[str]:
-        """The communities that lie in no other, largest first."""
+        """The communities without a parent, largest first."""
         roots = [node for node in self.communities if not self._graph.out_degree(node)]
         return sorted(roots, key=self._by_size)
 
     def children(self, community: str) -> list[str]:
-        """The communities that lie in one, largest first."""
+        """Return the child communities of a community, largest first."""
         return sorted((node for node in self._inside(community) if self._kind(node) == "community"), key=self._by_size)
 
     def members(self, community: str) -> list[str]:
-        """The entities of a finest community, those with most triples first; of a coarser one none."""
+        """Return the entities of a finest-level community, those with most triples first; none for a coarser one."""
         return sorted((node for node in self._inside(community) if self._kind(node) == "entity"),
                       key=lambda node: (-len(self.triples(node)), self._graph.nodes[node]["name"], node))
 
     def keywords(self, community: str) -> list[str]:
-        """The keywords of a community, best first."""
+        """Return the keywords of a community, best first."""
         ranked = [(data["rank"], node) for node, _, data in self._graph.in_edges(community, data=True)
                  if data["kind"] == KEYWORD_OF]
         return [node for _, node in sorted(ranked)]
 
     def triples(self, entity: str) -> list[tuple[str, str, str]]:
-        """The triples of an entity as (head, tail, key), those that most sources support first."""
+        """Return the triples of an entity as (head, tail, key), those with most sources first."""
         edges = {(head, tail, key) for head, tail, key, data in [
             *self._graph.out_edges(entity, keys=True, data=True),
             *self._graph.in_edges(entity, keys=True, data=True)] if data["kind"] == "triple"}

@@ -1,7 +1,7 @@
-"""One HTML file that shows a knowledge tree: no network, no other files, and readable without its script.
+"""One HTML file that shows a knowledge tree. It needs no network and no other files, and is readable without scripts.
 
-All that comes from documents is escaped text. A policy in the page lets only its own style sheet and script take
-effect, by their hashes: even markup that slipped through would do nothing.
+All text from documents is escaped. A content security policy in the page allows only its own style sheet and script,
+by their hashes, so injected markup would have no effect.
 """
 
 import base64
@@ -16,22 +16,23 @@ from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
 from .outline import Outline
 from .text import printable
 
-# What the tree may take in all, in bytes: a page of 10 MB opens in seconds, several times as much in minutes.
+# The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
 _TREE_BYTES = 8_000_000
-# Beyond what a person looks through; each then has at least 2,000 bytes of the tree's.
+# More than a person looks through; each community then still has at least 2,000 bytes.
 _MOST_COMMUNITIES = 4_000
 _MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
-# Longer texts are cut, in characters: a quote is mostly a sentence, a summary a paragraph.
+# Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
 _QUOTE, _SUMMARY, _NAME = 300, 800, 200
-# Where there are many communities: a character for so many bytes of a community's share, at 3 bytes about a third.
+# With many communities, a summary has one character per this many bytes of its community's share: about a third at
+# 3 bytes a character.
 _SUMMARY_PART = 8
 
 
 def page(graph: TreeGraph) -> Iterator[str]:
-    """The page, in pieces: numbers, and the tree, largest first.
+    """Write the page, in pieces: the numbers, then the tree, largest communities first.
 
-    From a community lead its keywords, their triples with the words that support them, and the attributes of the
-    entities. What is left out above some number is counted where it would stand.
+    A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. Where a
+    limit leaves items out, the page shows how many.
     """
     style, script = _resource("page.css"), _resource("page.js")
     outline = Outline(graph)
@@ -63,12 +64,12 @@ def _hash(text: str) -> str:
 
 
 def _safe(text: str, most: int = _NAME) -> str:
-    """Text of a document as HTML, cut to a number of characters."""
+    """Escape text of a document for HTML, cut to `most` characters."""
     return escape(printable(text if len(text) <= most else text[:most - 1] + "…"))
 
 
 def _label(key: str, english: str, number: object = None) -> str:
-    """A text of ours, which the script translates by its key."""
+    """Return one of the page's own texts, which the script translates by its key."""
     given = "" if number is None else f' data-n="{number}"'
     return f'<span data-t="{key}"{given}>{english}</span>'
 
@@ -103,12 +104,12 @@ def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
     yield from (f'<tr><th scope="row">{name}</th><td>{value}</td></tr>\n' for name, value in rows)
     yield "</table>\n"
     if not about["current"]:
-        yield f'<p>{_label("behind", "The tree is behind the facts: build again, or run banyan reindex.")}</p>\n'
+        yield f'<p>{_label("behind", "The tree is out of date: build again, or run banyan reindex.")}</p>\n'
     yield "</section>\n"
 
 
 class _Tree:
-    """The nested communities, each within its share of what the page may hold."""
+    """The nested communities, each limited to its share of the page's size."""
 
     def __init__(self, graph: TreeGraph, outline: Outline) -> None:
         self._graph = graph
@@ -117,11 +118,11 @@ class _Tree:
         self._share = _TREE_BYTES // max(1, len(self._shown))
 
     def pieces(self) -> Iterator[str]:
-        """The tree, a piece for each of the coarsest communities."""
+        """Write the tree, one piece for each of the coarsest communities."""
         size = f"{_TREE_BYTES // 1_000_000} MB"
         limits = f"{_MOST_COMMUNITIES} / {_MOST_TRIPLES} / {_MOST_MEMBERS} / {_MOST_SOURCES}; {size}"
-        yield "<p>" + _label("capped", "What this page leaves out is counted where it would stand; "
-                                       "the JSON export holds everything.")
+        yield "<p>" + _label("capped", "Where this page omits items, it shows how many; "
+                                       "the JSON export contains everything.")
         yield " " + _label("limits", f"At most {_MOST_COMMUNITIES} communities, {_MOST_TRIPLES} triples of a keyword, "
                                      f"{_MOST_MEMBERS} other members of a community, {_MOST_SOURCES} quotes of a "
                                      f"triple; fewer where all would be more than {size}.",
@@ -160,7 +161,7 @@ class _Tree:
         return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}{rest}</ul>\n'
 
     def _keyword(self, node: str, room: "_Room") -> str:
-        """A keyword with its triples, as far as there is room; empty if there is none."""
+        """Write a keyword with as many triples as fit, or "" if the keyword itself does not fit."""
         head = f"<li><details><summary>{self._entity(node)}</summary>{self._attributes(node)}<ul>"
         if not room.takes(head):
             return ""
@@ -203,16 +204,16 @@ class _Tree:
 
 
 class _Room:
-    """What is left of a community's share, in bytes."""
+    """The rest of a community's share, in bytes."""
 
     def __init__(self, size: int) -> None:
         self._left = size
 
     def takes(self, part: str) -> bool:
-        """Whether a part fits; after the first that does not, none does."""
+        """Return True if the part fits; after the first that does not, no further part fits."""
         self._left -= len(part.encode())
         return self._left >= 0
 
     def fill(self, parts: Iterable[str]) -> list[str]:
-        """The parts that fit, up to the first that does not."""
+        """Return the parts that fit, up to the first that does not."""
         return list(takewhile(self.takes, parts))

@@ -1,20 +1,20 @@
-"""Texts of documents inside texts of ours."""
+"""Escaping of documents' texts for the export formats."""
 
 import re
 from typing import Any
 
 import orjson
 
-# All that XML 1.0 admits, which HTML shows as well; the rest would break a file or vanish unseen.
+# All characters that XML 1.0 allows, which HTML can show too; others would break a file or be invisible.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REPLACEMENT = "\ufffd"
 
 
 def printable(text: str) -> str:
-    """The text with a replacement mark for each character that XML forbids, as control characters are."""
+    """Replace each character that XML forbids, such as control characters, with a replacement mark."""
     return _UNPRINTABLE.sub(_REPLACEMENT, text)
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON on one line."""
+    """Return a value as JSON on one line."""
     return orjson.dumps(value).decode()

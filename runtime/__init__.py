@@ -1,1 +1,1 @@
-"""What runs have in common: cancellation, budgets, threads."""
+"""Services that all runs share: cancellation, budgets, threads, the audit log."""

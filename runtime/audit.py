@@ -1,6 +1,6 @@
-"""The audit log: who changed what, a JSON line for each change, in the home folder.
+"""The audit log in the home folder: one JSON line per change, with who made it.
 
-It holds names of clients and knowledge bases, ids of documents, and numbers: no question, no text, no secret.
+It contains names of clients and knowledge bases, ids of documents, and numbers, but no question, text or secret.
 """
 
 import getpass
@@ -18,11 +18,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 FILE = "audit.jsonl"
 MAX_BYTES = 10_000_000
-"""Of the file; a fuller one is `audit.1.jsonl` then, and the next fuller one pushes it to `audit.2.jsonl`."""
+"""Size at which the file is renamed to `audit.1.jsonl`; an existing `audit.1.jsonl` becomes `audit.2.jsonl`."""
 KEPT = 9
-"""Fuller ones that are kept: all together take at most a little over 100 MB."""
+"""Number of renamed files to retain: all files together take a little over 100 MB at most."""
 MAX_WHAT = 1_000
-"""Characters of what is said of a change."""
+"""The most characters in an entry's `what`."""
 
 Action = Literal["build", "decide", "edit", "delete", "schema", "settings", "rename", "drop", "restore", "set model",
                  "make key", "revoke key"]
@@ -46,10 +46,10 @@ class Entry(BaseModel):
 
 @contextmanager
 def acting(client: str) -> Iterator[None]:
-    """Within the block, and in tasks and threads that begin in it, changes are a client's; empty: as around it.
+    """Attribute all changes in the block, and in tasks and threads started in it, to a client.
 
     Args:
-        client: the name of its key.
+        client: the name of its key; empty keeps the current client.
     """
     token = _client.set(client or _client.get())
     try:
@@ -59,18 +59,18 @@ def acting(client: str) -> Iterator[None]:
 
 
 def client() -> str:
-    """The client whose changes these are; empty: there is none."""
+    """Return the client that makes the current changes; empty if there is none."""
     return _client.get()
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
-    """Write down a change that was made; all processes of a home folder write in turn.
+    """Append a change to the log; the processes that share a home folder write one at a time.
 
     Args:
-        home: the folder of the log; it is made if it is not there.
-        action: what was done.
-        knowledge_base: to which one.
-        what: to what of it, cut to `MAX_WHAT` characters.
+        home: the folder of the log, created if missing.
+        action: the kind of change.
+        knowledge_base: the changed knowledge base.
+        what: the changed part of it, cut to `MAX_WHAT` characters.
 
     Raises:
         OSError: the log cannot be written.
@@ -86,17 +86,17 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                line = line if file.read() == b"\n" else f"\n{line}"  # the last one was cut short
+                line = line if file.read() == b"\n" else f"\n{line}"  # the last line is incomplete
             file.write(line.encode())
 
 
 def entries(home: Path) -> Iterator[Entry]:
-    """The changes, oldest first; of a line that a kill or a full disk cut short, nothing.
+    """Read the changes, oldest first; skip a line that a kill or a full disk left incomplete.
 
     Raises:
         OSError: a file of the log cannot be read.
     """
-    with FileLock(home / f"{FILE}.lock"):  # else one is read twice, or not at all, while files are renamed
+    with FileLock(home / f"{FILE}.lock"):  # without it, a rename could make us read a file twice or not at all
         files = [path for path in (*(_older(home, number) for number in range(KEPT, 0, -1)), home / FILE)
                  if path.exists()]
         texts = [path.read_text("utf-8") for path in files]
@@ -119,5 +119,5 @@ def _older(home: Path, number: int) -> Path:
 def _system_user() -> str:
     try:
         return f"user:{getpass.getuser()}"
-    except (KeyError, OSError):  # one without a name, as in a container
+    except (KeyError, OSError):  # a user without a name, as in a container
         return f"user:{os.getuid()}"

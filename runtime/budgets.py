@@ -1,4 +1,4 @@
-"""What the calls to an endpoint leave behind: responses that are not paid twice, tokens, a budget."""
+"""Accounting for model calls: cached responses, token counts, budgets and allowances."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,11 +13,11 @@ from ..schemas.prices import Prices
 
 
 class BudgetExceeded(BanyanError):
-    """The hard budget is reached: no further call is paid. What was done so far stands."""
+    """The hard budget is reached, so no further call is made. Progress so far is saved."""
 
 
 class AllowanceSpent(BudgetExceeded):
-    """A client has spent what it may for now; `seconds` says for how long."""
+    """A client has used up its allowance; it is refilled in `seconds`."""
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)
@@ -25,60 +25,60 @@ class AllowanceSpent(BudgetExceeded):
 
 
 class Allowance(Protocol):
-    """What a client may spend in some time, by all that it asks for. Safe to use from several threads."""
+    """A client's spending limit per period, across all its requests. Safe to use from several threads."""
 
     def check(self) -> None:
-        """Called before a call is paid; asks nobody, and waits for nothing.
+        """Check the allowance before a paid call, without waiting.
 
         Raises:
-            AllowanceSpent: all is spent, as far as this process knows.
+            AllowanceSpent: the allowance is used up, as far as this process knows.
         """
 
     def look(self) -> None:
-        """Called before there is work: see what other processes have counted, too. May wait for a database."""
+        """Read what other processes have counted, before work starts. May wait for a database."""
 
     def spend(self, tokens: int) -> None:
-        """Count what was paid, before another call is checked; waits for nothing."""
+        """Count the tokens of a paid call, before the next call is checked. Does not wait."""
 
     def keep(self, tokens: int) -> None:
-        """Keep what was counted, for other processes and restarts. May wait for a database."""
+        """Save the counted tokens for other processes and restarts. May wait for a database."""
 
 
 class CallLedger(Protocol):
-    """Keeps responses and accounts. Safe to call from several threads."""
+    """A store of responses and token counts. Safe to call from several threads."""
 
     def lookup(self, key: str) -> str | None:
-        """The response recorded under a key, or None."""
+        """Return the response recorded under a key, or None."""
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
-        """Keep a paid call's response and add its tokens to the accounts, in one transaction. May wait for a disk.
+        """Save a paid call's response and count its tokens, in one transaction. May wait for a disk.
 
         Args:
             key: identifies the call.
-            step: the account the tokens go to, within the build and document that `charged` names.
+            step: the account to which the tokens are added, within the build and document that `charged` sets.
             response: the answer's text.
-            prompt_tokens: all that were read, those from the endpoint's cache among them.
-            completion_tokens: all that were written.
-            cached_tokens: how many of the prompt's the endpoint says it had in its cache.
-            wasted: the answer was paid and could not be used.
-            model: who answered, which says what it cost.
+            prompt_tokens: all prompt tokens, including those from the endpoint's cache.
+            completion_tokens: all completion tokens.
+            cached_tokens: the prompt tokens that the endpoint read from its cache.
+            wasted: whether the call was paid for but its answer was unusable.
+            model: the model that answered, which determines the price.
         """
 
     def check_budget(self) -> None:
-        """Called before a call is paid."""
+        """Check the budget before a paid call."""
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """Take a paid call from the budget: called as soon as it is answered, before another one is checked."""
+        """Subtract a paid call from the budget, as soon as it is answered and before the next call is checked."""
 
 
 class Budget:
-    """What may be spent, and what was. Safe to use from several threads; calls in flight may exceed it.
+    """A spending limit and the spending so far. Safe to use from several threads; calls in flight may exceed it.
 
     Args:
-        max_tokens: prompt and completion together; none: unlimited.
-        max_cost: in the prices' currency; none: unlimited.
-        prices: of the models that will be asked; needed for `max_cost`.
+        max_tokens: prompt and completion tokens together; None means unlimited.
+        max_cost: in the currency of the prices; None means unlimited.
+        prices: the prices of all models in use; required for `max_cost`.
     """
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
@@ -92,7 +92,7 @@ class Budget:
         self._lock = Lock()
 
     def add(self, model: str, prompt: int, completion: int, cached: int = 0) -> None:
-        """Count what was paid to a model."""
+        """Count the tokens of a paid call to a model."""
         with self._lock:
             self._prompt[model] += prompt
             self._completion[model] += completion
@@ -100,44 +100,44 @@ class Budget:
 
     @property
     def tokens_left(self) -> int | None:
-        """How many more tokens may be spent; None: any number."""
+        """The number of tokens that may still be spent; None means unlimited."""
         with self._lock:
             spent = self._prompt.total() + self._completion.total()
         return None if self._max_tokens is None else max(0, self._max_tokens - spent)
 
     def check(self) -> None:
-        """Refuse further calls once the budget is reached.
+        """Raise an error once the budget is reached.
 
         Raises:
-            BudgetExceeded: names what was spent, and the fix.
+            BudgetExceeded: with the amount spent and how to continue.
         """
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
                      for model in sorted(self._prompt)]
         if self._max_tokens is not None and tokens >= self._max_tokens:
-            raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}); run the "
-                                 "command again to go on from here, with a --max-tokens for what is left")
+            raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "
+                                 "is saved: to resume, run the command again with a --max-tokens for the rest")
         if self._max_cost is None:
             return
         known = [cost for cost in costs if cost is not None]
         if len(known) < len(costs):
-            raise BudgetExceeded("what was spent has no known price, so --max-cost cannot be kept: add the model to "
-                                 "the price file (BANYAN_PRICES), or run the command again without --max-cost")
+            raise BudgetExceeded("a model that was used has no known price, so --max-cost cannot be checked: add the "
+                                 "model to the price file (BANYAN_PRICES), or run the command again without --max-cost")
         if sum(known) >= self._max_cost:
-            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}); run the "
-                                 "command again to go on from here, with a --max-cost for what is left")
+            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}). Progress "
+                                 "is saved: to resume, run the command again with a --max-cost for the rest")
 
 
 class Usage:
-    """What a block's calls take, whether they are paid for now or were before. Safe to use from several threads."""
+    """The token usage of a block's calls, including calls answered from the cache. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self.calls = self.prompt = self.completion = 0
         self._lock = Lock()
 
     def add(self, prompt: int, completion: int) -> None:
-        """Count a call."""
+        """Count one call."""
         with self._lock:
             self.calls += 1
             self.prompt += prompt
@@ -145,35 +145,35 @@ class Usage:
 
 
 Account = Callable[[str, str, int, int], None]
-"""Puts down calls of a step to a model: the step, the model, how many calls, and the tokens that they read."""
+"""Records calls to a model: the step, the model, the number of calls, and the prompt tokens."""
 
 
 @dataclass(frozen=True)
 class Charge:
-    """Where paid calls are put down, and the budget they are taken from."""
+    """The accounts to which calls are charged, and the budget that limits them."""
 
     build: str = ""
-    """The run that asked; empty: none, as for a question."""
+    """The run that makes the calls; empty for a question."""
     document: str = ""
-    """The document that was read; empty: the knowledge base as a whole."""
+    """The document being read; empty for the knowledge base as a whole."""
     budget: Budget | None = None
     usage: Usage | None = None
-    """Told of every call, those among them that were paid before."""
+    """Counts every call, including calls answered from the cache."""
     account: Account | None = None
-    """Where calls of models that keep no responses are put down."""
+    """Records calls of models whose responses are not cached."""
     allowance: Allowance | None = None
-    """That of the client that asked."""
+    """The allowance of the client that makes the request."""
 
     def look(self) -> None:
-        """Called before there is work: see what of the client's allowance is spent. May wait for a database."""
+        """Read the client's allowance before work starts. May wait for a database."""
         if self.allowance is not None:
             self.allowance.look()
 
     def check(self) -> None:
-        """Called before a call is paid.
+        """Check the allowance and the budget before a paid call.
 
         Raises:
-            BudgetExceeded: the budget is reached, or the client's allowance spent.
+            BudgetExceeded: the budget is reached, or the client's allowance is used up.
         """
         if self.allowance is not None:
             self.allowance.check()
@@ -185,7 +185,7 @@ _CHARGE: ContextVar[Charge] = ContextVar("banyan_charge", default=Charge())  # n
 
 
 def charge() -> Charge:
-    """Where calls of this thread, or of the one that handed on its context, are put down."""
+    """Return the accounts to which calls in the current context are charged."""
     return _CHARGE.get()
 
 
@@ -193,9 +193,9 @@ def charge() -> Charge:
 def charged(*, build: str = "", document: str = "", budget: Budget | None = None,
             usage: Usage | None = None, account: Account | None = None,
             allowance: Allowance | None = None) -> Iterator[None]:
-    """Put down the calls of a block, and of the threads that it hands its context to, to a build and a document.
+    """Charge the calls of a block, and of the threads that inherit its context, to a build and a document.
 
-    What is not given stays as it is around the block.
+    Arguments that are not given keep the value from outside the block.
     """
     around = charge()
     token = _CHARGE.set(Charge(build or around.build, document or around.document, budget or around.budget,

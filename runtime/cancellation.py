@@ -1,6 +1,6 @@
-"""Cancelling a run: threads that wait for a call stop waiting, and long computations look at a flag.
+"""Cancellation of a run: threads stop waiting for calls, and long computations check a flag.
 
-In asyncio's own tasks a cancellation is asyncio's. Threads cannot be cancelled, so theirs is told to them.
+asyncio cancels its own tasks. Threads cannot be cancelled, so they check for a cancellation themselves.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from ..schemas.errors import BanyanError
 
 
 class CallCancelled(BanyanError):
-    """A step was given up because its run was cancelled. It is no failure of what was asked."""
+    """The run was cancelled, so the step was abandoned. The request itself did not fail."""
 
     def __init__(self) -> None:
-        super().__init__("the call was given up because its run was cancelled; run again to go on from there")
+        super().__init__("the call was cancelled with its run. Progress is saved: run again to resume")
 
 
 class Cancellation:
-    """Whether a run was cancelled, and the calls to cancel with it. Safe to use from threads and signal handlers."""
+    """The state of a run's cancellation and its cancellable calls. Safe to use from threads and signal handlers."""
 
     def __init__(self, outer: "Cancellation | None" = None) -> None:
         self._outer = outer
@@ -33,23 +33,23 @@ class Cancellation:
 
     @property
     def cancelled(self) -> bool:
-        """Whether it, or one around it, was cancelled."""
+        """Whether this cancellation, or an enclosing one, was triggered."""
         return self._cancelled or (self._outer is not None and self._outer.cancelled)
 
     def check(self) -> None:
-        """Raises CallCancelled if it was cancelled."""
+        """Raise CallCancelled if the run was cancelled."""
         if self.cancelled:
             raise CallCancelled
 
     def cancel(self) -> None:
-        """Cancel the calls under way, and those that follow."""
+        """Cancel the current and all further calls."""
         self._cancelled = True
         for call in self._calls.copy():
             call.cancel()
 
     @contextmanager
     def cancelling(self, call: Future[Any]) -> Iterator[None]:
-        """Within the block, a cancellation cancels the call."""
+        """Cancel the call if the run is cancelled within the block."""
         self._calls.add(call)
         try:
             if self._cancelled:
@@ -68,13 +68,13 @@ _CURRENT: ContextVar[Cancellation | None] = ContextVar("banyan_cancellation", de
 
 
 def current() -> Cancellation:
-    """The cancellation of the run that this thread works for."""
+    """Return the cancellation of the current thread's run."""
     return _CURRENT.get() or Cancellation()
 
 
 @contextmanager
 def cancellable() -> Iterator[Cancellation]:
-    """A block, and the threads it hands its context to, that can be cancelled from any thread."""
+    """Open a block that any thread can cancel, together with the threads that inherit its context."""
     cancellation = Cancellation(_CURRENT.get())
     token = _CURRENT.set(cancellation)
     try:
@@ -85,9 +85,9 @@ def cancellable() -> Iterator[Cancellation]:
 
 @contextmanager
 def cancelled_by_ctrl_c() -> Iterator[None]:
-    """A block that Ctrl-C cancels before it interrupts the main thread, which else waits for threads to end.
+    """Let Ctrl-C cancel the block before it interrupts the main thread, which would otherwise wait for its threads.
 
-    Outside the main thread, or where SIGINT is ignored or handled otherwise, nothing changes.
+    Does nothing outside the main thread, or where SIGINT is ignored or has another handler.
     """
     usual = (threading.current_thread() is threading.main_thread()
              and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
@@ -107,10 +107,10 @@ def cancelled_by_ctrl_c() -> Iterator[None]:
 
 
 def run_interruptible(main: Coroutine[Any, Any, _T]) -> _T:
-    """Like `asyncio.run`, also within `cancelled_by_ctrl_c`: Ctrl-C cancels `main`, and is raised when that has ended.
+    """Run like `asyncio.run`, also within `cancelled_by_ctrl_c`; on Ctrl-C, cancel `main`, wait for it, and raise.
 
-    Raised where it arrives, it would break off whichever callback of the event loop is at work, and what waits for
-    that callback would wait for ever.
+    A KeyboardInterrupt raised on arrival would break off an arbitrary callback of the event loop, and code that waits
+    for that callback would hang.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -118,16 +118,16 @@ def run_interruptible(main: Coroutine[Any, Any, _T]) -> _T:
     outer = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or outer is signal.SIG_IGN:
         return asyncio.run(main)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # only then does asyncio put its own in its place
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # asyncio installs its own handler only over this one
     with cancellable() as cancellation:
         try:
-            return asyncio.run(_heard(main, cancellation))
+            return asyncio.run(_run_and_cancel(main, cancellation))
         finally:
             signal.signal(signal.SIGINT, outer)
 
 
-async def _heard(main: Coroutine[Any, Any, _T], cancellation: Cancellation) -> _T:
-    """Run a coroutine whose calls are told of Ctrl-C at once: else one that waits begins in a cancelled one's turn."""
+async def _run_and_cancel(main: Coroutine[Any, Any, _T], cancellation: Cancellation) -> _T:
+    """Run a coroutine and cancel its calls at once on Ctrl-C; otherwise a waiting call would start in their place."""
     cancel = signal.getsignal(signal.SIGINT)
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -138,7 +138,7 @@ async def _heard(main: Coroutine[Any, Any, _T], cancellation: Cancellation) -> _
     signal.signal(signal.SIGINT, handle)
     try:
         return await main
-    except CallCancelled:  # a thread of it may have heard before its tasks did
+    except CallCancelled:  # a thread may have noticed the cancellation before the tasks did
         if cancellation.cancelled:
             raise asyncio.CancelledError from None
         raise
@@ -146,9 +146,9 @@ async def _heard(main: Coroutine[Any, Any, _T], cancellation: Cancellation) -> _
 
 @contextmanager
 def ctrl_c_deferred() -> Iterator[None]:
-    """A block at whose end Ctrl-C is heard, for libraries that crash where it interrupts them.
+    """Delay Ctrl-C until the end of the block, for libraries that crash when it interrupts them.
 
-    Outside the main thread, which alone hears it, nothing changes.
+    Does nothing outside the main thread, the only one that receives signals.
     """
     outer = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(outer):

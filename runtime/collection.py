@@ -1,7 +1,7 @@
-"""Python's collection of cycles, at rest while many objects are made that stay.
+"""Pauses of Python's cyclic garbage collector while many long-lived objects are created.
 
-The collector looks at all objects each time their number has grown by a quarter. While a graph is loaded, or arrays
-are made from it, it finds nothing, and that takes a third of the time.
+The collector scans all objects whenever their number has grown by a quarter. While a graph is loaded or converted to
+arrays it finds nothing, and takes a third of the time.
 """
 
 import gc
@@ -16,8 +16,8 @@ _collecting = True
 
 @contextmanager
 def at_rest() -> Iterator[None]:
-    """Collect nothing for a while, in any thread; may be nested."""
-    global _resting, _collecting  # noqa: PLW0603  (the collector is one for the process)
+    """Pause garbage collection in all threads; blocks may be nested."""
+    global _resting, _collecting  # noqa: PLW0603  (the process has only one collector)
     with _lock:
         if not _resting:
             _collecting = gc.isenabled()
@@ -29,7 +29,7 @@ def at_rest() -> Iterator[None]:
         with _lock:
             _resting -= 1
             if not _resting and _collecting:
-                # What was made joins the oldest objects at once; else it would be looked through on its way there.
+                # Move the new objects to the oldest generation at once, without scanning them on the way.
                 gc.freeze()
                 gc.unfreeze()
                 gc.enable()

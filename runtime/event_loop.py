@@ -1,7 +1,7 @@
-"""The process's own event loop: all calls to endpoints wait there, whichever thread or event loop asked for them.
+"""One event loop per process, on which all calls to endpoints wait, whichever thread or event loop makes them.
 
-Clients, semaphores and limiters of asyncio belong to one event loop, and LangGraph runs nodes in several threads and
-event loops. So the calls of a process run on one loop of their own, and their callers wait for a future.
+asyncio's clients, semaphores and limiters belong to one event loop, and LangGraph runs nodes in several threads and
+event loops. So all calls of a process run on one dedicated loop, and their callers wait for a future.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class EventLoopThread:
-    """An event loop in a daemon thread. Coroutines run in the context of the caller that hands them over."""
+    """An event loop in a daemon thread. Coroutines run in the context of the caller that submits them."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -35,11 +35,11 @@ class EventLoopThread:
         return self.result(self.submit(coroutine))
 
     def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
-        """Start a coroutine; what it comes to is asked for by `result`."""
+        """Start a coroutine; `result` returns its outcome."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def result(self, future: Future[_T]) -> _T:
-        """What a coroutine that was submitted comes to, while the calling thread waits.
+        """Wait for a submitted coroutine and return its result, blocking the calling thread.
 
         Raises:
             CallCancelled: the caller's run was cancelled; the coroutine is cancelled as well.
@@ -49,7 +49,7 @@ class EventLoopThread:
                 return future.result()
         except CancelledError:
             raise CallCancelled from None
-        except BaseException:  # an interrupt of the thread that waits
+        except BaseException:  # an interrupt of the waiting thread
             future.cancel()
             raise
 
@@ -58,11 +58,11 @@ class EventLoopThread:
         return await asyncio.wrap_future(self.submit(coroutine))
 
     def start(self, coroutine: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine whose outcome nobody waits for."""
+        """Run a coroutine without waiting for its outcome."""
         self.submit(coroutine)
 
 
 @once
 def process_loop() -> EventLoopThread:
-    """The event loop of this process, started at the first call."""
+    """Return the event loop of this process, started at the first call."""
     return EventLoopThread("banyan-event-loop")

@@ -1,4 +1,4 @@
-"""What a process has one of."""
+"""Values that a process creates once."""
 
 from collections.abc import Callable
 from threading import Condition
@@ -10,8 +10,8 @@ _T = TypeVar("_T")
 
 
 def once(create: Callable[[], _T]) -> Callable[[], _T]:
-    """Call a function without arguments once, and return that result ever after.
+    """Call a function without arguments once, and return that result on every call.
 
-    Unlike `functools.cache` it is called once even if several threads are the first at the same time.
+    Unlike `functools.cache`, it calls the function once even if several threads arrive at the same time.
     """
     return cached({}, condition=Condition())(create)

@@ -1,4 +1,4 @@
-"""Linear algebra in one thread, so that sums come out the same each time."""
+"""Single-threaded linear algebra, for sums that are the same on every run."""
 
 import threading
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-_lock = threading.RLock()  # of the process, as the limit is
+_lock = threading.RLock()  # one for the process, because the limit applies to the process
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep the libraries of linear algebra to one thread: several add up in an order of their own.
+    """Limit linear algebra libraries to one thread: several threads add numbers in a varying order.
 
-    The limit is the process's, and threadpoolctl lets one thread at a time set it: others wait here.
+    The limit applies to the whole process, and threadpoolctl lets one thread at a time set it: others wait here.
     """
     with _lock, ThreadpoolController().limit(limits=1):
         yield

@@ -1,4 +1,4 @@
-"""Folders for work that is thrown away: one user's, and removed even where their process was killed."""
+"""Temporary folders that only one user can access, and that are removed even if their process is killed."""
 
 import shutil
 import tempfile
@@ -13,12 +13,12 @@ _LOCK = ".lock"
 
 @contextmanager
 def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Within the block there is a new folder that this user alone can enter; those of killed processes go first.
+    """Create a temporary folder that only this user can enter, after removing folders of killed processes.
 
     Args:
-        place: where it is made.
-        prefix: what its name begins with.
-        suffix: what its name ends with.
+        place: the parent folder.
+        prefix: the beginning of the folder's name.
+        suffix: the end of the folder's name.
     """
     sweep_folders(place, prefix, suffix)
     with (tempfile.TemporaryDirectory(suffix, prefix, place, ignore_cleanup_errors=True) as folder,
@@ -27,7 +27,7 @@ def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
 
 
 def sweep_folders(place: Path, prefix: str, suffix: str = "") -> None:
-    """Remove the folders that killed processes left behind; arguments as of `own_folder`."""
+    """Remove the folders that killed processes left behind; the arguments are those of `own_folder`."""
     for lock in place.glob(f"{prefix}*{suffix}/{_LOCK}"):
         with suppress(Timeout, OSError), FileLock(lock, timeout=0):  # in use, or another user's
             shutil.rmtree(lock.parent)

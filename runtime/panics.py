@@ -1,6 +1,6 @@
-"""Panics of libraries that are written in Rust: failures that Python does not count among exceptions."""
+"""Panics of libraries written in Rust, which Python does not treat as exceptions."""
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return True for a panic of Rust's, which PyO3 raises as a BaseException of a class that it does not export."""
+    """Return True for a Rust panic, which PyO3 raises as a BaseException of a class that it does not export."""
     return type(error).__name__ == "PanicException"

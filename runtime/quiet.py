@@ -1,4 +1,4 @@
-"""Warnings of libraries that are none to our users, turned off for a moment."""
+"""Suppression of library warnings that do not concern our users."""
 
 import threading
 import warnings
@@ -10,9 +10,9 @@ _lock = threading.RLock()
 
 @contextmanager
 def ignoring(category: type[Warning]) -> Iterator[None]:
-    """Within the block warnings of a category are not shown, nor raised.
+    """Suppress warnings of a category within the block.
 
-    Filters are the process's: a thread that set them back while another is within would let it hear its warning.
+    Warning filters belong to the process: without the lock, one thread could restore another's warnings.
     """
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", category)

@@ -1,4 +1,4 @@
-"""Starting fast: what a process imports and loads stays until it ends."""
+"""Fast start of a process, whose imports and data stay until it ends."""
 
 import gc
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Within the block Python does not look for garbage, and what was made in it is not looked through later either.
+    """Turn garbage collection off within the block, and exclude the objects created in it from later collections.
 
-    Modules make hundreds of thousands of objects that stay: to look through them again and again takes a quarter of the
-    time of importing them.
+    Modules create hundreds of thousands of permanent objects; scanning them repeatedly takes a quarter of the import
+    time.
     """
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""OpenTelemetry spans, by its API alone: they go where the user's SDK sends them, and nowhere by default.
+"""OpenTelemetry spans, through the API only: they go where the user's SDK sends them, and nowhere by default.
 
-No span holds a question, a text, an answer, an error's text or a key. A span is the current one of its thread or task,
-so what is called from there, in threads and on event loops that are handed the context, is below it.
+No span contains a question, a text, an answer, an error's text or a key. A span is the current one of its thread or
+task, so calls in threads and event loops that inherit the context become its children.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ from opentelemetry.util.types import AttributeValue
 @contextmanager
 def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = SpanKind.INTERNAL, *,
          within: Context | None = None, expected: tuple[type[BaseException], ...] = ()) -> Iterator[Span]:
-    """A span around a block; of an exception that ends it the type is told.
+    """Open a span around a block; if an exception ends the block, record its type.
 
     Args:
-        name: of few values.
-        attributes: what is known when it begins.
-        kind: client: a call to another process; server: a request of one; internal: all else.
-        within: the span that it is below; none: the current one.
-        expected: exceptions that are no failures.
+        name: one of a small set of values.
+        attributes: the attributes known at the start.
+        kind: client for a call to another process, server for a request from one, otherwise internal.
+        within: the parent span's context; None means the current span.
+        expected: exceptions that do not count as failures.
     """
     with trace.get_tracer("banyan").start_as_current_span(
             name, within, kind, dict(attributes), record_exception=False, set_status_on_exception=False) as current:
@@ -32,12 +32,12 @@ def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = S
         except expected:
             raise
         except BaseException as error:
-            # Its text may quote what an endpoint repeated of a document.
+            # The exception's text may quote a document, so only its type is recorded.
             failed(current, type(error).__name__)
             raise
 
 
 def failed(current: Span, error: str) -> None:
-    """Mark what a span is of as failed, by the kind of error."""
+    """Mark a span as failed, with the kind of error."""
     current.set_attribute("error.type", error)
     current.set_status(StatusCode.ERROR)

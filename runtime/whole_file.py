@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all."""
+"""Atomic writing of a file."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A temporary file that is moved to `path` when the block ends: a reader sees the old file or the new one.
+    """Open a temporary file and move it to `path` when the block ends, so readers see the old file or the new one.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.

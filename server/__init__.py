@@ -1,1 +1,1 @@
-"""The server: REST, the web page, and what LangGraph's server mounts."""
+"""The server: REST, the web page, and the app that LangGraph's server mounts."""

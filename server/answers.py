@@ -1,4 +1,4 @@
-"""What the REST API answers: the models from which its description is generated."""
+"""The responses of the REST API, from whose models its description is generated."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -14,19 +14,19 @@ _T = TypeVar("_T")
 
 
 class Items(BaseModel, Generic[_T]):
-    """A list of all there are."""
+    """A complete list."""
 
     items: list[_T]
 
 
 class Page(Items[_T], Generic[_T]):
-    """Some items, of `total` that match."""
+    """A part of the `total` matching items."""
 
     total: int
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong."""
+    """The kind of error and its message."""
 
     type: str
     message: str
@@ -34,13 +34,13 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """Every answer with a status from 400 on."""
+    """The body of every response with a status of 400 or more."""
 
     error: ErrorDetail
 
 
 class Health(BaseModel):
-    """The process answers."""
+    """The process is alive."""
 
     status: Literal["ok"] = "ok"
 
@@ -54,7 +54,7 @@ class Ready(BaseModel):
 
 
 class KnowledgeBaseEntry(BaseModel):
-    """A knowledge base in numbers."""
+    """A knowledge base with its counts."""
 
     name: str
     documents: int
@@ -64,11 +64,11 @@ class KnowledgeBaseEntry(BaseModel):
     communities: int
     schema_version: int
     building: str | None = Field(description="id of the build that has not ended")
-    problem: str | None = Field(default=None, description="why it cannot be opened; its numbers are then 0")
+    problem: str | None = Field(default=None, description="why it cannot be opened; its counts are then 0")
 
 
 class KnowledgeBaseStatus(Status):
-    """A knowledge base in all numbers, as `banyan status` reports it."""
+    """A knowledge base with all counts, as `banyan status` reports them."""
 
     building: str | None = Field(description="id of the build that has not ended")
 
@@ -85,7 +85,7 @@ class AskAnswer(AskResult):
     """An answer with its citations."""
 
     trace: list[dict[str, Any]] | None = None
-    turn: int | None = Field(default=None, description="its number in its conversation, where it has one")
+    turn: int | None = Field(default=None, description="its number in the conversation, if it is in one")
 
 
 class Message(BaseModel):
@@ -96,28 +96,28 @@ class Message(BaseModel):
 
 
 class ConversationTurn(BaseModel):
-    """A question with its answer, as it was given."""
+    """A question with the answer that was given."""
 
     number: int
     asked_at: str
     question: str
     answer: AskAnswer
-    rating: int = Field(description="1: found good, -1: found bad, 0: not rated")
+    rating: int = Field(description="1: good, -1: bad, 0: not rated")
 
 
 class Conversation(BaseModel):
     """A conversation, oldest turn first."""
 
     title: str = ""
-    link: str | None = Field(default=None, description="what its link names; none: it is not shared")
+    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
     messages: list[Message]
-    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, where it was asked for")
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
 
 
 class ConversationItem(BaseModel):
     """A conversation in a list."""
 
-    name: str = Field(description="of its thread")
+    name: str = Field(description="the name of its thread")
     title: str
     link: str | None
     started_at: str
@@ -125,7 +125,7 @@ class ConversationItem(BaseModel):
 
 
 class SharedConversation(BaseModel):
-    """A conversation that is read by its link."""
+    """A conversation read through its link."""
 
     kb: str
     title: str
@@ -148,10 +148,10 @@ class BuildError(BaseModel):
 
 
 class BuildReview(BaseModel):
-    """What a build waits for a person to decide."""
+    """The decisions that a build waits for."""
 
     candidates: list[Candidate]
-    error: str = Field(default="", description="why the previous decisions could not be carried out")
+    error: str = Field(default="", description="why the previous decisions could not be applied")
 
 
 BuildStateName = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
@@ -172,7 +172,7 @@ class Build(BaseModel):
 
 
 class Node(BaseModel):
-    """An entity as it is drawn."""
+    """An entity in a drawing."""
 
     id: str
     name: str
@@ -182,7 +182,7 @@ class Node(BaseModel):
 
 
 class Edge(BaseModel):
-    """A fact as it is drawn."""
+    """A fact in a drawing."""
 
     id: str
     source: str
@@ -191,7 +191,7 @@ class Edge(BaseModel):
 
 
 class Subgraph(BaseModel):
-    """Entities and the facts among them; `total` is the number of entities to page through."""
+    """Entities and the facts among them; `total` counts the entities of all pages."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -213,7 +213,7 @@ class GraphTypes(BaseModel):
 
 
 class Evidence(BaseModel):
-    """Words of a document: its characters `start` to `end`."""
+    """The source of a fact: characters `start` to `end` of a document."""
 
     document: str
     start: int
@@ -274,7 +274,7 @@ class SchemaAnswer(BaseModel):
 
 
 class SchemaChange(BaseModel):
-    """A version of the schema, and what led to it."""
+    """A version of the schema, and the decisions that led to it."""
 
     version: int
     decisions: list[Decided]
@@ -283,9 +283,9 @@ class SchemaChange(BaseModel):
 
 
 class Decisions(BaseModel):
-    """What a person decided."""
+    """A person's decisions."""
 
     model_config = ConfigDict(extra="forbid")
 
-    decisions: list[Decision] = Field(max_length=1000, description="none: all candidates stay pending")
+    decisions: list[Decision] = Field(max_length=1000, description="empty: all candidates stay pending")
     who: str = Field(min_length=1, max_length=100)

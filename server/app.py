@@ -1,4 +1,4 @@
-"""The app: everything that is served on one port."""
+"""The app that serves everything on one port."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -41,14 +41,14 @@ _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, r
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
                needs_keys: bool = False, workers: int = 1) -> FastAPI:
-    """The app.
+    """Create the app.
 
     Args:
-        resources: models and open knowledge bases; none: those of this process's environment.
-        hosted: the app is mounted by LangGraph's own server, which brings its own MCP.
-        hosts: the names that the server answers to; none: any.
-        needs_keys: whether it answers nobody without a key, even while there are none.
-        workers: how many processes answer beside each other, this one included.
+        resources: models and open knowledge bases; None means those of the environment.
+        hosted: whether LangGraph's own server mounts the app; that server has its own MCP.
+        hosts: the host names that the server accepts; None accepts any.
+        needs_keys: whether every request needs a key, even while no key exists.
+        workers: the number of processes that serve, including this one.
     """
     service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
@@ -59,7 +59,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
             await anyio.to_thread.run_sync(charge().look)
             yield
 
-    # The gate has checked where a request comes from before it gets there.
+    # The gate has already checked the request's host and origin.
     mcp = None if hosted else mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
         sees=lambda request, name: request.state.bases.hold(name),

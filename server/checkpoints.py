@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints of builds, by LangGraph's own savers, in the server's database."""
+"""LangGraph's checkpoints of builds, stored in the server's database by LangGraph's own savers."""
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -13,20 +13,20 @@ from .database import ServerDatabase
 
 
 class Checkpoints(Protocol):
-    """Where builds wait for a person."""
+    """The checkpoints of builds that wait for a person."""
 
     def saver(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
-        """A saver for one run of a graph, with a connection of its own."""
+        """Return a saver for one run of a graph, with its own connection."""
 
     def delete(self, thread: str) -> None:
-        """Remove the checkpoints of a thread, if there are any."""
+        """Delete the checkpoints of a thread, if it has any."""
 
 
 def checkpoints_in(database: ServerDatabase) -> Checkpoints:
-    """The checkpoints in the server's database; their tables are made where there are none.
+    """Open the checkpoints in the server's database, creating their tables if missing.
 
     Raises:
-        DatabaseError: PostgreSQL is not there, or the package that keeps checkpoints in it is not installed.
+        DatabaseError: PostgreSQL cannot be reached, or the package for its checkpoints is not installed.
     """
     if isinstance(database.place, Path):
         return _SqliteCheckpoints(database.place)

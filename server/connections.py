@@ -1,8 +1,8 @@
-"""Connections of `banyan serve` that bring no request, or read no response: bounded, so that they keep nobody out.
+"""Limits on idle and slow connections of `banyan serve`, so they cannot keep others out.
 
-uvicorn bounds a request's head (h11, `h11_max_incomplete_event_size`) and connections in all (`limit_concurrency`),
-not how long a connection may take to bring a request or to read its response. httptools, which it prefers, bounds no
-head.
+uvicorn limits the size of a request's head (h11, `h11_max_incomplete_event_size`) and the number of connections
+(`limit_concurrency`), but not the time that a connection takes to send a request or to read its response. httptools,
+which uvicorn prefers, does not even limit the head.
 """
 
 import asyncio
@@ -16,32 +16,32 @@ if sys.platform != "win32":
     import resource
 
 HEAD_WITHIN = 10.0
-"""Seconds that a request's head may take, from the connection or the response before it."""
+"""Seconds for a request's head, counted from the connection or the previous response."""
 MAX_HEAD = 32 * 1024
-"""Bytes of a request's line and headers."""
+"""Most bytes of a request's line and headers."""
 READ_WITHIN = 10.0
-"""Seconds in which a client may leave parts of a response unread, and one more for each so many bytes of them:"""
+"""Seconds for which a client may leave parts of a response unread, plus one per SLOWEST_READER bytes of them."""
 SLOWEST_READER = 10_000
 _IN_SYSTEM = 128 * 1024
-"""Bytes of a response that the system takes over from the process, of which it does not say whether they are read."""
+"""The system's send buffer in bytes; the process cannot tell whether its contents were read."""
 _RESET = struct.pack("ii", 1, 0)
 _MOST_CONNECTIONS = 1000
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if it brings no request in time or reads its response too slowly.
+    """A connection that is closed if it sends no request in time or reads its response too slowly.
 
-    When there are too many, the one whose client has kept the server waiting longest is closed.
+    If there are too many connections, the one that has waited longest for its client is closed.
     """
 
     waits_since: float
-    """When it began to wait for a request."""
+    """When the connection began to wait for a request."""
     _unread_since: float | None = None
-    """Since when the client has read too little for more to be sent; None: it reads."""
+    """When the client stopped reading fast enough; None while it reads."""
     _unread: int = 0
-    """Bytes that waited to be sent then."""
+    """The number of unsent bytes at that time."""
     _behind: float = 0.0
-    """Seconds that the client is behind the slowest rate in this response."""
+    """Seconds by which the client is behind the slowest allowed rate in this response."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
@@ -54,7 +54,7 @@ class Connection(H11Protocol):
         self._expect_request()
 
     def _make_room(self, transport: asyncio.Transport, most: int) -> bool:
-        """Close a connection where there are too many, of this address or of all; return False if none can be."""
+        """Close a connection if there are too many of this address or in total; return False if none can be closed."""
         if len(self.connections) < most // 2:
             return True
         others = [other for other in self.connections if isinstance(other, Connection)]
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
         if len(same) >= most // 2:
             return _close_idle(same)
         if len(others) >= most - 1:
-            _close_idle(others)  # where none is, uvicorn answers that there are too many
+            _close_idle(others)  # without an idle one, uvicorn refuses the request
         return True
 
     def on_response_complete(self) -> None:
@@ -96,11 +96,11 @@ class Connection(H11Protocol):
 
     @property
     def idle_since(self) -> float | None:
-        """When it began to wait for its client; None: its request is being answered."""
+        """When the connection began to wait for its client; None while a request is being answered."""
         return self.waits_since if self.waits else self._unread_since
 
     def abort(self) -> None:
-        """Close at once, and let the system forget what was not read."""
+        """Close the connection at once, and drop the unread data from the system's buffer."""
         if self.transport.get_write_buffer_size():
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self.transport.abort()
@@ -111,7 +111,7 @@ class Connection(H11Protocol):
         self.loop.call_later(within, self._close_late, self.cycle)
 
     def _close_late(self, last: object) -> None:
-        # Also where it is closing: that waits until the client has read the rest.
+        # Closing connections as well: otherwise they would wait until the client has read the rest.
         if self.cycle is last:
             self.abort()
 
@@ -121,7 +121,7 @@ class Connection(H11Protocol):
 
 
 def _close_idle(connections: list[Connection]) -> bool:
-    """Close the connection that has waited longest for its client; return False if none waits."""
+    """Close the connection that has waited longest for its client; return False if no connection waits."""
     idle = [(since, number) for number, connection in enumerate(connections)
             if (since := connection.idle_since) is not None]
     if not idle:
@@ -138,7 +138,7 @@ def _address(transport: asyncio.Transport) -> str:
 
 
 def most_connections() -> int:
-    """How many connections the process has descriptors for, beside its knowledge bases; its limit is raised first."""
+    """Return how many connections the process has file descriptors for, after raising its limit."""
     if sys.platform == "win32":
         return _MOST_CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,11 +1,12 @@
-"""What a server keeps that is of no knowledge base: conversations, builds, uploads; for all its processes.
+"""The server's own data outside of knowledge bases (conversations, builds, uploads), shared by all its processes.
 
-By default that is the file `server.sqlite` of the home folder. With BANYAN_DATABASE_URL it is the schema `banyan` of
-that PostgreSQL database, which servers on several machines share. LangGraph's checkpoints are there, too
+By default this is the file `server.sqlite` in the home folder. With BANYAN_DATABASE_URL it is the schema `banyan` in
+that PostgreSQL database, which servers on several machines share. LangGraph's checkpoints are stored there as well
 (`checkpoints.py`).
 
-A table is added in `tables.py`; it is made when a server or command opens the database next. A module of its own holds
-the statements on it: SQL that both databases understand, or SQLAlchemy's Core, inside `transaction` or `reading`:
+To add a table, define it in `tables.py`; it is created when a server or command next opens the database. Put its
+statements in a separate module: SQL that both databases support, or SQLAlchemy's Core, inside `transaction` or
+`reading`:
 
     with database.transaction() as connection:
         connection.execute(text("INSERT INTO banyan_x VALUES (:id, 0) ON CONFLICT (id) DO NOTHING"), {"id": id})
@@ -28,31 +29,31 @@ from ..graph_store.postgresql import engine, explained, unreachable
 from .tables import METADATA
 
 FILE = "server.sqlite"
-"""Within the home folder; no knowledge base can be called so."""
+"""A file in the home folder; no knowledge base can have this name."""
 SCHEMA = "banyan"
-"""In PostgreSQL; the schemas of ledgers have longer names."""
+"""The schema in PostgreSQL; the schemas of ledgers have longer names."""
 SESSION = f"-c search_path={SCHEMA}"
 _TIMEOUT = 30.0
-"""Seconds that a transaction waits for those of others."""
+"""Seconds that a transaction waits for others."""
 _CONNECTIONS, _MORE_CONNECTIONS = 5, 20
-"""To PostgreSQL: that many are kept, and so many more made while many requests come at once."""
+"""Connections to PostgreSQL that stay open, and as many more during bursts of requests."""
 _MAKING = 0x62616E79616E
-"""The advisory lock of whoever makes the tables."""
+"""The advisory lock to hold while creating the tables."""
 _READING = "banyan_reading"
 
 
 class ServerDatabase:
-    """Connections to that database, for the threads of this process."""
+    """A pool of connections to the server's database, for the threads of this process."""
 
     def __init__(self, place: Path | SecretStr) -> None:
-        """Make the tables that are not there.
+        """Create missing tables.
 
         Args:
-            place: a file of SQLite's, or the address of a PostgreSQL database.
+            place: an SQLite file, or the address of a PostgreSQL database.
 
         Raises:
             DatabaseError: PostgreSQL cannot be reached.
-            sqlite3.DatabaseError: the file is no database.
+            sqlite3.DatabaseError: the file is not a database.
         """
         self.place = place
         if isinstance(place, Path):
@@ -62,7 +63,7 @@ class ServerDatabase:
             event.listen(self._engine, "connect", _prepare_file)
             event.listen(self._engine, "begin", _begin_in_file)
         else:
-            # Connections that a restart of the server has ended are made again, unseen.
+            # Replace connections that a restart of PostgreSQL has ended, without an error.
             self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
                                   pool_size=_CONNECTIONS, max_overflow=_MORE_CONNECTIONS)
         with self.transaction() as connection:
@@ -73,7 +74,7 @@ class ServerDatabase:
 
     @classmethod
     def of(cls, settings: Settings) -> "ServerDatabase":
-        """The database that the settings lead to."""
+        """Open the database that the settings name."""
         return cls(settings.database or settings.home / FILE)
 
     @property
@@ -83,29 +84,29 @@ class ServerDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A connection for changes: all or nothing, committed at the end of the block.
+        """Open a connection for changes, which are committed together at the end of the block.
 
         In SQLite one transaction writes at a time; in PostgreSQL each sees what others have committed meanwhile.
 
         Raises:
-            DatabaseError: PostgreSQL is not there, or refuses.
-            sqlite3.Error: SQLite does.
+            DatabaseError: PostgreSQL cannot be reached, or refuses.
+            sqlite3.Error: SQLite refuses.
         """
-        with self._explained(), self._connected() as connection, connection.begin():
+        with self._translate_errors(), self._connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection for reading, which in SQLite waits for nobody.
+        """Open a connection for reading, which never waits in SQLite.
 
         Raises:
             as `transaction`.
         """
-        with self._explained(), self._connected() as connection:
+        with self._translate_errors(), self._connect() as connection:
             yield connection.execution_options(**{_READING: True})
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
+    def _connect(self) -> Iterator[Connection]:
         try:
             connection = self._engine.connect()
         except SQLAlchemyError as error:
@@ -116,7 +117,7 @@ class ServerDatabase:
             yield connection
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except DatabaseError:
@@ -128,7 +129,7 @@ class ServerDatabase:
             raise (error.orig if isinstance(error, DBAPIError) else None) or error from None
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the idle connections."""
         self._engine.dispose()
 
 
@@ -138,6 +139,6 @@ def _prepare_file(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _begin_in_file(connection: Connection) -> None:
-    # One that wrote after it has read would fail instead of waiting, had another one written meanwhile.
+    # A transaction that writes after reading would fail, rather than wait, if another one had written in between.
     reading = connection.get_execution_options().get(_READING, False)
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

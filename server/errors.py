@@ -1,4 +1,4 @@
-"""Errors as responses: one JSON form for all, with their HTTP status."""
+"""Errors as responses: one JSON form for all, with the HTTP status."""
 
 import logging
 import sqlite3
@@ -31,57 +31,57 @@ _LOG = logging.getLogger("banyan.server")
 
 
 class RefusedError(BanyanError):
-    """A request that is refused; `status` is its HTTP status, `headers` go with it."""
+    """A refused request; `status` is its HTTP status, `headers` are sent with it."""
 
     status = 400
     headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
 
 
 class UnauthorizedError(RefusedError):
-    """No key, or an unknown one."""
+    """The key is missing or unknown."""
 
     status = 401
     headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
 
 
 class ForbiddenError(RefusedError):
-    """A key without the scope, or a page of another origin."""
+    """The key lacks the scope, or the request comes from a page of another origin."""
 
     status = 403
 
 
 class NotFoundError(RefusedError):
-    """There is nothing of that name."""
+    """There is nothing with that name."""
 
     status = 404
 
 
 class StateError(RefusedError):
-    """Not in the state that the request needs."""
+    """The state does not allow the request."""
 
     status = 409
 
 
 class TooLargeError(RefusedError):
-    """More than the settings allow."""
+    """The request exceeds a limit of the settings."""
 
     status = 413
 
 
 class HeadTooLargeError(RefusedError):
-    """A request's line and headers are longer than they may be."""
+    """The request's line and headers are too long."""
 
     status = 431
 
 
 class NotJsonError(RefusedError):
-    """A body that does not say that it is JSON."""
+    """The body is not declared as JSON."""
 
     status = 415
 
 
 class TooManyRequestsError(RefusedError):
-    """More requests than one client may send; `seconds` says when to try again."""
+    """The client has sent too many requests; `seconds` says when to try again."""
 
     status = 429
 
@@ -91,20 +91,20 @@ class TooManyRequestsError(RefusedError):
 
 
 class UnavailableError(RefusedError):
-    """Not ready, or too busy."""
+    """The server is not ready, or too busy."""
 
     status = 503
     headers = {"Retry-After": "5"}  # noqa: RUF012
 
 
 class DeadlineError(RefusedError):
-    """A question that took longer than it may."""
+    """The question took longer than allowed."""
 
     status = 504
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the question was not answered within {seconds:g} s (BANYAN_ASK_SECONDS): ask a simpler one, "
-                         "or ask again when there is less to do")
+                         "or ask again when the server is less busy")
 
 
 _STATUS: dict[type[BaseException], int] = {
@@ -115,19 +115,19 @@ _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeErro
 
 
 def status_of(error: BaseException) -> int:
-    """The HTTP status of an error: that of the nearest class that has one."""
+    """Return the HTTP status of an error: that of the nearest class that has one."""
     if isinstance(error, RefusedError):
         return error.status
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
 
 
 def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
-    """An error as a client sees it: without paths of the server, and without the text of a defect."""
+    """Describe an error to a client, without paths of the server and without the text of a defect."""
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return ErrorDetail(type="InternalError", request_id=request_id,
-                           message="a defect of the server; its log tells more under this request_id")
-    message = "the disk or a file failed the server; its log tells more" if not isinstance(error, BanyanError) else (
+                           message="an internal error; search the server's log for this request_id")
+    message = "the server could not read or write a file; see its log" if not isinstance(error, BanyanError) else (
         str(error).replace(str(settings.home.resolve()), "BANYAN_HOME")
         .replace(str(settings.home), "BANYAN_HOME"))
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
@@ -140,22 +140,22 @@ def _headers_of(error: Exception) -> dict[str, str] | None:
 
 
 def printable(text: str) -> str:
-    """The text without lone surrogates, which cannot be encoded."""
+    """Replace lone surrogates, which cannot be encoded."""
     return text.encode(errors="replace").decode()
 
 
 def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error as a response."""
+    """Return an error as a response."""
     return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
 
 
 def request_id(request: Request) -> str:
-    """What the request is called in the log and in its response."""
+    """Return the request's id, which is in the log and in its response."""
     return str(getattr(request.state, "request_id", ""))
 
 
 def error_told(error: Exception, request: Request) -> ErrorDetail:
-    """The detail of an error that ended a request; errors that are not the client's are logged."""
+    """Return the detail of an error that ended a request, after logging errors that are not the client's."""
     if not isinstance(error, BanyanError):
         _LOG.error("request %s failed", request_id(request), exc_info=error)
     elif isinstance(error, ReasonerError | DatabaseError):
@@ -166,12 +166,12 @@ def error_told(error: Exception, request: Request) -> ErrorDetail:
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
-    def refused(request: Request, error: Exception) -> JSONResponse:
+    def refusal(request: Request, error: Exception) -> JSONResponse:
         return error_response(status_of(error), error_told(error, request), _headers_of(error))
 
     def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101  (what it is registered for)
-        detail = ErrorDetail(type="ValidationError", message=_told(error.errors()), request_id=request_id(request))
+        detail = ErrorDetail(type="ValidationError", message=_problem(error.errors()), request_id=request_id(request))
         return error_response(422, detail)
 
     def of_http(request: Request, error: Exception) -> JSONResponse:
@@ -181,13 +181,13 @@ def add_error_handlers(app: FastAPI) -> None:
         return error_response(error.status_code, detail, dict(error.headers or {}))
 
     for kind in (BanyanError, sqlite3.OperationalError, OSError, Exception):
-        app.add_exception_handler(kind, refused)
+        app.add_exception_handler(kind, refusal)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, of_http)
 
 
-def _told(errors: Any) -> str:
-    """What is wrong with a request: the field and why, without the value, which may be anything."""
+def _problem(errors: Any) -> str:
+    """Return the first invalid field of a request and the reason, without the value, which may contain anything."""
     first = errors[0]
     where = ".".join(str(part) for part in first["loc"])
     return printable(f"{where}: {first['msg']}")[:1000]

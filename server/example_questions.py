@@ -1,4 +1,4 @@
-"""Questions that a knowledge base's own graph can answer: examples for a first visit, and what to ask next."""
+"""Questions that a knowledge base's graph can answer, as examples for a first visit and as follow-ups."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
@@ -10,17 +10,17 @@ from .answers import Node
 from .graph_view import GraphView
 
 _LOOKED_AT = 80
-"""Entities whose facts are looked at: the best connected ones, which a visitor has most likely heard of."""
+"""Entities to consider: the best connected ones, which a visitor most likely knows."""
 _FACTS = 40
-"""Facts of one entity that are looked at."""
+"""Facts of one entity to consider."""
 
 
 _FactsFrom = Callable[[str], Sequence[EdgeKey]]
-"""The facts that an entity is the head of, by its id."""
+"""Returns the facts whose head is the entity with this id."""
 
 
 class _Wording(NamedTuple):
-    """How a relation is asked for, and how its other end is described; `{}` is the entity."""
+    """The question for a relation, and the description of its other end; `{}` is the entity."""
 
     question: str
     description: str = ""
@@ -79,36 +79,36 @@ _RELATED: dict[Language, str] = {"en": "How is {} related to {}?", "zh": "{}和{
 
 
 _FIRST = ("discovered_by", "founded_by", "created_by", "directed_by", "performed_by", "produced_by")
-"""Relations that a first step follows, the most telling first: what is known of whoever did something."""
+"""Relations for the first step of a question over two facts, the most informative first."""
 _SHARED = 2
-"""Ends of one relation from one entity, at most, for "the discoverer of" it to name somebody."""
+"""Most facts of that relation from one entity, so "the discoverer of" it identifies somebody."""
 _SECOND = frozenset({"born_in", "died_in", "educated_at", "located_in", "flows_into", "founded_by", "directed_by",
                      "discovered_by"})
-"""Relations that a second step asks for: they have one answer in most cases."""
+"""Relations for the second step: they usually have one answer."""
 
 
 class _Question(NamedTuple):
     text: str
     form: str
-    """What it asks for: two questions of one form are no two examples."""
+    """The kind of question, so examples differ in kind."""
     about: str
 
 
 def example_questions(view: GraphView, *, about: Sequence[str] = (), most: int = 3) -> list[str]:
-    """Questions whose answers the graph holds, of different forms and about different entities where it can.
+    """Return questions whose answers are in the graph, of different forms and about different entities if possible.
 
     Args:
         view: the graph of a knowledge base.
-        about: ids of the entities that they begin with; none: the best connected ones.
-        most: how many at most.
+        about: ids of the entities to ask about; empty means the best connected ones.
+        most: the maximum number of questions.
 
     Returns:
-        The questions, in the language of the names in them: one over two facts first, where there is one.
+        The questions, in the language of their names; a question over two facts comes first, if there is one.
     """
     nodes = view.known(about) if about else view.nodes[:_LOOKED_AT]
-    facts = cache(partial(_facts_from, view))  # each kind of question looks at them, for each relation
+    facts = cache(partial(_facts_from, view))  # every kind of question reads them, for each relation
     chosen: list[_Question] = []
-    # A question of each kind in turn; a form or an entity comes again only where nothing else is left.
+    # Take a question of each kind in turn; repeat a form or an entity only if nothing else is left.
     for strict in (True, False):
         waiting = [kind(view, nodes, facts) for kind in (_of_two_facts, _of_values, _of_facts, _of_pairs)]
         while waiting and len(chosen) < most:
@@ -117,7 +117,7 @@ def example_questions(view: GraphView, *, about: Sequence[str] = (), most: int =
 
 
 def _take(questions: Iterator[_Question], chosen: list[_Question], *, strict: bool, most: int) -> bool:
-    """Take the next question that is unlike those chosen; False: there is none."""
+    """Take the next question that differs from those chosen; return False if there is none."""
     for question in questions:
         alike = [one for one in chosen if one.text == question.text
                  or (strict and (one.form == question.form or one.about == question.about))]
@@ -137,7 +137,7 @@ def _of_two_facts(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> 
 
 
 def _further(node: Node, step: tuple[str, str], facts: _FactsFrom) -> Iterator[_Question]:
-    """What can be asked of the other end of an entity's fact; `step` is the fact's relation and that end."""
+    """Yield questions about the other end of an entity's fact; `step` is the fact's relation and that end."""
     (first, middle), wordings = step, _RELATIONS[language_of(node.name)]
     described = wordings[first].description if first in wordings else ""
     for _, second, end in facts(middle) if described else ():
@@ -162,7 +162,7 @@ def _of_values(view: GraphView, nodes: Sequence[Node], _facts: _FactsFrom) -> It
 
 
 def _of_pairs(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iterator[_Question]:
-    """Of facts whose relation has no wording."""
+    """Yield questions about facts whose relation has no wording."""
     for node in nodes:
         language = language_of(node.name)
         for _, relation, end in facts(node.id):
@@ -171,5 +171,5 @@ def _of_pairs(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iter
 
 
 def _facts_from(view: GraphView, entity: str) -> list[EdgeKey]:
-    """The facts that an entity is the head of."""
+    """Return the facts whose head is the entity."""
     return [key for key in view.facts(entity)[:_FACTS] if key[0] == entity != key[2]]

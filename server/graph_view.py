@@ -1,4 +1,4 @@
-"""The graph of a knowledge base for browsing: by type, by name, by neighbourhood."""
+"""The graph of a knowledge base for browsing, by type, by name and by neighbourhood."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
@@ -15,75 +15,75 @@ from .answers import Edge, Node
 
 
 class GraphView:
-    """A state of a knowledge base, read from its index: what is shown costs, what is stored hardly does."""
+    """A snapshot of a knowledge base, read from its index: the cost depends on what is shown, hardly on the size."""
 
     def __init__(self, index: RetrievalIndex) -> None:
-        """See what an index has; nothing is read yet."""
+        """Wrap an index; nothing is read yet."""
         self.index = index
         self._browsing = index.browsing
-        self.nodes = self._made(self._browsing.ranked)
+        self.nodes = self._nodes(self._browsing.ranked)
         """All entities, best connected first."""
 
     @cached_property
     def types(self) -> Counter[str]:
-        """How many entities are of each type."""
+        """The number of entities of each type."""
         counts = np.bincount(self._browsing.type_of, minlength=len(self._browsing.types)).tolist()
         return Counter(dict(zip(self._browsing.types, counts, strict=True)))
 
     @cached_property
     def relations(self) -> Counter[str]:
-        """How many facts each relation has."""
+        """The number of facts of each relation."""
         return Counter(self.index.relation_counts())
 
     def node(self, entity: str) -> Node | None:
-        """An entity by its id."""
+        """Return an entity by its id, or None."""
         row = self.index.entity_at(entity)
         return None if row is None else self._node(row)
 
     def known(self, ids: Iterable[str]) -> Sequence[Node]:
-        """Those of the given entities that exist, best connected first."""
-        return self._made(self._by_rank(self._rows(ids)))
+        """Return the given entities that exist, best connected first."""
+        return self._nodes(self._by_rank(self._rows(ids)))
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
-        """Entities with a name that holds some words: those called so first, then those that begin so."""
-        return self._made(self._browsing.holding(words, kind))[:limit]
+        """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
+        return self._nodes(self._browsing.holding(words, kind))[:limit]
 
     def named(self, names: Sequence[str]) -> list[Node]:
-        """The entities with these names, in the order of the names."""
+        """Return the entities with these names, in the order of the names."""
         return [self._node(row) for row in dict.fromkeys(
             row for name in names for row in self._browsing.called(name).tolist())]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
-        """The entities that a fact connects with this one, best connected first."""
+        """Return the entities that share a fact with this one, best connected first."""
         ends = distinct(self.index.triples[self.index.incident(entity)][:, [0, 2]].reshape(-1))
-        return self._made(self._by_rank(ends[ends != self.index.entity_at(entity)]))
+        return self._nodes(self._by_rank(ends[ends != self.index.entity_at(entity)]))
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  ) -> Sequence[Node]:
-        """The entities that fit all of some conditions, best connected first.
+        """Return the entities that meet all given conditions, best connected first.
 
         Args:
-            kind: their type; empty: any.
-            relation: of one of their facts; empty: any.
-            chunks: one of which states something of them; none: any.
-            members: ids among which they are; none: any.
+            kind: the entity's type; empty means any.
+            relation: the relation of one of its facts; empty means any.
+            chunks: chunks of which at least one mentions the entity; None means any.
+            members: ids that include the entity; None means any.
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:
             fitting &= self._browsing.of_type(kind)
         if members is not None:
-            fitting &= self._marked(self._rows(members))
+            fitting &= self._mask(self._rows(members))
         if relation:
-            fitting &= self._marked(self.index.triples[self.index.of_relations([relation])][:, [0, 2]])
+            fitting &= self._mask(self.index.triples[self.index.of_relations([relation])][:, [0, 2]])
         if chunks is not None:
-            fitting &= self._marked(self.index.entities_in(chunks))
+            fitting &= self._mask(self.index.entities_in(chunks))
         ranked = self._browsing.ranked
-        return self._made(ranked[fitting[ranked]])
+        return self._nodes(ranked[fitting[ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
-        """The entities on a shortest way from one to another along facts, in either direction; empty: there is none.
+        """Return the entities on a shortest path between two entities, ignoring directions; empty if there is none.
 
-        Of several as short it is the one whose facts come first in the order of their keys, from the start on.
+        Of several shortest paths, return the one whose facts come first in the order of their keys, from the start on.
         """
         first, last = self._rows([start, end]).tolist()
         before = np.full(len(self.nodes), -1, np.int32)
@@ -93,7 +93,7 @@ class GraphView:
             ends = self.index.triples[self.index.incident_of(here)]
             ends = np.concatenate([ends[:, [0, 2]], ends[:, [2, 0]]])
             ends = ends[(before[ends[:, 0]] >= 0) & (before[ends[:, 1]] < 0)]
-            before[ends[::-1, 1]] = ends[::-1, 0]  # of several the first, which is written last
+            before[ends[::-1, 1]] = ends[::-1, 0]  # reversed, so the first of several is written last
             here = distinct(ends[:, 1]).astype(np.intp)
         if before[last] < 0:
             return []
@@ -103,7 +103,7 @@ class GraphView:
         return [self._node(row) for row in reversed(way)]
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
-        """The facts whose two ends are among some entities, or those of a relation."""
+        """Return the facts between the given entities, optionally only those of one relation."""
         rows = distinct(self._rows(node.id for node in nodes))
         triples = self.index.incident_of(rows)
         keys = [self.index.edges[row] for row in triples[np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)]]
@@ -111,48 +111,48 @@ class GraphView:
                 if relation in {"", key[1]}]
 
     def aliases(self, entity: str) -> list[str]:
-        """The other names of an entity, sorted."""
+        """Return the other names of an entity, sorted."""
         return self.index.about(self.index.entity_row[entity])[2:]
 
     def facts(self, entity: str) -> Sequence[EdgeKey]:
-        """The facts in which an entity is head or tail, sorted."""
+        """Return the facts in which an entity is head or tail, sorted."""
         rows = self.index.incident(entity)
         return Made(len(rows), lambda place: self.index.edges[int(rows[place])])
 
     def count(self, head: str, relation: str) -> int:
-        """How many facts of a relation an entity is the head of."""
+        """Return the number of facts with this head and relation."""
         rows = self.index.incident(head)
         return int(np.count_nonzero((self.index.triples[rows, 0] == self.index.entity_at(head))
                                     & np.isin(self.index.triples[rows, 1], self.index.relation_rows([relation]))))
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
-        """The chunks that state a fact, each with where it does; empty: there is no such fact."""
+        """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""
         row = self.index.edge_row(fact)
         return {} if row is None else {chunk: (start, end) for chunk, start, end in self.index.spans(row)}
 
     def _node(self, row: int) -> Node:
         name, kind, *_ = self.index.about(row)
         ends = self.index.triples[self.index.incident_at(row)]
-        # A fact between an entity and itself has two ends there.
+        # A fact between an entity and itself counts twice there.
         degree = int(np.count_nonzero(ends[:, [0, 2]] == row))
         return Node(id=self.index.entity_row.at(row), name=name, type=kind, degree=degree,
                     community=self._browsing.community(row))
 
-    def _made(self, rows: NDArray[np.integer]) -> Sequence[Node]:
-        """The entities of some rows, each made when it is asked for."""
+    def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
+        """Return the entities of the given rows, each created on access."""
         return Made(len(rows), lambda place: self._node(int(rows[place])))
 
     def _rows(self, ids: Iterable[str]) -> Rows:
-        """The rows of those of some entities that exist."""
+        """Return the rows of the given entities that exist."""
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Rows, best connected first."""
+        """Sort rows by rank, best connected first."""
         ranked: NDArray[np.int32] = self._browsing.ranked[np.sort(self._browsing.ranks[rows])]
         return ranked
 
-    def _marked(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Of each row whether it is among some."""
+    def _mask(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return a mask over all rows that is True for the given ones."""
         marked = np.zeros(len(self.nodes), bool)
         marked[rows] = True
         return marked

@@ -1,8 +1,8 @@
-"""What LangGraph's own server mounts (`http.app` in langgraph.json), so that one port serves everything.
+"""The app that LangGraph's own server mounts (`http.app` in langgraph.json), so one port serves everything.
 
-The app is mounted under its own paths and keeps its middleware, error handlers and lifetime to itself: Studio, a page
-of another origin, has to reach LangGraph's own routes. Those are behind a gate of their own, which lets in whom
-upstream would, and closes what upstream leaves open to everybody.
+The app is mounted at its own paths, with its own middleware, error handlers and lifespan: Studio, a page of another
+origin, must be able to reach LangGraph's routes. Those have a separate gate, which admits the clients that upstream
+would admit, and closes what upstream leaves open to everybody.
 """
 
 import json
@@ -26,15 +26,15 @@ from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others
 
 PREFIXES = ("/api", "/assets", "/chat", "/v1")
-"""Of the app's paths, beside `/`; LangGraph's server has none of them."""
+"""The app's paths besides `/`; LangGraph's server uses none of them."""
 CLOSED = ("/internal", "/deploy")
-"""Of upstream's paths that ask for no key: all threads are read and wiped below the one, the other starts a process."""
+"""Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
 _IN_PROCESS = "/noauth"
-"""The `root_path` of what the server asks itself; no request can set it."""
+"""The `root_path` of the server's requests to itself; no client's request can have it."""
 
 
 def is_ours(scope: Scope) -> bool:
-    """Whether a request is for the app."""
+    """Return True if a request is for the app."""
     path = scope["path"]
     return scope["type"] == "http" and (path == "/" or _below(path, PREFIXES))
 
@@ -44,13 +44,13 @@ def _below(path: str, prefixes: tuple[str, ...]) -> bool:
 
 
 class Within(BaseRoute):
-    """Hands the requests for an app's paths to it, as they are."""
+    """A route that passes requests for the app's paths to the app unchanged."""
 
     def __init__(self, app: FastAPI) -> None:
         self.app = app
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether the request is for the app."""
+        """Match requests for the app."""
         return (Match.FULL if is_ours(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,9 +59,9 @@ class Within(BaseRoute):
 
 
 class LangGraphGate:
-    """Stands before LangGraph's own routes: the same gate as before ours, which also asks for JSON.
+    """The same gate as for our routes, for LangGraph's own routes; it also requires JSON.
 
-    Studio's origins, those of `cors` in langgraph.json, may send requests as our own page may.
+    Studio's origins, the `cors` origins in langgraph.json, may send requests as our own page may.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
@@ -76,22 +76,22 @@ class LangGraphGate:
         if scope["type"] == "lifespan" or is_ours(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and _below(f"{scope['path']}/", CLOSED):
-            await error_response(404, ErrorDetail(type="NotFoundError", message="this is closed here"))(
+            await error_response(404, ErrorDetail(type="NotFoundError", message="this path is not available here"))(
                 scope, receive, send)
         else:
             await self._gate(scope, receive, send)
 
 
 def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
-    """An app that only serves another one, with its lifespan.
+    """Wrap an app in another one that only serves it, with its lifespan.
 
     Args:
-        app: what is served below `/` and the prefixes.
+        app: the app for `/` and the prefixes.
         settings: limits.
-        clients: who has a key or a token; where none is needed, only this machine is answered.
-        hosts: the names that LangGraph's routes answer to.
+        clients: the clients with a key or a token; if no key is needed, only this machine is served.
+        hosts: the host names that LangGraph's routes accept.
 
-    Where BANYAN_SERVER_HOSTS names this server for others, nobody is answered without a key.
+    If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
     """
 
     @asynccontextmanager
@@ -106,7 +106,7 @@ def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) ->
 
 def _app() -> Starlette:
     settings = default_resources().settings
-    # The address was chosen by whoever started the server. No page's name is an address.
+    # Whoever started the server chose its address. A page's name is never an IP address.
     hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
     ours = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
     service = ours.state.service

@@ -1,8 +1,8 @@
-"""What `/metrics` tells a Prometheus: requests, questions, builds, and the calls of a model.
+"""The metrics at `/metrics` for Prometheus: requests, questions, builds, and model calls.
 
-Labels are route templates, states, statuses and names of steps: nothing that a client sends, so that their number has a
-bound. Of several processes each writes to files in the folder PROMETHEUS_MULTIPROC_DIR, which `banyan serve --workers`
-makes, and whichever is asked adds them up.
+Labels are route templates, states, statuses and names of steps, never client input, so their number is limited.
+Each of several processes writes to files in the folder PROMETHEUS_MULTIPROC_DIR, which `banyan serve --workers`
+creates, and the process that answers adds them up.
 """
 
 import os
@@ -25,33 +25,33 @@ _STATES = ("queued", "running", "waiting")
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 
 _requests = Counter("banyan_requests", "Requests that were answered.", ["method", "route", "status"])
-_seconds = Histogram("banyan_request_seconds", "What they took, streams to their end.", ["method", "route"],
+_seconds = Histogram("banyan_request_seconds", "Seconds per request, streams to their end.", ["method", "route"],
                      buckets=_SECONDS)
-QUESTIONS = Gauge("banyan_questions_running", "Questions and searches that are being answered, without those that "
+QUESTIONS = Gauge("banyan_questions_running", "Questions and searches in progress, without those that "
                   "wait.", multiprocess_mode="livesum")
 _calls = Counter("banyan_llm_calls", "Calls of a model.", ["step"])
 _failures = Counter("banyan_llm_failures", "Calls of a model that failed.", ["step"])
-_tokens = Counter("banyan_llm_tokens", "Tokens of the calls that were answered; cached ones are among the prompt's.",
+_tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones are part of the prompt's.",
                   ["step", "kind"])
 
 
 def route_of(scope: Scope) -> str:
-    """The template of a request's route, once it was found; empty: there is none."""
+    """Return the template of a matched request's route; empty if there is none."""
     return getattr(scope.get("route"), "path", "") or ""
 
 
 def method_of(scope: Scope) -> str:
-    """A request's method, whatever a client sent."""
+    """Return a request's method, or "other" for an unknown one."""
     return scope["method"] if scope["method"] in _METHODS else "other"
 
 
 def count_request(scope: Scope, status: int, seconds: float) -> None:
-    """Count a request that was answered.
+    """Count an answered request.
 
     Args:
-        scope: ASGI's, after its route was found.
-        status: of the response.
-        seconds: that it took.
+        scope: ASGI's scope, after routing.
+        status: the response's status.
+        seconds: the duration.
     """
     route, method = route_of(scope) or "none", method_of(scope)
     _requests.labels(method, route, str(status)).inc()
@@ -60,7 +60,7 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
 
 @once
 def count_calls() -> None:
-    """Count the calls of models that this process sends from now on."""
+    """Count this process's model calls from now on."""
     observing.watch(_count_call)
 
 
@@ -74,10 +74,10 @@ def _count_call(fields: Mapping[str, Any]) -> None:
 
 
 def exposition(builds: Iterable[Build]) -> bytes:
-    """All that was counted, of all processes, in Prometheus's text form.
+    """Return all counts of all processes in Prometheus's text format.
 
     Args:
-        builds: those of the server.
+        builds: the server's builds.
     """
     registry = REGISTRY
     if folder := os.environ.get(_FOLDER):
@@ -85,19 +85,19 @@ def exposition(builds: Iterable[Build]) -> bytes:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
     states: list[str] = [build.state for build in builds]
-    # Of all processes, as their records have them: no sum of gauges.
+    # From the records of all processes, because gauges must not be added up.
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
              *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
     return generate_latest(registry) + "\n".join(lines).encode() + b"\n"
 
 
 def _forget_dead(folder: Path) -> None:
-    """Take what only processes that run have out of the sums: one that was killed answers nothing any more."""
+    """Remove the live gauges of processes that no longer run: a killed process answers nothing."""
     for file in folder.glob("gauge_live*_*.db"):
         process = int(file.stem.rpartition("_")[2])
         try:
             os.kill(process, 0)
         except ProcessLookupError:
             mark_process_dead(process)  # type: ignore[no-untyped-call]
-        except PermissionError:  # it runs, as somebody else's
+        except PermissionError:  # it runs as another user
             continue

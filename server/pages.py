@@ -1,4 +1,4 @@
-"""The web page: files of `web/`, and nothing else, to anybody who reaches the server."""
+"""The web page: the files of `web/` only, for anybody who can reach the server."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ WEB = Path(__file__).parent / "web"
 
 
 class _Assets(StaticFiles):
-    """Files that a browser keeps and asks after: nothing of anybody's is in them."""
+    """Files that a browser caches and revalidates; they contain no user data."""
 
     def file_response(self, *given: Any, **named: Any) -> Response:
         """See Starlette."""
@@ -21,11 +21,11 @@ class _Assets(StaticFiles):
 
 
 def add_pages(app: FastAPI, *, hosted: bool = False) -> None:
-    """Serve the page at `/`, its description of the API at `/docs`, and its files below `/assets`.
+    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`.
 
     Args:
         app: the app.
-        hosted: LangGraph's server mounts it, whose own description is at `/docs`.
+        hosted: whether LangGraph's server mounts the app; it has its own description at `/docs`.
     """
 
     @app.get("/", include_in_schema=False)

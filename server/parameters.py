@@ -1,4 +1,4 @@
-"""Parameters that several routes take, and the errors that they answer."""
+"""Parameters and error responses that several routes share."""
 
 from typing import Annotated, Any
 
@@ -6,11 +6,11 @@ from fastapi import Path, Query
 
 from .answers import ErrorBody
 
-# Checked again, and more closely, where a folder's name is made of it (graph_store/layout.py).
+# Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
 KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]
 BuildId = Annotated[str, Path(pattern=r"^[A-Za-z0-9.-]{1,64}$", description="the build's id")]
-Limit = Annotated[int, Query(ge=1, le=500, description="how many at most")]
-Offset = Annotated[int, Query(ge=0, le=2**31, description="how many are passed over")]
+Limit = Annotated[int, Query(ge=1, le=500, description="the maximum number of items")]
+Offset = Annotated[int, Query(ge=0, le=2**31, description="the number of items to skip")]
 DocumentId = Annotated[str, Query(alias="id", min_length=1, max_length=1000, description="the document's id")]
 NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=100)]
 TypeName = Annotated[str, Query(alias="type", max_length=200, description="only of this type")]
@@ -23,9 +23,9 @@ _ALWAYS = (400, 401, 403, 422, 429, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The description of a route's errors.
+    """Return the description of a route's errors.
 
     Args:
-        statuses: those of the route, besides those that every route may answer.
+        statuses: the statuses of the route, besides those of every route.
     """
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}

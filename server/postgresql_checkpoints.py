@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints in the PostgreSQL database that servers share; its packages are an extra."""
+"""LangGraph's checkpoints in the PostgreSQL database that servers share; it needs an extra of the package."""
 
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -15,7 +15,7 @@ from ..graph_store.postgresql import connection_string, explained
 from .database import SESSION
 
 _MAKING = 0x62616E79616F
-"""The advisory lock of whoever makes the tables."""
+"""The advisory lock to hold while creating the tables."""
 _POLL = 0.2
 
 
@@ -25,9 +25,9 @@ class PostgresqlCheckpoints:
     def __init__(self, url: SecretStr) -> None:
         self._url = url
         self._address = connection_string(url, SESSION)
-        with (self._explained(),
+        with (self._translate_errors(),
               psycopg.connect(self._address, autocommit=True, row_factory=dict_row) as connection):
-            # Whoever waits inside a statement would be waited for by the indexes that the other one makes.
+            # Poll, because the other process's index creation would wait for a statement that waits for the lock.
             while connection.execute(f"SELECT pg_try_advisory_lock({_MAKING}) AS held").fetchall() == [{"held": False}]:
                 time.sleep(_POLL)
             PostgresSaver(connection).setup()
@@ -38,17 +38,17 @@ class PostgresqlCheckpoints:
 
     @asynccontextmanager
     async def _saver(self) -> AsyncIterator[BaseCheckpointSaver[str]]:
-        with self._explained():
+        with self._translate_errors():
             async with AsyncPostgresSaver.from_conn_string(self._address) as saver:
                 yield saver
 
     def delete(self, thread: str) -> None:
         """See `Checkpoints.delete`."""
-        with self._explained(), PostgresSaver.from_conn_string(self._address) as saver:
+        with self._translate_errors(), PostgresSaver.from_conn_string(self._address) as saver:
             saver.delete_thread(thread)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.Error as error:

@@ -1,4 +1,4 @@
-"""What the routes work with: one of each for a server."""
+"""The server's shared objects, with which the routes work."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -26,25 +26,25 @@ from .security.clients import Clients
 
 _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0
-"""Seconds that builds have to end in when the server does. One that takes longer ends with the process, which costs it
-the step that is under way."""
+"""Seconds that builds have to end when the server stops. A slower build ends with the process, and loses its current
+step."""
 _FOLLOWED = 2.0
-"""Seconds between two looks at what was written."""
+"""Seconds between checks for new data."""
 _SWEPT = 30
-"""Looks between two at what they have dropped."""
+"""Checks for new data between two checks for dropped knowledge bases."""
 
 
 class Service:
-    """The resources of the process, and what runs on them."""
+    """The resources of the process, and the questions, builds and conversations that use them."""
 
     def __init__(self, resources: Resources, workers: int) -> None:
         self.resources = resources
         self.workers = workers
         self.ready = False
         self.idle = True
-        """Whether all builds had ended when the server did."""
+        """Whether all builds had ended when the server stopped."""
         self.model_from_page = False
-        """Whether the model was set while the server runs."""
+        """Whether the model was set at run time."""
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
         self._process: ProcessLock = (FileProcessLock(resources.settings.home)
@@ -59,7 +59,7 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Be at work within the block: the lifetime of the server."""
+        """Run the background tasks within the block, for the lifetime of the server."""
         await anyio.to_thread.run_sync(self._begin)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
@@ -86,10 +86,10 @@ class Service:
         try:
             self.builds.hand_over()
         except DatabaseError as error:
-            _LOG.warning("builds are taken up as those of a process that was killed: %s", error.here)
+            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s", error.here)
 
     async def _follow(self) -> None:
-        """Bring open knowledge bases up to what builds and other servers write."""
+        """Update open knowledge bases with the changes of builds and other servers."""
         for beat in count(1):
             await anyio.sleep(_FOLLOWED)
             try:
@@ -97,21 +97,21 @@ class Service:
                 if beat % _SWEPT == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
-                _LOG.warning("what was written is not seen for now: %s", getattr(error, "here", error))
+                _LOG.warning("new data cannot be seen for now: %s", getattr(error, "here", error))
 
     async def _warm_up(self) -> None:
-        """Load the model before the first question waits for it."""
+        """Load the embedding model before the first question needs it."""
         try:
             await anyio.to_thread.run_sync(lambda: self.resources.embedder.encode(["ready"]))
         except BanyanError:
-            # The server goes on, so that whoever looks at /api/ready is told.
+            # The server stays up, so /api/ready can report this.
             _LOG.exception("the embedding model cannot be loaded")
         else:
             self.ready = True
 
 
 def service_of(request: Request) -> Service:
-    """The service of the app that a request is for."""
+    """Return the service of a request's app."""
     return cast("Service", request.app.state.service)
 
 

@@ -10,20 +10,20 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 _SEND_TIMEOUT = 60.0
 """Seconds after which a client that reads nothing is disconnected."""
 _FAREWELL = 3.0
-"""Seconds that a stream has to end in when the server ends; less than open requests have (cli/serve.py)."""
+"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/serve.py)."""
 
 
 def event(name: str, data: Any) -> ServerSentEvent:
-    """An event with JSON data."""
+    """Return an event with JSON data."""
     return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
 
 
 def event_stream(events: AsyncIterator[ServerSentEvent], stopping: anyio.Event | None = None) -> EventSourceResponse:
-    """The response that sends events as they come.
+    """Return a response that sends events as they occur.
 
     Args:
-        events: closed when the client goes away.
-        stopping: set when the server ends: the events should end soon by themselves; none: they are cut off.
+        events: the events; the iterator is closed when the client disconnects.
+        stopping: set when the server stops, so the events end soon by themselves; None means they are cut off.
     """
     return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=stopping,
                                shutdown_grace_period=_FAREWELL if stopping else 0)

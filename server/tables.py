@@ -1,4 +1,4 @@
-"""The tables of what a server keeps, the same in SQLite and in PostgreSQL: see `database.py`."""
+"""The tables of the server's database, the same in SQLite and in PostgreSQL; see `database.py`."""
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, text
 
@@ -35,4 +35,4 @@ USAGE = Table(
     "banyan_usage", METADATA, _text("client", key=True), _text("day", key=True),
     Column("tokens", BigInteger, nullable=False))
 KEYS = Table("banyan_keys", METADATA, _text("name", key=True), Column("record", TEXT))
-"""Where servers share PostgreSQL: a key, or null where it was revoked."""
+"""The keys of servers that share PostgreSQL: a record, or null for a revoked key."""

@@ -1,4 +1,4 @@
-"""A span for each request, below the one of whoever sent it (W3C Trace Context), if its headers name one."""
+"""A span for each request, as a child of the sender's span (W3C Trace Context) if its headers name one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,20 +18,20 @@ _HEADERS = ("traceparent", "tracestate")
 
 @contextmanager
 def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
-    """A span around the answering of a request; no path, query or name of a client is in it, but its route's template.
+    """Open a span for a request, with the route's template but without path, query or the client's name.
 
     Args:
-        scope: ASGI's.
+        scope: ASGI's scope.
 
     Yields:
-        What to call with the status of the response at its end, streams included.
+        A function to call with the response's status when the response has ended, including streams.
     """
     headers = Headers(scope=scope)
     sender = _PROPAGATOR.extract({name: headers[name] for name in _HEADERS if name in headers})
     method = method_of(scope)
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
-        def told(status: int) -> None:
+        def finish(status: int) -> None:
             route = route_of(scope)
             current.update_name(f"{method} {route}".strip())
             current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
@@ -39,4 +39,4 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 failed(current, str(status))
 
-        yield told
+        yield finish

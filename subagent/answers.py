@@ -1,4 +1,4 @@
-"""What agents send to Banyan and get from it, as its tools describe it to them."""
+"""The inputs and outputs of Banyan's tools, with the descriptions that agents see."""
 
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ class Question(BaseModel):
 
 
 class RetrievedPassage(Frozen):
-    """A passage of a document: `text` is what it reads from character `start` to `end`."""
+    """A passage of a document: `text` is the document from character `start` to `end`."""
 
     document: str = Field(description="the document's id")
     title: str
@@ -26,13 +26,13 @@ class RetrievedPassage(Frozen):
 
 
 class SearchResult(Frozen):
-    """What a search found, best first."""
+    """The result of a search, best passages first."""
 
     passages: tuple[RetrievedPassage, ...]
 
 
 class AskResult(BaseModel):
-    """An answer whose every citation was found in its source."""
+    """An answer in which every citation was found in its source."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,4 @@
-"""How another agent asks: the retrieval graph of this process or a remote one, and its answer as text."""
+"""Asking Banyan from another agent, through this process's retrieval graph or a remote one."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..graph_store.layout import check_name
 
-# What OpenAI-compatible endpoints accept as the name of a function, or of a message's author.
+# Names of functions and message authors that OpenAI-compatible endpoints accept.
 _ASKABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# The graph has its own caps; a caller's limit, which it would inherit, counts the caller's steps.
+# The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
 
 
@@ -24,21 +24,21 @@ class Asker(Protocol):
 
     @property
     def knowledge_base(self) -> str:
-        """Its name."""
+        """The name of the knowledge base."""
         ...
 
     def ask(self, given: AskInput) -> AskOutput:
-        """The answer to a question or conversation; raises a `BanyanError` where there can be none."""
+        """Answer a question or conversation; raise a `BanyanError` if that is impossible."""
         ...
 
     async def aask(self, given: AskInput) -> AskOutput:
-        """The same, for an event loop."""
+        """Answer like `ask`, for an event loop."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalAsker:
-    """Asks the retrieval graph in this process, whatever checkpointer and context its caller runs with."""
+    """Asks the retrieval graph in this process, independent of the caller's checkpointer and context."""
 
     resources: Resources
     knowledge_base: str
@@ -46,18 +46,18 @@ class LocalAsker:
     _graph: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the name, and make the graph."""
+        """Check the name and build the graph."""
         check_name(self.knowledge_base)
-        # Otherwise it would write every step into a calling graph's checkpoints.
+        # With a checkpointer, it would write every step into the calling graph's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
         object.__setattr__(self, "_graph", graph)
 
     def ask(self, given: AskInput) -> AskOutput:
-        """The answer to a question or conversation."""
+        """Answer a question or conversation."""
         return cast("AskOutput", self._graph.invoke(self._input(given), context=self.context))
 
     async def aask(self, given: AskInput) -> AskOutput:
-        """The same, for an event loop."""
+        """Answer like `ask`, for an event loop."""
         return cast("AskOutput", await self._graph.ainvoke(self._input(given), context=self.context))
 
     def _input(self, given: AskInput) -> AskInput:
@@ -65,9 +65,9 @@ class LocalAsker:
 
 
 def resources_for(settings: Settings | None) -> Resources:
-    """What answers with these settings; none: the resources of this process. Nothing is opened yet.
+    """Return the resources for these settings, or this process's resources if None. Opens nothing yet.
 
-    The home stays the same folder when the working folder changes.
+    The home folder stays the same when the working folder changes.
     """
     if settings is None:
         return default_resources()
@@ -75,11 +75,11 @@ def resources_for(settings: Settings | None) -> Resources:
 
 
 def answer_text(answer: Mapping[str, Any]) -> str:
-    """An answer as another agent reads it: the text, then each source by its number, with the quoted words.
+    """Format an answer for another agent: the text, then each source by number, with the quoted words.
 
     Returns:
-        Each quote is in quotation marks on a line, escaped as in JSON: a document's words cannot pass for
-        anything else.
+        The text and its sources. Each quote is on one line in quotation marks, escaped as in JSON, so a
+        document's words cannot be mistaken for anything else.
     """
     sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
                f"{json.dumps(on_one_line(cited['quote']), ensure_ascii=False)}"
@@ -88,16 +88,16 @@ def answer_text(answer: Mapping[str, Any]) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text with every run of white space as one space."""
+    """Replace every run of white space with one space."""
     return " ".join(text.split())
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """A name that endpoints accept for a tool or an agent.
+    """Return a name for a tool or an agent that endpoints accept.
 
     Args:
-        prefix: what it begins with.
-        knowledge_base: its name ends the tool's, or a digest of it where it has other than ASCII letters or is long.
+        prefix: the beginning of the name.
+        knowledge_base: the knowledge base. Its name is appended, or a digest of it if it is long or not ASCII.
     """
     name = f"{prefix}_{knowledge_base}"
     if _ASKABLE.fullmatch(name):
@@ -106,11 +106,11 @@ def default_name(prefix: str, knowledge_base: str) -> str:
 
 
 def description_of(knowledge_base: str, about: str) -> str:
-    """The description for a calling agent.
+    """Return the description for a calling agent.
 
     Args:
-        knowledge_base: which is asked.
-        about: what its documents are about, in the words of whoever sets the agent up.
+        knowledge_base: the knowledge base to ask.
+        about: the subject of its documents, as given by the person who sets the agent up.
     """
     subject = f" about {about}" if about else ""
     return (f"Answers a question from the documents{subject} (knowledge base {knowledge_base!r}). Ask one "

@@ -18,14 +18,14 @@ from .tool import cannot_answer
 
 
 class SubagentOutput(AskOutput, total=False):
-    """The answer; `messages` ends with it as text, sources quoted."""
+    """The answer; its text, with quoted sources, is also the last of `messages`."""
 
     error: str
-    """Why there is no answer; absent where there is one."""
+    """Why there is no answer; absent if there is one."""
 
 
 class Subagent(TypedDict):
-    """What deepagents takes as `CompiledSubAgent`; your own graph adds the runnable as a node."""
+    """A subagent in the form of deepagents' `CompiledSubAgent`; your own graph adds the runnable as a node."""
 
     name: str
     description: str
@@ -35,24 +35,25 @@ class Subagent(TypedDict):
 
 def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
                 settings: Settings | None = None, resources: Resources | None = None) -> Subagent:
-    """A subagent that answers from a knowledge base.
+    """Return a subagent that answers from a knowledge base.
 
-    For deepagents: `create_deep_agent(model, subagents=[banyan.as_subagent("kb")])`. For a graph of your own:
-    `graph.add_node("documents", banyan.as_subagent("kb")["runnable"])`; state keys that your graph shares with
-    `SubagentOutput` (answer, citations, ...) are filled in as well.
+    For deepagents: `create_deep_agent(model, subagents=[banyan.as_subagent("kb")])`. For your own graph:
+    `graph.add_node("documents", banyan.as_subagent("kb")["runnable"])`. If your graph's state has keys of
+    `SubagentOutput` (answer, citations, ...), they are filled in as well.
 
     Args:
-        kb: the knowledge base. It may be built later; while there is none, the subagent says so.
-        name: what the subagent is called; none: `documents_` and the knowledge base.
-        about: what the documents are about, for the calling agent.
-        mode: "reject": it abstains where the documents do not answer; "open": own knowledge, marked.
+        kb: the knowledge base. You may build it later; until then the subagent reports that it does not exist.
+        name: the subagent's name; empty means `documents_` and the knowledge base.
+        about: the subject of the documents, for the calling agent.
+        mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
         context: every option of a question, instead of `mode`.
-        settings: home, models and limits; none: those of the environment.
-        resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
+        settings: home, models and limits; None means the environment's settings.
+        resources: resources that your code has opened, instead of `settings`; share them to load models only once.
 
     Returns:
-        Name, description and runnable. The last human message is the question; a follow-up is understood from the
-        messages before it. An error that can be fixed is the last message and `error`; the calling graph continues.
+        Name, description and runnable. The question is the last human message; the messages before it give a
+        follow-up its context. An error that can be fixed becomes the last message and `error`, and the calling graph
+        continues.
 
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
@@ -62,20 +63,20 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
 
 
 def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
-    """The subagent over an asker."""
+    """Wrap an asker as a subagent."""
     name = name or default_name("documents", asker.knowledge_base)
 
     def ask(state: MessagesState) -> SubagentOutput:
         try:
-            return _answered(name, asker.ask(_conversation(state["messages"])))
+            return _answer(name, asker.ask(_conversation(state["messages"])))
         except BanyanError as error:
-            return _failed(name, error)
+            return _failure(name, error)
 
     async def aask(state: MessagesState) -> SubagentOutput:
         try:
-            return _answered(name, await asker.aask(_conversation(state["messages"])))
+            return _answer(name, await asker.aask(_conversation(state["messages"])))
         except BanyanError as error:
-            return _failed(name, error)
+            return _failure(name, error)
 
     graph = StateGraph(SubagentOutput, input_schema=MessagesState, output_schema=SubagentOutput)
     graph.add_node("ask", RunnableLambda(ask, aask, name="ask"), input_schema=MessagesState)
@@ -86,9 +87,9 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
 
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    """The messages up to the last human one: what follows are a supervisor's calls and hand-overs.
+    """Return the messages up to the last human one, without a supervisor's later calls and hand-overs.
 
-    Messages without text, such as calls of tools, and the tools' replies are left out.
+    Omit messages without text, such as tool calls, and the tools' replies.
     """
     conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
@@ -97,9 +98,9 @@ def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
     return AskInput(messages=conversation)
 
 
-def _answered(name: str, answer: AskOutput) -> SubagentOutput:
+def _answer(name: str, answer: AskOutput) -> SubagentOutput:
     return cast("SubagentOutput", {**answer, "messages": [AIMessage(answer_text(answer), name=name)]})
 
 
-def _failed(name: str, error: BanyanError) -> SubagentOutput:
+def _failure(name: str, error: BanyanError) -> SubagentOutput:
     return {"abstained": True, "error": str(error), "messages": [AIMessage(cannot_answer(str(error)), name=name)]}

@@ -1,4 +1,4 @@
-"""The facts of the graph that the words of an answer's citations state."""
+"""Facts of the graph that support an answer: those stated by its citations."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -10,7 +10,7 @@ from ..schemas.naming import entity_id
 
 
 class Cited(Protocol):
-    """Words of a document that an answer quotes: its characters `start` to `end`."""
+    """A citation: characters `start` to `end` of a document."""
 
     @property
     def document(self) -> str:
@@ -29,31 +29,31 @@ class Cited(Protocol):
 
 
 class Resolved(Protocol):
-    """What documents state, as it is in the graph: a `ResolvedGraph`, or the index of one."""
+    """The statements of documents as resolved in the graph: a `ResolvedGraph`, or its index."""
 
     def canonical(self, entity: str, /) -> str:
-        """The entity that one is part of."""
+        """Return the canonical entity of an entity."""
         ...
 
     def edge_of(self, fact: EdgeKey, /) -> EdgeKey | None:
-        """The triple that a fact belongs to; None: there is none."""
+        """Return the triple that a fact belongs to, or None."""
         ...
 
 
 class Stated(NamedTuple):
-    """What cited words state: keys of facts, sorted, and ids of the entities that they name."""
+    """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
 
     facts: list[EdgeKey]
     entities: set[str]
 
 
 def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) -> Stated:
-    """The facts that cited words state, and the entities that these words name.
+    """Return the facts that the cited text states, and the entities that it names.
 
     Args:
-        kb: has what each chunk states.
-        graph: its graph or its index.
-        citations: the cited words.
+        kb: the knowledge base with the facts of each chunk.
+        graph: its graph or index.
+        citations: the cited text.
     """
     facts: set[EdgeKey] = set()
     named: set[str] = set()
@@ -70,7 +70,7 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) ->
 
 
 def _cited_chunks(kb: KnowledgeBase, citations: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
-    """The chunks that hold cited words, each with the citations of its document."""
+    """Yield the chunks that contain cited text, each with the citations of its document."""
     of: dict[str, list[Cited]] = {}
     for citation in citations:
         of.setdefault(citation.document, []).append(citation)
@@ -82,6 +82,6 @@ def _cited_chunks(kb: KnowledgeBase, citations: Sequence[Cited]) -> Iterator[tup
 
 
 def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Cited]) -> bool:
-    """Whether a span of a chunk lies in cited words, at least in part."""
+    """Return True if a span of a chunk overlaps cited text."""
     start, end = chunk.start + span.start, chunk.start + span.end
     return any(citation.start < end and citation.end > start for citation in cited)

@@ -1,4 +1,4 @@
-"""A Banyan that runs elsewhere, behind LangGraph's server: as a node, a tool or a subagent."""
+"""A Banyan on another server, behind LangGraph's server: as a node, a tool or a subagent."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ _TIMEOUT = 300.0
 
 
 class RemoteError(BanyanError):
-    """A remote Banyan cannot be reached, or reports why it cannot answer."""
+    """A remote Banyan cannot be reached, or reports that it cannot answer."""
 
 
 class Remote:
     """The retrieval graph of a server (`langgraph dev`, or a deployment), open within a `with` or `async with` block.
 
-    Use its tools and graphs only within the block; its connections are closed with it. In an `async with` block the
-    tool, the subagent and the graph are awaited; in a `with` block they are invoked, or awaited through a thread.
+    Use its tools and graphs only within the block, which closes its connections at the end. In an `async with` block,
+    await the tool, the subagent and the graph. In a `with` block, invoke them, or await them through a thread.
     Never call the server from within itself.
     """
 
@@ -40,20 +40,20 @@ class Remote:
 
         Args:
             url: the server, such as "http://127.0.0.1:2024".
-            kb: the knowledge base that is asked, one of the server's.
-            mode: "reject": abstain where the documents do not answer; "open": own knowledge, marked.
+            kb: the knowledge base to ask, on that server.
+            mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
             context: every option of a question, instead of `mode`.
             graph: the graph's name on the server.
-            api_key: the server's key; none is looked for in the environment.
-            headers: sent with each request.
-            timeout: seconds without a sign of the server.
+            api_key: the server's key; None does not look for one in the environment.
+            headers: headers to send with each request.
+            timeout: seconds to wait for a sign of life from the server.
 
         Raises:
             KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
         """
         self.url = url
         self.knowledge_base = check_name(kb)
-        self._context = _changed(context or AskContext(mode=mode))
+        self._context = _changed_values(context or AskContext(mode=mode))
         self._name = graph
         self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
         self._graph: RemoteGraph | None = None
@@ -70,34 +70,34 @@ class Remote:
         return self._graph
 
     def as_tool(self, *, name: str = "", about: str = "") -> BaseTool:
-        """As `banyan.as_tool`."""
+        """Return a tool, like `banyan.as_tool`."""
         return tool_of(self, name=name, about=about)
 
     def as_subagent(self, *, name: str = "", about: str = "") -> Subagent:
-        """As `banyan.as_subagent`."""
+        """Return a subagent, like `banyan.as_subagent`."""
         return subagent_of(self, name=name, about=about)
 
     def ask(self, given: AskInput) -> AskOutput:
-        """The answer to a question or conversation.
+        """Answer a question or conversation.
 
         Raises:
-            RemoteError: the server cannot be reached, or it says why there is no answer.
+            RemoteError: the server cannot be reached, or it reports why there is no answer.
         """
         if self.graph.sync_client is None:
             raise RemoteError("the connection was opened with `async with`: await the answer, or open it with `with`")
         try:
             return self._answer(self.graph.invoke(self._input(given), context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
-            raise self._explained(error) from error
+            raise self._remote_error(error) from error
 
     async def aask(self, given: AskInput) -> AskOutput:
-        """The same, for an event loop."""
+        """Answer like `ask`, for an event loop."""
         if self.graph.client is None:
             return await asyncio.to_thread(self.ask, given)
         try:
             return self._answer(await self.graph.ainvoke(self._input(given), context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
-            raise self._explained(error) from error
+            raise self._remote_error(error) from error
 
     def _input(self, given: AskInput) -> dict[str, Any]:
         messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
@@ -109,7 +109,7 @@ class Remote:
             raise RemoteError(f"{self.url} gave no answer; see the log of that server")
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
 
-    def _explained(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
+    def _remote_error(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
         if isinstance(error, RemoteException):
             detail = error.args[0]
             return RemoteError(str(detail.get("message", detail)) if isinstance(detail, dict) else str(detail))
@@ -135,8 +135,8 @@ class Remote:
             await graph.client.aclose()
 
 
-def _changed(context: AskContext) -> dict[str, Any]:
-    """The values that differ from the defaults, as JSON data: a server of another version may not know the rest."""
+def _changed_values(context: AskContext) -> dict[str, Any]:
+    """Return the values that differ from the defaults, as JSON data: an older server may not know the others."""
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

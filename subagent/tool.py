@@ -17,21 +17,21 @@ from .asking import Asker, LocalAsker, answer_text, default_name, description_of
 
 def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
             settings: Settings | None = None, resources: Resources | None = None) -> BaseTool:
-    """A LangChain tool that answers a question from a knowledge base; for any agent that calls tools.
+    """Return a LangChain tool that answers a question from a knowledge base, for any agent that calls tools.
 
     Args:
-        kb: the knowledge base. It may be built later; while there is none, the tool says so.
-        name: what the tool is called; none: `ask_` and the knowledge base.
-        about: what the documents are about ("the company's travel rules"), for the calling agent.
-        mode: "reject": the tool abstains where the documents do not answer; "open": own knowledge, marked.
+        kb: the knowledge base. You may build it later; until then the tool reports that it does not exist.
+        name: the tool's name; empty means `ask_` and the knowledge base.
+        about: the subject of the documents ("the company's travel rules"), for the calling agent.
+        mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
         context: every option of a question, instead of `mode`.
-        settings: home, models and limits; none: those of the environment.
-        resources: those that your own code has opened, instead of `settings`; what shares them loads models once.
+        settings: home, models and limits; None means the environment's settings.
+        resources: resources that your code has opened, instead of `settings`; share them to load models only once.
 
     Returns:
         A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
-        quoted sources, its artifact the whole `AskOutput`. An error that the caller can fix is a
-        tool message of status "error".
+        quoted sources; its artifact is the whole `AskOutput`. An error that the caller can fix becomes a
+        tool message with status "error".
 
     Raises:
         KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
@@ -41,16 +41,16 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
 
 
 def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
-    """The tool over an asker; arguments as those of `as_tool`."""
+    """Wrap an asker as a tool; the other arguments are those of `as_tool`."""
     def ask(question: str) -> tuple[str, AskOutput]:
         try:
-            return _replied(asker.ask(AskInput(question=question)))
+            return _content_and_artifact(asker.ask(AskInput(question=question)))
         except BanyanError as error:
             raise ToolException(str(error)) from error
 
     async def aask(question: str) -> tuple[str, AskOutput]:
         try:
-            return _replied(await asker.aask(AskInput(question=question)))
+            return _content_and_artifact(await asker.aask(AskInput(question=question)))
         except BanyanError as error:
             raise ToolException(str(error)) from error
 
@@ -60,7 +60,7 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
         response_format="content_and_artifact", handle_tool_error=_cannot, handle_validation_error=_not_a_question)
 
 
-def _replied(answer: AskOutput) -> tuple[str, AskOutput]:
+def _content_and_artifact(answer: AskOutput) -> tuple[str, AskOutput]:
     return answer_text(answer), answer
 
 
@@ -69,7 +69,7 @@ def _cannot(error: ToolException) -> str:
 
 
 def cannot_answer(reason: str) -> str:
-    """What a calling agent reads instead of an answer."""
+    """Return the text that a calling agent reads instead of an answer."""
     return (f"The question could not be answered: {reason}. Fix that and ask again if you can; else tell the user, "
             "and do not answer on the documents' behalf.")
 

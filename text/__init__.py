@@ -1,1 +1,1 @@
-"""Sentences, scripts, tokens, dates and quantities: what several parts need of a text."""
+"""Sentences, scripts, tokens, dates and quantities: text analysis that several parts of the package share."""

@@ -1,4 +1,4 @@
-"""Text as it is stored: what cannot be stored or shown is taken out once, where a text enters."""
+"""Cleaning of text before it is stored: characters that cannot be stored or shown are removed once, on input."""
 
 import re
 from typing import TypeVar
@@ -13,15 +13,15 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    r"""The text as it is stored.
+    r"""Return the text in the form in which it is stored.
 
     Args:
         text: any text.
 
     Returns:
-        The text with `\n` as its only line break (form feeds and the like are line breaks too),
-        without control characters but tab, and with U+FFFD for lone surrogates. Nothing else is
-        changed.
+        The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
+        without control characters except tab, and with U+FFFD for lone surrogates. Everything else is
+        unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
@@ -30,16 +30,16 @@ def clean_text(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a name or value with its white space collapsed, as it is stored and shown.
 
-    A line that breaks between two Chinese or Japanese characters leaves no space: none stands between words there.
+    A line that breaks between two Chinese or Japanese characters leaves no space: words there have none between.
     """
     return " ".join(_CJK_BREAK.sub("", text).split())
 
 
 def clean_json(value: _T) -> _T:
-    """Return a decoded JSON value with every text in it, names of fields included, as `clean_text` has it.
+    """Apply `clean_text` to every string in a decoded JSON value, including the names of fields.
 
     Raises:
-        RecursionError: it is nested deeper than Python allows.
+        RecursionError: the value is nested deeper than Python allows.
     """
     if isinstance(value, str):
         return clean_text(value)  # type: ignore[return-value]

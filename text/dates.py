@@ -1,4 +1,4 @@
-"""Dates as sources write them: found in a text, brought to their normal form, and what that form says.
+"""Dates: find them in a text, bring them to a normal form, and interpret that form.
 
 The normal form is ISO 8601 with the precision that the date has ("1867-11-07", "2019-03", "1867"), with
 the additions of its EDTF profile: "199X" a decade, "18XX" a century, "1914/1918" an interval, "1867~"
@@ -39,7 +39,7 @@ _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
 
-# As they stand in a text. "may" is a month only with a capital.
+# Month names as written in a text. "may" is a month only with a capital.
 _WRITTEN_MONTH = (r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
                   r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?)")
 _RECENT = r"(?:1\d{3}|20\d{2})"
@@ -56,31 +56,31 @@ _WRITTEN = "|".join((
     r"\b\d{1,4}\s(?:BCE|BC|AD|CE)\b|\bAD\s\d{1,4}\b"))
 
 
-def _alone(before: str, interval: str = "") -> str:
-    """A year, a decade or an interval that is not a quantity."""
+def _bare_years(before: str, interval: str = "") -> str:
+    """Return a pattern for a year, a decade or an interval that is not a quantity."""
     return (rf"(?:\bc(?:irca|a)?\.\s?)?(?<![{before}]){_RECENT}s?{interval}(?![\d,.]\d|\d|%)\b"
             r"(?!\s?(?:km|kilomet|met|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
             r"million|billion|thousand|kg|tonnes|tons|mm|cm|m\b))")
 
 
-_DATES = re.compile(_WRITTEN + "|" + _alone(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
-_SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_alone('.,$€£¥#0-9')}")
+_DATES = re.compile(_WRITTEN + "|" + _bare_years(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
+_SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_bare_years('.,$€£¥#0-9')}")
 _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 
 
 def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]]:
-    """Where dates stand in a text, as (start, end), in order.
+    """Find the dates in a text, as (start, end), in order.
 
     Args:
         text: any text in English or Chinese.
-        intervals: whether "1914–1918" is one date, and not two.
+        intervals: whether "1914–1918" is one date rather than two.
     """
     return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(text))
 
 
 def parse_date(text: str) -> str:
-    """The normal form of a date.
+    """Return the normal form of a date.
 
     Args:
         text: a date in figures, in English or in Chinese, alone or after a word such as "in".
@@ -93,7 +93,7 @@ def parse_date(text: str) -> str:
         return ""
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
     plain = _ABOUT.sub("", folded)
-    folded_digits = _in_figures(plain)
+    folded_digits = _han_to_figures(plain)
     interval = _INTERVAL.fullmatch(folded_digits)
     if interval:
         first, last = interval["first"], interval["last"]
@@ -111,10 +111,10 @@ def parse_date(text: str) -> str:
 
 
 def calendar_day(normal: str) -> tuple[int, int, int] | None:
-    """Year, month and day of a normal form, 0 for what it leaves open; years before Christ are negative.
+    """Return the year, month and day of a normal form: 0 for unknown parts, negative years for BC.
 
     Returns:
-        None for a decade, a century, a quarter, an interval, or a day of no stated year.
+        None for a decade, a century, a quarter, an interval, or a day without a year.
     """
     match = _NORMAL_DAY.fullmatch(normal)
     month = int(match["month"] or 0) if match else 0
@@ -126,7 +126,7 @@ def calendar_day(normal: str) -> tuple[int, int, int] | None:
 
 
 def years_of(normal: str) -> tuple[int, int] | None:
-    """The first and the last year of a normal form, year 0 being 1 BC; None if it has no year."""
+    """Return the first and last year of a normal form, where year 0 is 1 BC; None if it has no year."""
     ends = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
     if not ends:
         return None
@@ -134,8 +134,8 @@ def years_of(normal: str) -> tuple[int, int] | None:
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
 
 
-def _in_figures(text: str) -> str:
-    """Chinese numerals of a date as figures: 二〇一九年三月五日 as 2019年3月5日."""
+def _han_to_figures(text: str) -> str:
+    """Convert the Chinese numerals of a date to figures: 二〇一九年三月五日 becomes 2019年3月5日."""
     text = _HAN_YEAR.sub(lambda match: "".join(_HAN[digit] for digit in match[0]), text)
     return _HAN_SMALL.sub(_small_figures, text)
 
@@ -148,7 +148,7 @@ def _small_figures(match: re.Match[str]) -> str:
 
 
 def _normal(parts: Mapping[str, str]) -> str:
-    """ISO 8601 / EDTF of a date's parts; "" where a month or day is none."""
+    """Return a date's parts as ISO 8601 / EDTF; "" if the month or day does not exist."""
     if "decade" in parts:
         return f"{parts['decade']}X"
     if "century" in parts:

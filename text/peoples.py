@@ -1,4 +1,4 @@
-"""Words for peoples and the countries they are of: 'Japanese' and Japan."""
+"""Words for peoples and their countries: 'Japanese' and Japan."""
 
 import json
 from collections import defaultdict
@@ -9,7 +9,7 @@ _PEOPLES = Path(__file__).with_name("peoples.json")
 
 
 def peoples_of(country: str) -> tuple[str, ...]:
-    """Return the words for the people of a country, as adjectives are written; none for what is no country."""
+    """Return the adjectives for the people of a country; empty if the country is unknown."""
     return _peoples().get(country, ())
 
 

@@ -1,8 +1,8 @@
-"""Numbers with units as sources write them: found in a text, brought to their normal form, and measured.
+"""Numbers with units: find them in a text, bring them to a normal form, and compare their amounts.
 
-The normal form is the plain decimal and the unit, a space between: "1200 km", "5200000000 USD",
-"12.5 %"; a range is "5..10 km", a compound "5 ft 11 in". Units of one kind are not converted into each
-other: a source that says 3 miles says "3 mi".
+The normal form is the plain decimal, a space and the unit: "1200 km", "5200000000 USD",
+"12.5 %"; a range is "5..10 km", a compound "5 ft 11 in". The normal form converts no unit into
+another: "3 miles" becomes "3 mi", not kilometres.
 """
 
 import re
@@ -30,7 +30,7 @@ _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for s
 _SYMBOLS = frozenset(normalise(
     "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
     "bar psi rpm oz cal kcal J kJ K lm lx m3 cm3").split())
-"""Further units that stand in headers and data sheets."""
+"""Further units, common in table headers and data sheets."""
 _CURRENCY = "|".join(re.escape(spelling) for spelling in sorted(
     (s for s, unit in _UNITS.items() if unit.isupper() or unit == "¥"), key=len, reverse=True))
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
@@ -46,7 +46,7 @@ _CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())}
 
 _FIGURES = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
-# 千米 and 千克 are units of their own.
+# 千米 and 千克 are units themselves, not numbers.
 _HAN = (rf"[{''.join(_HAN_DIGITS)}{''.join(_HAN_TENS)}]"
         rf"(?:(?!千[米克])[{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_MYRIADS))}])*")
 _AMOUNT = re.compile(
@@ -59,7 +59,7 @@ _LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|o
 _ASIDE = re.compile(r" ?\([^()]*\)$")
 _RANGE = re.compile(r" ?(?:-|–|—|~|to|至|到) ?")
 _UNIT_WORDS = 3
-"""A unit is no longer than that: "square kilometres", "members of parliament"; more is a sentence."""
+"""Longest unit in words: "square kilometres", "members of parliament"; anything longer is a sentence."""
 
 _BASE_UNITS = {unit: (measure, factor) for measure, units in {
     "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
@@ -70,7 +70,7 @@ _BASE_UNITS = {unit: (measure, factor) for measure, units in {
 }.items() for unit, factor in units.items()}
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 
-# As they stand in a text.
+# Scale words as written in a text.
 _WRITTEN_SCALE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)\b)?"
 _WRITTEN_UNIT = (
     r"%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|square\s(?:kilomet(?:re|er)s?|miles?|met(?:re|er)s?|feet)|"
@@ -84,18 +84,18 @@ _COUNTED_UNIT = rf"square\s\w+|years?|hours?|days?|‰|{_WRITTEN_UNIT}"
 _COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年]"
 
 
-def _written(before: str, unit: str, han_unit: str) -> str:
+def _number_pattern(before: str, unit: str, han_unit: str) -> str:
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])"
             r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
             rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
 
 
-_NUMBERS = re.compile(_written("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_UNIT)
+_NUMBERS = re.compile(_number_pattern("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_UNIT)
                       + r"|(?<![一二三四五六七八九十百千两])[一二三四五六七八九十百千两]{1,20}[百千万亿]{1,8}[多余]?"
                       + rf"(?:{_WRITTEN_HAN_UNIT})?")
 _COUNTS = re.compile(
-    _written("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
+    _number_pattern("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
     + r"|百分之[一二三四五六七八九十零]+"
     r"|(?<![一二三四五六七八九十两百千万亿])[一二三四五六七八九十两百千万亿]++[多余几]?[个名人次项家座所岁本部位]"
     rf"|\b(?:(?:{_TENS.replace(' ', '|')})(?:-(?:{'|'.join(_BELOW_TWENTY.split()[1:10])}))?"
@@ -103,17 +103,17 @@ _COUNTS = re.compile(
 
 
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
-    """Where numbers stand in a text with their currency, scale and unit, as (start, end), in order.
+    """Find the numbers in a text, with their currency, scale and unit, as (start, end), in order.
 
     Args:
         text: any text in English or Chinese.
-        counts: whether to look for small numbers in words as well, each with what it counts ("three rivers", 三座).
+        counts: whether to also find small numbers in words, each with what it counts ("three rivers", 三座).
     """
     return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(text))
 
 
 def parse_number(text: str) -> str:
-    """The normal form of a number with its unit.
+    """Return the normal form of a number with its unit.
 
     Args:
         text: a number in figures or words, in English or Chinese, with or without currency, scale and
@@ -141,22 +141,22 @@ def parse_number(text: str) -> str:
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
-    """The unit and the figures of a normal form: "5..10 km" is 5 and 10, "5 ft 11 in" is 5 ft and 11."""
+    """Return the unit and the figures of a normal form: "5..10 km" has 5 and 10, "5 ft 11 in" has 5 and 11."""
     words = normal.replace("..", " ").split()
     unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), dropwhile(_NORMAL_FIGURE.fullmatch, words))
     return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text alone is a unit, a currency or "%", perhaps with a scale ("million USD")."""
+    """Return True if a text is just a unit, a currency or "%", with or without a scale ("million USD")."""
     return normalise(text) in _SYMBOLS or figures_of(parse_number(f"1 {text}"))[0] in _SPELLINGS
 
 
 def measured(normal: str) -> tuple[str, float] | None:
-    """What a normal form measures ("length", "CNY", ...) and how much of it in its base unit.
+    """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 
     Returns:
-        None for a range or a compound, which is no single figure.
+        None for a range or a compound, which is not a single figure.
     """
     unit, figures = figures_of(normal)
     if len(figures) != 1:
@@ -166,7 +166,7 @@ def measured(normal: str) -> tuple[str, float] | None:
 
 
 def _unit(rest: str, currency: str | None) -> str | None:
-    """The canonical unit of what follows a number: as it is where unknown; None if it is no unit."""
+    """Return the canonical unit for the text after a number, unchanged if unknown; None if it is not a unit."""
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
     if (any(c.isdigit() for c in unit) and unit not in _SPELLINGS) or len(unit.split()) > _UNIT_WORDS:
@@ -189,7 +189,7 @@ def _value(amount: re.Match[str]) -> Decimal:
 
 
 def _han_value(numeral: str) -> int:
-    """三千二百万 as 32000000, 二〇一九 as 2019."""
+    """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
     if all(letter in _HAN_DIGITS for letter in numeral):
         return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
     total = section = digit = 0
@@ -206,7 +206,7 @@ def _han_value(numeral: str) -> int:
 
 
 def _words_value(words: str) -> int:
-    """"two hundred and five" as 205."""
+    """Return the value of an English numeral: "two hundred and five" is 205."""
     value = 0
     for word in re.split(r"[ -]", words.replace(" and ", " ")):
         value = max(value, 1) * 100 if word == "hundred" else value + _CARDINALS[word]

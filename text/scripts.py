@@ -1,4 +1,4 @@
-"""Character classes of the scripts that sentences and tokens treat alike."""
+"""Character classes of scripts, for splitting into sentences and tokens."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from functools import lru_cache
 CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\u30fc-\u318f\u31a0-\u31ff"
        "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
        "\U00020000-\U0003ffff")
-"""Han, Kana, Bopomofo and Hangul letters, to be put into a regular expression's character class."""
+"""Han, Kana, Bopomofo and Hangul letters, for use in a regular expression's character class."""
 
 _CJK = re.compile(f"[{CJK}]")
 
@@ -24,13 +24,13 @@ def _script(letter: str) -> str:
 
 
 def script_of(text: str) -> str:
-    """The script that most letters of a text belong to.
+    """Return the script that most letters of a text belong to.
 
     Returns:
         "cjk" for Chinese, Japanese and Korean together, else the first word of the letters' Unicode
         names in lower case ("latin", "cyrillic", "arabic", ...); "" for a text without letters.
     """
-    if text.isascii():  # as most texts in Latin script
+    if text.isascii():  # a fast path for most texts in Latin script
         return "latin" if any(map(str.isalpha, text)) else ""
     counts = Counter(map(_script, filter(str.isalpha, text)))
     return min(counts, key=lambda script: (-counts[script], script), default="")

@@ -1,8 +1,8 @@
 """Sentences of a text in any script, as offsets.
 
-A break is looked for at sentence-final punctuation and at ends of lines, in one pass whose work at
-each place is bounded, so the time is linear in the text. Where a full stop is ambiguous the text is
-rather left together: a joined sentence costs little, a fact cut in two is lost.
+A sentence can end at final punctuation or at the end of a line. The text is read once, with bounded
+work at each place, so the time is linear in its length. An ambiguous full stop does not split:
+two joined sentences cost little, a fact cut in two is lost.
 """
 
 import re
@@ -31,19 +31,19 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# Always followed by what belongs to them: a name, a number, a comparison.
+# Abbreviations that never end a sentence: a name, a number or a comparison always follows.
 _BOUND = _words(
     "mr mrs ms mx dr prof sra srta dña mme mlle ste shri hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
     "pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl "
     "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул")
-# Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); else ordinary words.
+# Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); elsewhere ordinary words.
 _NUMBERED = _words(
     "no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par abs bd "
     "jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр")
 # Abbreviations that may also end a sentence: the next word decides.
 _EITHER = _words(
     "inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc usw")
-# Words that, written with a capital after an abbreviation, nearly always begin a sentence.
+# Words that nearly always begin a sentence when they follow an abbreviation with a capital letter.
 _STARTERS = _words(
     "a about after all also although among an and another any are as at because before both but by can could "
     "critics did do does during each even every few finally first for from had has have he her here his how "
@@ -53,20 +53,20 @@ _STARTERS = _words(
     "whether which while who why will with within without would yet you your")
 
 _WRAP_COLUMNS = range(40, 161)
-"""Widths at which text is wrapped: such a line goes on in the next, a shorter or longer one ends."""
+"""Widths at which text is wrapped: a line this long continues on the next, any other ends there."""
 _LOOK = 40
-"""Characters looked at before a full stop: no abbreviation is longer."""
+"""Characters to inspect before a full stop: no abbreviation is longer."""
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    r"""The sentences of a text.
+    r"""Split a text into sentences.
 
     Args:
         text: any text; `\n` is its only line break.
 
     Returns:
-        (start, end) of each sentence in order, in characters, without white space around it. The
-        spans do not overlap and leave out nothing but white space.
+        (start, end) of each sentence in order, in characters, without surrounding white space. The
+        spans do not overlap and omit only white space.
     """
     spans: list[tuple[int, int]] = []
     start = 0
@@ -99,17 +99,17 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 
 def _after_straight_quote(text: str, start: int, end: int) -> int:
-    """A straight quote after a full stop belongs to the sentence that it closes, not one it opens."""
+    """Extend `end` over a straight quote that closes the sentence rather than opens the next."""
     quote = text[end : end + 1]
     closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
     return end + 1 if closes else end
 
 
 def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
-    """Whether `.`, `!`, `?` or an ellipsis ends the sentence that began at `start`."""
+    """Return True if `.`, `!`, `?` or an ellipsis ends the sentence that began at `start`."""
     following = text[end : end + 1]
     if following and not following.isspace():
-        # Without a space it is a decimal, a file name or an address, unless between CJK letters.
+        # Without a following space it is a decimal, a file name or an address, except between CJK letters.
         return (text[at] != "…" and bool(_CJK.match(following))
                 and bool(_CJK.match(text, max(at - 1, 0))))
     ahead = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
@@ -126,7 +126,7 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 
 
 def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) -> bool:
-    """Whether the full stop after the word `last`, which begins at `at`, ends the sentence."""
+    """Return True if the full stop after the word `last`, which begins at `at`, ends the sentence."""
     key = last.casefold()
     if key in _BOUND:
         return False
@@ -141,7 +141,7 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) 
 
 
 def _is_lower(word: str) -> bool:
-    """Whether a word is in small letters of a script whose sentences begin with a capital one."""
+    """Return True for a word in lower case, in a script whose sentences begin with a capital."""
     return word.islower() and word[0].title() != word[0]  # Georgian letters are their own title case
 
 
@@ -151,7 +151,7 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def _line_ends(text: str, at: int, end: int) -> bool:
-    """Whether the line break at `at` ends a paragraph, rather than wrapping a sentence."""
+    """Return True if the line break at `at` ends a paragraph, rather than wrapping a sentence."""
     if text.count("\n", at, end) > 1 or end == len(text):
         return True
     begin = text.rfind("\n", 0, at) + 1
@@ -161,5 +161,5 @@ def _line_ends(text: str, at: int, end: int) -> bool:
         return False
     width = at - begin
     if width <= _WRAP_COLUMNS[-1]:
-        width += len(_CJK.findall(text, begin, at))  # they are two columns wide
+        width += len(_CJK.findall(text, begin, at))  # CJK letters are two columns wide
     return width not in _WRAP_COLUMNS

@@ -1,18 +1,18 @@
-"""Rows of tables as they stand in a stored text: one line each, every cell with its column's header.
+"""Rows of tables in a stored text: one line each, in which every cell repeats its column's header.
 
     | Product: X200 | Price: 499 USD | Weight: 1.2 kg |
 
-A row so means the same wherever a chunk or a quote is cut, and its words are found by the words of a question. The
-first cell names what the row is about. A line is written and read here alone.
+A row therefore stays understandable wherever a chunk or a quote is cut, and contains the words that questions use.
+The first cell names the row's subject. Only this module writes and parses such lines.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 LONGEST_LINE = 800
-"""Characters of a line, unless a single cell has more: a chunk holds it whole."""
+"""The most characters in a line, so a chunk can hold it whole; a longer single cell is not cut."""
 DOCUMENT = "Document"
-"""Header of the first cell of the row with what is known about a document itself."""
+"""Header of the first cell in the row that describes the document itself."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 
@@ -24,7 +24,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of a text, characters `start` to `end`, that is a row; the first cell names what it is about."""
+    """A line of a text, characters `start` to `end`, that is a row; the first cell names its subject."""
 
     start: int
     end: int
@@ -32,12 +32,12 @@ class Row(NamedTuple):
 
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """A row as lines; one that would be too long goes on in further lines, each with the first cell again.
+    """Write a row as lines; a row that is too long continues on further lines, each with the first cell again.
 
     Args:
-        cells: at least one; white space counts as one space.
+        cells: at least one; each run of white space becomes one space.
     """
-    first, *others = [_written(cell) for cell in cells]
+    first, *others = [_cell_text(cell) for cell in cells]
     line, length = [first], len(first)
     for cell in others:
         if len(line) > 1 and length + len(cell) > LONGEST_LINE:
@@ -49,7 +49,7 @@ def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def find_rows(text: str) -> Iterator[Row]:
-    """The lines of a text that are rows, in order."""
+    """Find the lines of a text that are rows, in order."""
     start = 0
     for line in text.split("\n"):
         end = start + len(line)
@@ -60,6 +60,6 @@ def find_rows(text: str) -> Iterator[Row]:
         start = end + 1
 
 
-def _written(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     header, value = (" ".join(part.replace("|", "/").split()) for part in cell)
     return f"{header.replace(_COLON, ' ')}{_COLON}{value}"

@@ -1,4 +1,4 @@
-"""Values by kind: those in a text, of which kind a value is, and when two spellings are one value."""
+"""Values and their kinds: find values in a text, recognise their kind, and compare two spellings."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ _YEAR_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A date or a number with its unit: `text` stands at characters `start` to `end`."""
+    """A date or a number with its unit; `text` is at characters `start` to `end`."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Value:
 
 
 def find_values(text: str) -> list[Value]:
-    """The dates and numbers of a text, in order; where both would fit, a date.
+    """Find the dates and numbers of a text, in order; where both match, a date.
 
     Returns:
         Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
@@ -34,15 +34,15 @@ def find_values(text: str) -> list[Value]:
 
 
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
-    """The normal form of a value of a kind.
+    """Return the normal form of a value.
 
     Args:
-        text: the value as said.
-        kind: what it should be; a text has no normal form.
-        unit: for numbers: the unit meant where the value names none.
+        text: the value as stated.
+        kind: the expected kind; a value of kind "text" has no normal form.
+        unit: the unit of numbers that state none.
 
     Returns:
-        See `parse_date` and `parse_number`; "" if the value is not of that kind, or a text.
+        The form of `parse_date` or `parse_number`; "" if the value is not of that kind, or for a text.
     """
     if kind == "date":
         return parse_date(text)
@@ -53,17 +53,17 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
 
 
 def kind_of(text: str) -> ValueKind:
-    """The kind of a value: a date before a number, so that "1867" is a year and "186" a number."""
+    """Return the kind of a value: a date before a number, so "1867" is a year and "186" a number."""
     if len(parse_date(text)) >= _YEAR_DIGITS:
         return "date"
     return "number" if parse_number(text) else "text"
 
 
 def means(stated: str, source: str, kind: ValueKind) -> bool:
-    """Whether a source's value is the one that was said, or the same said less precisely.
+    """Return True if the stated value agrees with the value in the source.
 
-    A day or month that the source does not give was added by the reasoner, and so was nothing by
-    leaving out a unit.
+    A day or month that the source does not give may have been added by the reasoner, so it is accepted; so is a
+    missing unit.
     """
     if not stated or not source:
         return False

@@ -1,1 +1,1 @@
-"""The commands, a module for one or some that belong together; imported when one is chosen."""
+"""The commands, in one module for each group of related ones; a module is imported when its command is chosen."""

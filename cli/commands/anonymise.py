@@ -1,4 +1,4 @@
-"""`banyan anonymise`: ids for names in texts and questions, the key apart, and the way back."""
+"""`banyan anonymise`: replace names in texts and questions by ids, with a separate key, and back."""
 
 import json
 import os
@@ -22,15 +22,15 @@ _ENDINGS = (".txt", ".md")
 
 @app.command(name="anonymise")
 def anonymise_texts(  # noqa: PLR0913  (its options)
-    paths: Annotated[list[Path], typer.Argument(help="Texts (.txt, .md), or folders with such.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the result; made if it is not there.")],
-    key: Annotated[Path, typer.Option(help="File of the key: what each id stands for; not in the result's folder.")],
+    paths: Annotated[list[Path], typer.Argument(help="Texts (.txt, .md), or folders with texts.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the result; created if missing.")],
+    key: Annotated[Path, typer.Option(help="File for the key to the ids; outside the result's folder.")],
     *,
     types: Annotated[str, typer.Option(help="Entity types that become ids.")] = "Person,Location",
     schema: Annotated[str, typer.Option(help="Seed schema, or a file.")] = "general",
-    questions: Annotated[Path | None, typer.Option(help="Questions of your own, JSON with `question` and `answer`: "
-                                                        "anonymised alike.")] = None,
-    write: Annotated[int, typer.Option(min=0, help="Tasks that the model writes in its own words.")] = 0,
+    questions: Annotated[Path | None, typer.Option(help="Your own questions, JSON with `question` and `answer`; they "
+                                                        "are anonymised as well.")] = None,
+    write: Annotated[int, typer.Option(min=0, help="How many more questions the model writes.")] = 0,
     zero_shot_filter: Annotated[bool, typer.Option(help="Leave out tasks that the model solves without the "
                                                         "texts.")] = False,
     max_tokens: MaxTokens = None,
@@ -39,8 +39,8 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
 ) -> None:
     """Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back.
 
-    Every name of an entity becomes the same id. The result has texts.json and questions.json, which
-    `banyan bench anonyrag` reads, and the texts themselves.
+    Every name of an entity becomes the same id. The result consists of texts.json and questions.json, which
+    `banyan bench anonyrag` reads, and of the texts themselves.
     """
     texts = _read(paths)
     if back:
@@ -70,16 +70,16 @@ def _names(types: str) -> frozenset[str]:
 
 
 def _read(paths: list[Path]) -> dict[str, str]:
-    """The texts by their names: the path in the folder given, or the file's name."""
+    """Return the texts by name: the path within the given folder, or the file's name."""
     texts: dict[str, str] = {}
     for path in paths:
         files = sorted(file for file in path.rglob("*") if file.suffix in _ENDINGS) if path.is_dir() else [path]
         for file in files:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if name in texts:
-                raise CommandError(f"two texts are called {name}: rename one, or anonymise them apart")
+                raise CommandError(f"two texts are named {name}: rename one, or anonymise them separately")
             try:
-                texts[name] = file.read_bytes().decode()  # line ends as they are: the way back is exact
+                texts[name] = file.read_bytes().decode()  # line ends stay as they are, so reverting is exact
             except UnicodeDecodeError as error:
                 raise CommandError(f"{file} is not UTF-8 text ({error}): save it as UTF-8") from error
     if not texts:
@@ -94,7 +94,7 @@ def _write(corpus: Corpus, output: Path, key: Path) -> None:
     write_file(output / "texts.json", [_json(as_rows(corpus.texts))])
     write_file(output / "questions.json", [_json([task.model_dump() for task in (*corpus.questions, *corpus.tasks)])])
     write_file(key, [_json(corpus.key.model_dump())])
-    os.chmod(key, 0o600)  # noqa: PTH101  (it says who is who)
+    os.chmod(key, 0o600)  # noqa: PTH101  (the key identifies people)
 
 
 def _json(value: object) -> str:
@@ -105,7 +105,7 @@ def _revert(texts: dict[str, str], output: Path, key: Path) -> None:
     try:
         known = validated(str(key), parse_json(key.read_text("utf-8")), Key, CommandError)
     except ValueError as error:
-        raise CommandError(f"{key} is no key: {error}") from error
+        raise CommandError(f"{key} is not a key file: {error}") from error
     for name, text in texts.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         write_file(output / name, [revert(name, text, known)])

@@ -31,7 +31,7 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
-    # The parser's words and the answer's parts stay as well: the process ends with them.
+    # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
     with without_collecting(), opened() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
         answer = _ask(resources, kb, context, [("user", question)])
@@ -46,7 +46,7 @@ def ask(
 
 @app.command()
 def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
-    """Ask one question after another; follow-ups are understood. End with an empty line or Ctrl-D."""
+    """Ask one question after another, including follow-ups. End with an empty line or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     with opened() as resources:
         while True:
@@ -80,17 +80,17 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
-    out.print(_highlighted(answer["answer"], answer["short"]), width=_width())
+    out.print(_highlight(answer["answer"], answer["short"]), width=_width())
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
-        # What the answer itself quotes is not printed again.
+        # Omit quotes that the answer itself contains.
         quoted = f"” [{citation['id']}]" in answer["answer"]
         said = f"[dim]{place}[/dim]" if quoted else (
             f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:
-            # What does not fit a line goes on below its own beginning, not below its number.
+            # A grid indents continuation lines below the text rather than below its number.
             line = Table.grid(padding=(0, 1))
             line.add_row(f"  [dim]{number}[/dim]", said)
             out.print(line, width=_width())
@@ -98,12 +98,12 @@ def _print_answer(answer: dict[str, Any]) -> None:
             out.print(f"  [dim]{number}[/dim] {said}")
 
 
-def _highlighted(text: str, short: str) -> str:
-    """The answer as markup, with the short answer in bold where it is found in a quote."""
+def _highlight(text: str, short: str) -> str:
+    """Return the answer as markup, with the short answer in bold where a quote contains it."""
     marked = escape(text)
     return marked.replace(escape(short), f"[bold]{escape(short)}[/bold]") if short and out.is_terminal else marked
 
 
 def _width() -> int:
-    """Columns of an answer: longer lines are hard to read. What goes to a file or program is not cut into lines."""
+    """Return the width of an answer: long lines are hard to read, but output to a file or program is not wrapped."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width

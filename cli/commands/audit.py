@@ -16,7 +16,7 @@ app = typer.Typer()
 @app.command()
 def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this knowledge base.")] = "", *,
           as_json: AsJson = False) -> None:
-    """List who changed which knowledge base, and who made and revoked keys."""
+    """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
     found = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
     if as_json:

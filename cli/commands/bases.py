@@ -1,4 +1,4 @@
-"""Commands on the home folder: which knowledge bases there are, renaming and dropping one."""
+"""Commands on the home folder: list, rename and drop knowledge bases."""
 
 import sys
 from contextlib import closing
@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(help="The knowledge base's name.")]
 
 @app.command(name="list")
 def list_bases(*, as_json: AsJson = False) -> None:
-    """List the knowledge bases there are, and where."""
+    """List all knowledge bases and where they are stored."""
     settings = Settings()
     home = settings.home
     entries = [_entry(settings, name) for name in knowledge_bases(settings)]
@@ -44,7 +44,7 @@ def list_bases(*, as_json: AsJson = False) -> None:
 
 
 def _entry(settings: Settings, name: str) -> dict[str, Any]:
-    """A knowledge base in numbers; a damaged one says why it has none."""
+    """Return the counts of a knowledge base, or the reason why it cannot be read."""
     try:
         with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
             documents = Documents(database)
@@ -64,21 +64,21 @@ def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")])
 
 @app.command()
 def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
-    """Delete a knowledge base with all that was stored of it; asks first."""
+    """Delete a knowledge base and everything stored in it; asks first."""
     settings = Settings()
     layout = Layout.by(settings, name)
     if not yes:
         if not sys.stdin.isatty():
-            raise CommandError(f"nobody can be asked whether {name!r} may go: say so with --yes")
+            raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
         documents = counted(_entry(settings, name)["documents"], "document")
-        typer.confirm(f"Delete {name} with {documents} and all that was made of them? Your files stay.", abort=True)
+        typer.confirm(f"Delete {name} with {documents} and everything derived from them? Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name)
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
 
 
 def _move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    # Half a second of imports, for two commands.
+    # Importing this takes half a second, and only two commands need it.
     from ...server.runs.conversations import move_conversations  # noqa: PLC0415
 
     move_conversations(settings, old, new)

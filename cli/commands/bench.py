@@ -1,4 +1,4 @@
-"""`banyan bench`: the papers' datasets, arms and tables by one command."""
+"""`banyan bench`: run the papers' datasets and arms, and write their tables, with one command."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,35 +37,35 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     dataset: Annotated[DatasetName, typer.Argument(help="The dataset.")],
     data: Data,
     output: Output,
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, spread evenly.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
     mode: AnswerMode = "reject",
-    top_k: Annotated[Literal["10", "20"], typer.Option(help="Most passages that an answer is given.")] = "20",
+    top_k: Annotated[Literal["10", "20"], typer.Option(help="The most passages an answer may use.")] = "20",
     arms: Annotated[str, typer.Option(help=f"Arms, or all: {', '.join(arm.name for arm in ARMS)}.")] = DEFAULT_ARMS,
-    judge: Annotated[str, typer.Option(help="Model that judges answers; none: nothing is judged. [default: the "
+    judge: Annotated[str, typer.Option(help="Model that judges answers; none: no judging. [default: the "
                                             "model that answers]")] = "",
     schema: Annotated[str, typer.Option(help="Seed schema, or a file.")] = "general",
-    recorded: Annotated[Path | None, typer.Option(help="Triples that a model extracted earlier, in HippoRAG's form: "
+    recorded: Annotated[Path | None, typer.Option(help="Triples that a model extracted earlier, in HippoRAG's format: "
                                                        "imported instead of building.")] = None,
     *,
     max_tokens: MaxTokens = None,
-    peer: Annotated[list[str] | None, typer.Option(help="Another system as an arm, NAME=PYTHON PROGRAM: see "
+    peer: Annotated[list[str] | None, typer.Option(help="Another system as an arm, NAME=PYTHON PROGRAM; see "
                                                         "benchmarks/peers.")] = None,
-    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages and answer nothing.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; pay nothing.")] = False,
+    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages without answering.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without paying.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a published dataset by several arms, and write the papers' tables.
+    """Measure a published dataset with several arms, and write the papers' tables.
 
-    It builds, asks, judges, and writes report.json, report.md and report.html. Killed or stopped, the
-    same command goes on where it ended; nothing is paid twice.
+    It builds, asks, judges, and writes report.json, report.md and report.html. If it is interrupted, run the
+    same command again to resume; no call is paid for twice.
     """
     questions = load_dataset(dataset, data, limit)
     settings = _settings(int(top_k))
     if recorded is not None and not recorded.is_file():
-        raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's form (--recorded)")
+        raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's format (--recorded)")
     peers = peers_of(peer or ())
     if peers and (retrieval_only or not settings.llm_base_url):
-        raise CommandError("peers answer by a model: set BANYAN_LLM_BASE_URL, and leave --retrieval-only out")
+        raise CommandError("peers need a model to answer: set BANYAN_LLM_BASE_URL, and omit --retrieval-only")
     with opened(settings=settings) as resources:
         plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm, recorded=recorded is not None), mode=mode,
                     schema=schema, recorded=recorded,
@@ -79,7 +79,7 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
 
 
 def _settings(top_k: int) -> Settings:
-    """The environment's, with room for so many passages."""
+    """Return the environment's settings, with room for `top_k` passages."""
     settings = Settings()
     return settings.model_copy(update={"context_passages": top_k,
                                        "context_tokens": max(settings.context_tokens, top_k * settings.chunk_tokens),
@@ -88,7 +88,7 @@ def _settings(top_k: int) -> Settings:
 
 def _judge(named: str, settings: Settings) -> str | None:
     if not settings.uses_llm and named not in ("", "none"):
-        raise CommandError("a judge is a model: set BANYAN_LLM_BASE_URL, or leave --judge out")
+        raise CommandError("judging needs a model: set BANYAN_LLM_BASE_URL, or omit --judge")
     return None if named == "none" or not settings.uses_llm else named or settings.llm_model
 
 

@@ -34,14 +34,14 @@ Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the defaul
                                           "`general` (the default without), `open`, or a file; only at the first "
                                           "build.")]
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
-NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name an entity of its own.")]
+NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
 
 class _Build(TyperCommand):
-    """Takes `--ray` with and without an address, which Typer does not know."""
+    """A command that takes `--ray` with and without an address, which Typer does not support."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments; see Click."""
+        """Parse the arguments; see Click."""
         following = [*args[1:], ""]
         bare = [argument == "--ray" and not _ADDRESS.fullmatch(after)
                 for argument, after in zip(args, following, strict=True)]
@@ -51,23 +51,23 @@ class _Build(TyperCommand):
 
 @app.command(cls=_Build)
 def build(  # noqa: PLR0913  (its options)
-    paths: Annotated[list[str], typer.Argument(help="Files and folders to read; addresses where BANYAN_FETCH allows "
+    paths: Annotated[list[str], typer.Argument(help="Files and folders to read; addresses if BANYAN_FETCH allows "
                                                     "them.")],
     kb: NewKb,
     schema: Schema = "",
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens; build nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without building.")] = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
     ray: Annotated[str, typer.Option(metavar="[ADDRESS]", show_default=False, help=(
-        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; without an address, of a Ray "
-        "that is started on this machine and ends with the build."))] = "",
+        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; without an address, start Ray "
+        "on this machine for this build."))] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Read documents into a knowledge base; what is unchanged costs nothing."""
+    """Read documents into a knowledge base; unchanged documents cost nothing."""
     given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with opened() as resources:
         if dry_run:
@@ -95,8 +95,8 @@ def import_triples(
 
 
 def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
-    """Run the construction graph, with progress, asking the person where it interrupts."""
-    # Checkpoints serve only interrupts of this process: what was paid for is in the ledger.
+    """Run the construction graph with progress bars, and ask the user when it interrupts."""
+    # Checkpoints serve only interrupts within this process: the ledger stores what was paid for.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def run(step: Any) -> Any:
@@ -110,7 +110,7 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
         state = run_interruptible(run(step))
         if not state.interrupts:
             if state.values["total"] == 0 and not state.values["files_failed"]:
-                err.print("Nothing new: every document is as it was when it was read before.")
+                err.print("Nothing new: no document has changed since it was last read.")
             return cast("BuildReport", state.values["report"])
         step = Command(resume=resume_value(state.interrupts[0].value))
 
@@ -119,7 +119,7 @@ def _finish_build(report: BuildReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
     else:
-        # `status` and the page say facts, too.
+        # The same word as in `status` and on the page.
         headings = ("facts" if name == "triples" else name for name in _COLUMNS)
         table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
         table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
@@ -127,7 +127,7 @@ def _finish_build(report: BuildReport, *, as_json: bool) -> None:
         tokens = report["tokens"]
         if tokens["calls"]:
             out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
-                      f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in answers of no use), "
+                      f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in unusable answers), "
                       f"cost {money(report['cost'])}")
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")

@@ -1,4 +1,4 @@
-"""`banyan entities rename|retype|facts|reject|correct|undo|decisions`: changing the graph by hand."""
+"""`banyan entities rename|retype|facts|reject|correct|undo|decisions`: change the graph by hand."""
 
 import getpass
 from collections.abc import Callable
@@ -23,15 +23,15 @@ Object = Annotated[str, typer.Argument(help="The entity at the fact's other end,
 
 @entities_app.command()
 def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
-    """Show an entity under another name; questions find it by its old names too."""
-    _told(_carry_out(kb, lambda edits: edits.rename(entity, name, getpass.getuser(), why)))
+    """Show an entity under another name; questions still find it by its old names."""
+    _print_decision(_carry_out(kb, lambda edits: edits.rename(entity, name, getpass.getuser(), why)))
 
 
 @entities_app.command()
 def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
            kb: Kb, why: Why = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
-    _told(_carry_out(kb, lambda edits: edits.retype(entity, type_name, getpass.getuser(), why)))
+    _print_decision(_carry_out(kb, lambda edits: edits.retype(entity, type_name, getpass.getuser(), why)))
 
 
 @entities_app.command()
@@ -55,35 +55,35 @@ def _facts(knowledge_base: KnowledgeBase, entity: str) -> list[Said]:
 
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
-    """Say that a fact does not hold, whichever document states it."""
+    """Mark a fact as wrong, even if a document states it."""
     said = Said(subject, relation, object_)
-    _told(_carry_out(kb, lambda edits: edits.change_fact(said, None, getpass.getuser(), why)))
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, None, getpass.getuser(), why)))
 
 
 @entities_app.command()
 def correct(
     subject: Name, relation: Relation, object_: Object, kb: Kb,
-    new_subject: Annotated[str, typer.Option("--subject", help="The subject that is meant.")] = "",
-    new_relation: Annotated[str, typer.Option("--relation", help="The relation that is meant.")] = "",
-    new_object: Annotated[str, typer.Option("--object", help="The object, or value, that is meant.")] = "",
+    new_subject: Annotated[str, typer.Option("--subject", help="The correct subject.")] = "",
+    new_relation: Annotated[str, typer.Option("--relation", help="The correct relation.")] = "",
+    new_object: Annotated[str, typer.Option("--object", help="The correct object or value.")] = "",
     why: Why = "",
 ) -> None:
-    """Put another fact in the place of one that does not hold; its source stays the same."""
+    """Replace a wrong fact with another; its source stays the same."""
     said = Said(subject, relation, object_)
     instead = Said(new_subject or subject, new_relation or relation, new_object or object_)
-    _told(_carry_out(kb, lambda edits: edits.change_fact(said, instead, getpass.getuser(), why)))
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, instead, getpass.getuser(), why)))
 
 
 @entities_app.command()
-def undo(number: Annotated[int, typer.Argument(min=1, help="As `banyan entities decisions` has it.")], kb: Kb) -> None:
-    """Take a rename, retyping, rejection or correction back; `merge` and `split` undo each other."""
+def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
+    """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
     _carry_out(kb, lambda edits: edits.undo(number, getpass.getuser()))
-    out.print(f"{number} is taken back")
+    out.print(f"decision {number} undone")
 
 
 @entities_app.command()
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
-    """List what persons decided, oldest first."""
+    """List people's decisions, oldest first."""
     with opened(reasons=False) as resources:
         knowledge_base = resources.knowledge_base(kb)
         pairs, edits = knowledge_base.entities.decisions(), knowledge_base.edits.table.all()
@@ -99,7 +99,7 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         lines.append((pair.decided_at,
                       f"{on_a_line(pair.who)}: {pair.verdict} {on_a_line(', '.join(names))}{_reason(pair.why)}"))
     for one in edits:
-        undone = f" [dim]taken back by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else ""
+        undone = f" [dim]undone by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else ""
         what = f"{on_a_line(one.who)}: {on_a_line(in_words(one.edit))}{_reason(one.why)}{undone}"
         lines.append((one.decided_at, f"[bold]{one.number}[/bold] {what}"))
     for when, line in sorted(lines, key=lambda line: line[0]):
@@ -111,9 +111,9 @@ def _reason(why: str) -> str:
 
 
 def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
-    with opened(reasons=False) as resources, err.status("bringing the graph up to it"):
+    with opened(reasons=False) as resources, err.status("updating the graph"):
         return resources.edit(kb, change)
 
 
-def _told(number: int) -> None:
-    out.print(f"decided; `banyan entities undo {number}` takes it back")
+def _print_decision(number: int) -> None:
+    out.print(f"recorded; undo it with `banyan entities undo {number}`")

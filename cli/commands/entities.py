@@ -1,4 +1,4 @@
-"""`banyan entities`: which names belong to one entity and why, and persons' decisions on it (more: `cli.edits`)."""
+"""`banyan entities`: the names of each entity and why they were merged, and decisions on that (more: `cli.edits`)."""
 
 import getpass
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ entities_app = typer.Typer(help="List entities that have several names; change e
 app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
-Why = Annotated[str, typer.Option(help="The reason, for others.")]
+Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
 
 _SHOWN_CHARACTERS = 40
 
@@ -26,11 +26,11 @@ _SHOWN_CHARACTERS = 40
 def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
-    search: Annotated[str, typer.Option(help="Only entities of which a name contains these words.")] = "",
+    search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
     most: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
     *, as_json: AsJson = False,
 ) -> None:
-    """List the entities that have several names, with what tied each name to the others."""
+    """List the entities that have several names, and why each name was merged."""
     if context.invoked_subcommand is not None:
         return
     with opened(reasons=False) as resources:
@@ -59,28 +59,28 @@ def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], most: int) -
 
 
 def _words(knowledge_base: KnowledgeBase, alias: Alias) -> str:
-    """The words of the first passage that the alias rests on."""
+    """Return the words of the first passage that supports an alias."""
     span = alias.evidence[0]
     chunk = next(iter(knowledge_base.documents.chunks([span.chunk])), None)
     if chunk is None:
-        return "its passage is gone: build again"
+        return "its passage no longer exists: build again"
     start, end = max(span.start - _SHOWN_CHARACTERS, 0), span.end + _SHOWN_CHARACTERS
     return f"{chunk.document_id}: …{chunk.text[start:end]}…"
 
 
 @entities_app.command()
 def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
-    """Merge two entities into one node, whatever their names look like."""
+    """Merge two entities into one, even if their names differ."""
     _decide(kb, "merge", first, second, why)
 
 
 @entities_app.command()
 def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
-    """Split two entities that were merged; each gets its own facts back."""
+    """Split entities that were merged; each gets its own facts back."""
     _decide(kb, "split", first, second, why)
 
 
 def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
     with opened(reasons=False) as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
-    out.print(f"{'one' if verdict == 'merge' else 'apart'}: {on_a_line(first)}, {on_a_line(second)}")
+    out.print(f"{'merged' if verdict == 'merge' else 'split'}: {on_a_line(first)}, {on_a_line(second)}")

@@ -1,4 +1,4 @@
-"""`banyan eval`: recall of gold passages, answers, and extraction under a schema."""
+"""`banyan eval`: measure recall of gold passages, answers, and extraction under a schema."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,26 +42,26 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     form: Form,
     k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
     sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
-    routes: Annotated[str, typer.Option(help="Routes switched on.")] = "entity,triple,community,dfs",
+    routes: Annotated[str, typer.Option(help="Retrieval routes to use.")] = "entity,triple,community,dfs",
     records: Annotated[Path | None, typer.Option(
-        help="Write a JSON line for each question: ranks of its gold passages, and its time.")] = None,
+        help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
     beta: Annotated[float | None, typer.Option(
-        min=0, max=1, help="A fixed share of the graph routes against communities; else by the question.")] = None,
+        min=0, max=1, help="Fixed weight of graph routes against communities; by default set per question.")] = None,
     *,
     no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
-    no_spreading: Annotated[bool, typer.Option("--no-spreading", help="No walk over the graph.")] = False,
-    no_lexical: Annotated[bool, typer.Option("--no-lexical", help="No search of passages by words.")] = False,
-    no_dense: Annotated[bool, typer.Option("--no-dense", help="No search of passages by vectors.")] = False,
+    no_spreading: Annotated[bool, typer.Option("--no-spreading", help="Do not walk the graph.")] = False,
+    no_lexical: Annotated[bool, typer.Option("--no-lexical", help="Do not search passages by words.")] = False,
+    no_dense: Annotated[bool, typer.Option("--no-dense", help="Do not search passages by vectors.")] = False,
     baselines: Annotated[bool, typer.Option(
-        "--baselines", help="Also BM25, dense passages and HippoRAG 2's PageRank, over the same store.")] = False,
+        "--baselines", help="Also measure BM25, dense passages and HippoRAG 2's PageRank on the same store.")] = False,
     ablations: Annotated[bool, typer.Option(
-        "--ablations", help="Also with each part switched off, and what that changes.")] = False,
+        "--ablations", help="Also measure with each part switched off, and show the change.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how much of what questions need is among the first passages.
+    """Measure the recall of gold passages among the first passages.
 
-    Brackets hold 95 % bootstrap intervals over the questions.
+    Brackets show 95 % bootstrap intervals over the questions.
     """
     ks = _cut_offs(k)
     switches = Switches(routes=_routes(routes), dense=not no_dense, lexical=not no_lexical,
@@ -76,19 +76,19 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     if report.gold_absent:
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
                   "they count as missed", soft_wrap=True)
-    if _finished(report, records, as_json=as_json):
+    if _write_output(report, records, as_json=as_json):
         return
     _print_tables(report)
 
 
 def _check_writable(records: Path | None) -> None:
-    """Raises CommandError before anything is measured that could not be written."""
+    """Raise CommandError if the records could not be written, before anything is measured."""
     if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
 
-def _finished(report: RetrievalReport | answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
-    """Write the records and print the JSON where that was asked for; returns whether nothing is left to print."""
+def _write_output(report: RetrievalReport | answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
+    """Write the records and print the JSON if requested; return True if nothing else is to be printed."""
     if records is not None:
         write_file(records, (record.model_dump_json() + "\n" for record in report.records))
     if as_json:
@@ -112,7 +112,7 @@ def _routes(text: str) -> tuple[Route, ...]:
 
 
 def _print_tables(report: RetrievalReport) -> None:
-    """Recall over all questions and by type; recall and change by row if there are several; times."""
+    """Print recall for all questions and by type, recall and change by row if there are several, and times."""
     recall, latency = _table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
@@ -134,7 +134,7 @@ def _table(title: str, report: RetrievalReport) -> Table:
 
 
 def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
-    """Value and interval; the interval has no space, so that a narrow terminal puts it below whole."""
+    """Return each value with its interval; the interval has no space, so a narrow terminal wraps it whole."""
     sign = "+" if signed else ""
     return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
             for cut, value in values.items()]
@@ -146,7 +146,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     questions: Questions,
     form: Form,
     mode: AnswerMode = "reject",
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask only so many questions, spread evenly.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
     records: Annotated[Path | None, typer.Option(help="Write a JSON line for each question.")] = None,
     *,
     no_agent: NoAgent = False,
@@ -161,7 +161,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     with opened() as resources, track(err, "questions") as progress:
         report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                   decompose=not no_decompose, progress=progress)
-    if _finished(report, records, as_json=as_json):
+    if _write_output(report, records, as_json=as_json):
         return
     _print_answers(report)
 
@@ -241,7 +241,7 @@ def _note_other_sentences(cases: Sequence[GoldCase], given: Answers, recorded: P
 
 
 def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> None:
-    """A row for each name; scores under the empty name stand alone."""
+    """Print one row per name; scores under the empty name are printed alone."""
     if as_json:
         dumped = {name: values.model_dump() for name, values in scores.items()}
         print_json(dumped.get("", dumped))

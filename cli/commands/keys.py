@@ -1,4 +1,4 @@
-"""`banyan key`: who may use the server, and for what."""
+"""`banyan key`: API keys of the server and their permissions."""
 
 from typing import Annotated
 
@@ -17,21 +17,21 @@ app = typer.Typer()
 
 @app.command()
 def key(
-    name: Annotated[str, typer.Argument(help="The client's name; none: list the keys.")] = "",
-    scope: Annotated[list[str] | None, typer.Option(help="What it may do: read, ask, write (build, delete), review "
+    name: Annotated[str, typer.Argument(help="The client's name; without one, list the keys.")] = "",
+    scope: Annotated[list[str] | None, typer.Option(help="Permission: read, ask, write (build, delete), review "
                                                          "(decide on the schema) or metrics. May be repeated.")] = None,
-    kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that it is for; of others it is told nothing. "
+    kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that the key can access; it cannot see others. "
                                                       "May be repeated; none: all.")] = None,
-    per_minute: Annotated[int | None, typer.Option(min=1, help="Requests that it may send in a minute; none: "
+    per_minute: Annotated[int | None, typer.Option(min=1, help="The most requests per minute; none: "
                                                                "BANYAN_REQUESTS_PER_MINUTE.")] = None,
-    tokens_per_day: Annotated[int | None, typer.Option(min=1, help="Tokens of models that it may spend in a day of "
-                                                                   "UTC; none: any number.")] = None,
+    tokens_per_day: Annotated[int | None, typer.Option(min=1, help="The most model tokens per day (UTC); none: no "
+                                                                   "limit.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
 ) -> None:
-    """Make, list or revoke API keys of the server.
+    """Create, list or revoke API keys of the server.
 
-    A new key is shown once, and replaces the client's earlier key. A key with --kb makes, renames and drops, with the
-    scope write, knowledge bases of these names and no others; it goes by names, whatever stands under them.
+    A new key is shown once, and replaces the client's earlier key. A key with --kb and the scope write can also create,
+    rename and drop knowledge bases, but only those with the given names.
     """
     settings = Settings()
     keys = Keys.of(settings)
@@ -39,16 +39,16 @@ def key(
         out.print(_table(settings, keys))
     elif revoke:
         keys.revoke(name)
-        err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server answers "
-                  "nobody: make another one, or delete the file of keys (in PostgreSQL the rows of banyan.banyan_keys) "
+        err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server accepts no "
+                  "request: make another, or delete the file of keys (in PostgreSQL the rows of banyan.banyan_keys) "
                   "to open it to this machine again", soft_wrap=True)
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
-            raise CommandError(f"name what the key may do: --scope with one of {', '.join(SCOPES)}; may be repeated")
+            raise CommandError(f"choose what the key allows: --scope with one of {', '.join(SCOPES)}; may be repeated")
         secret = keys.make(name, wanted, kb or (), per_minute, tokens_per_day)
         for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
-            err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key is for it when there is",
+            err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key will apply once it is created",
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)

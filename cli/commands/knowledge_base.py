@@ -1,4 +1,4 @@
-"""Commands on a knowledge base: its documents, whether it is sound, deleting a document, reindexing."""
+"""Commands on one knowledge base: list and delete documents, verify, reindex."""
 
 from typing import Annotated
 
@@ -46,7 +46,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 
 @app.command()
 def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
-    """Delete a document with all that only it supports."""
+    """Delete a document, and everything that no other document supports."""
     with opened(reasons=False) as resources:
         resources.delete_document(kb, document)
     out.print(f"deleted {on_a_line(document)}")

@@ -16,13 +16,13 @@ app = typer.Typer()
 def mcp(
     kb: Annotated[str, typer.Option("--kb", help="Knowledge base for calls that name none.")] = "",
     *,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Offer nothing that changes anything.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only tools that change nothing.")] = False,
     decisions: Annotated[bool, typer.Option("--decisions", help="Let the agent decide on schema candidates.")] = False,
 ) -> None:
     """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
     with opened() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only)
-        # A thread that reads standard input cannot be woken: Ctrl-C ends the process at once, as agents' SIGTERM does.
-        # The ledger stays sound, as after any kill.
+        # A thread that reads standard input cannot be woken, so Ctrl-C ends the process at once, as SIGTERM does.
+        # The ledger survives this, as it survives any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         asyncio.run(serve_stdio(server))

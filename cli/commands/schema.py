@@ -1,4 +1,4 @@
-"""`banyan schema`: a knowledge base's schema, its history and pending candidates; decide; infer a seed schema."""
+"""`banyan schema`: show a schema, its history and pending candidates, decide on them, or infer a seed schema."""
 
 import getpass
 import json
@@ -30,7 +30,7 @@ schema_app = typer.Typer(no_args_is_help=True,
                          help="Show the schema and its history, decide on candidates, or infer a seed schema.")
 app.add_typer(schema_app, name="schema")
 
-Form = Annotated[Literal["json", "yaml"] | None, typer.Option("--format", help="Print it so; none: as a table.")]
+Form = Annotated[Literal["json", "yaml"] | None, typer.Option("--format", help="Output format; none: a table.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file (.json, .yaml).")]
 
 _MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
@@ -41,11 +41,11 @@ _DEFAULT_SAMPLE = 40
 def show(
     schema: Annotated[str, typer.Argument(help="A seed schema or a file, instead of --kb.")] = "",
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
-    version: Annotated[int, typer.Option(min=0, help="Of the knowledge base's versions; 0: the one in force.")] = 0,
-    diff: Annotated[tuple[int, int] | None, typer.Option(help="What changed between two versions.")] = None,
+    version: Annotated[int, typer.Option(min=0, help="Version of the schema; 0: the current one.")] = 0,
+    diff: Annotated[tuple[int, int] | None, typer.Option(help="Show the changes between two versions.")] = None,
     form: Form = None, output: Output = None, *, as_json: AsJson = False,
 ) -> None:
-    """Show the schema in force, an earlier version, a seed, a file in any supported form, or a difference."""
+    """Show the schema in force, an earlier version, a seed, a file in any supported format, or a difference."""
     if bool(schema) == bool(kb):
         raise CommandError("name either a knowledge base (--kb NAME) or a seed schema or file")
     if diff is not None:
@@ -98,7 +98,7 @@ def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None
 
 def _print_schema(schema: GraphSchema) -> None:
     out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
-              + (" (open: everything is admitted)" if schema.open else ""), soft_wrap=True)
+              + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
     rows: list[tuple[str, str, str, SchemaElement]] = [
         ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
     rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}", r) for r in schema.relation_types]
@@ -134,11 +134,11 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
 
 @schema_app.command("set")
 def set_schema(
-    schema: Annotated[str, typer.Argument(help="A seed schema or a file, as `schema show -o` writes it.")], kb: Kb,
+    schema: Annotated[str, typer.Argument(help="A seed schema, or a file from `schema show -o`.")], kb: Kb,
     by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
-    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would change.")] = False,
+    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the changes.")] = False,
 ) -> None:
-    """Put a schema in the place of the one in force; facts are bounded by it again, without a call to an LLM."""
+    """Replace the schema in force, and bound the facts by it again without calling an LLM."""
     wanted = load_schema(schema)
     with opened(reasons=not dry_run) as resources:
         current = resources.knowledge_base(kb).schemas.current()
@@ -156,13 +156,13 @@ def set_schema(
 @schema_app.command()
 def review(
     kb: Kb,
-    decisions: Annotated[Path | None, typer.Option(help="Take the decisions from this file (JSON or YAML).")] = None,
+    decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON or YAML).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write all candidates with their evidence to this file.")] = None,
     everything: Annotated[Literal["accept", "reject"] | None,
-                          typer.Option("--all", help="Take this decision on every candidate.")] = None,
+                          typer.Option("--all", help="Make this decision for every candidate.")] = None,
     by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
 ) -> None:
-    """Decide on schema candidates. Each decision takes effect at once: stop when you like, and continue later."""
+    """Decide on schema candidates. Each decision takes effect at once, so you can stop and continue at any time."""
     who = by or getpass.getuser()
     with opened() as resources:
         resources.knowledge_base(kb)
@@ -179,7 +179,7 @@ def review(
             else:
                 _review_one_by_one(resources, kb, who)
         finally:
-            with err.status("bringing the tree up to date"):
+            with err.status("updating the tree"):
                 resources.update_tree(kb)
 
 
@@ -204,7 +204,7 @@ def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
             out.print("nothing else is pending")
             return
         passed |= {(c.kind, c.name) for c in page}
-        # Types first: what is observed between types counts once they are known.
+        # Entity types first: relations between them become visible once their types are known.
         for decision in ask_decisions(sorted(page, key=lambda c: c.kind)):
             if decision is None:
                 return
@@ -213,7 +213,7 @@ def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
 
 @schema_app.command()
 def infer(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to look into.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to sample.")],
     output: Output = None, form: Form = None,
     name: Annotated[str, typer.Option(help="Name of the schema.")] = "inferred",
     sample: Annotated[int, typer.Option(min=1, help="How many chunks to read, spread over the documents.")]

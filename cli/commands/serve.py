@@ -23,16 +23,16 @@ app = typer.Typer()
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _GRACE = 5
-"""Seconds in which open requests may finish when the server is told to stop."""
+"""Seconds that open requests have to finish when the server stops."""
 
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine only with API keys or an OIDC "
-                                          "issuer.")]
+    host: Annotated[str, typer.Option(help="Address to listen on; other machines can connect only with API keys or an "
+                                          "OIDC issuer.")]
     = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that answer; one for each core answers most.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes; one per core is fastest.")] = 1,
     *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
@@ -51,7 +51,7 @@ def serve(
     def listening() -> None:
         _listening(address, browser=not (no_browser or beyond))
 
-    # Addresses that proxies claim are not trusted: rates are counted by them.
+    # Do not trust addresses that proxies claim, because rate limits count by address.
     options: dict[str, Any] = {
         "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
         "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
@@ -60,11 +60,11 @@ def serve(
         supervisor = Workers(settings, workers, hosts, listening, needs_keys=beyond, **options)
         tell_reasoner(settings)
         with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where they count together (server/metrics.py)
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # for the workers' shared counters (server/metrics.py)
             supervisor.run()
         started = supervisor.started
     else:
-        # Whoever supervises workers needs none of it: 2 s and 130 MB.
+        # The supervisor of workers does not need this import, which costs 2 s and 130 MB.
         from ..serving import serve_alone  # noqa: PLC0415
 
         started = serve_alone(hosts, listening, needs_keys=beyond, options=options)
@@ -73,10 +73,10 @@ def serve(
 
 
 def _check_free(host: str, port: int) -> None:
-    """Check that the port can be listened on, before models are loaded for nothing.
+    """Check that the port is free, before any models are loaded.
 
     Raises:
-        CommandError: it cannot.
+        CommandError: the port cannot be used.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -92,13 +92,13 @@ def _check_free(host: str, port: int) -> None:
 
 
 def _listening(address: str, *, browser: bool) -> None:
-    """Say where the server is, and open the page there, if a person at this machine started it."""
+    """Print the server's address, and open the page if a person at this machine started the server."""
     err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
     if browser and sys.stdin.isatty() and sys.stderr.isatty() and _has_windows():
-        # A browser that is slow to start must not keep the server from answering it.
+        # In a thread, because a browser that starts slowly must not block the server.
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _has_windows() -> bool:
-    """Whether a browser would have a window: in a terminal without a display it would take over the terminal."""
+    """Return True if a browser would open a window; without a display it would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)

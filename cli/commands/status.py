@@ -1,4 +1,4 @@
-"""`banyan status`: what a knowledge base holds, what failed, and what was spent, in a few lines."""
+"""`banyan status`: a knowledge base's contents, failures and spending in a few lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,19 +15,19 @@ app = typer.Typer()
 _SHOWN_BUILDS = 5
 _SHOWN_FAILURES = 10
 _OFTEN = 3
-"""The most frequent reasons that are named."""
+"""Number of the most frequent reasons to print."""
 _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unknown_relation": "by a relation that the "
         "schema does not have", "unknown_attribute": "of an attribute that the schema does not have",
         "domain_range": "between other types than the schema has it", "ungrounded": "with a name or value that is not "
         "in the text", "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
         "malformed": "not complete", "type_as_name": "with a type as a name", "wrong_kind": "with a value of another "
         "kind"}
-"""Why facts are not admitted, for people."""
+"""Why facts are not admitted, as text for people."""
 
 
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
-    """Show what a knowledge base holds, what failed, and what was spent."""
+    """Show a knowledge base's contents, failures and spending."""
     with opened(reasons=False) as resources:
         report = status_of(resources.knowledge_base(kb), resources.spending.prices)
     if as_json:
@@ -47,7 +47,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 def _lines(report: Status) -> Iterator[tuple[str, str]]:
-    """What is shown of every knowledge base: the name of a line, and what stands there."""
+    """Return the lines of every status, as pairs of name and value."""
     left = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
                                                      ("failed", report.chunks_failed)) if number]
     yield "documents", (f"{report.documents:,}, in {counted(report.chunks, 'chunk')}"
@@ -70,14 +70,14 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
 
 
 def _reasons(counted: Mapping[str, int]) -> str:
-    """How many there are, and of what most are."""
+    """Return the total, and the most frequent reasons."""
     often = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     named = ", ".join(f"{number:,} {on_a_line(reason.replace('_', ' '))}" for reason, number in often[:_OFTEN])
     return f"{sum(counted.values()):,}: {named}" + (", ..." if len(often) > _OFTEN else "")
 
 
 def _spending(status: Status) -> Table:
-    """What was spent by step, by the latest builds, and for the most expensive documents."""
+    """Return a table of spending by step, by the latest builds, and for the most expensive documents."""
     table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
 
     def add(name: str, spent: Spent) -> None:

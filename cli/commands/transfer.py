@@ -1,4 +1,4 @@
-"""`banyan export`, `banyan backup` and `banyan restore`: a knowledge base as a file, and back."""
+"""`banyan export`, `banyan backup` and `banyan restore`: save a knowledge base to a file, and load it again."""
 
 import sys
 from pathlib import Path
@@ -26,16 +26,16 @@ _STANDARD_OUTPUT = Path("-")
 def export(
     kb: Kb,
     form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write it to this file; -: to standard output.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file; -: to standard output.")],
 ) -> None:
     """Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page.
 
-    An existing file is replaced only when all is written.
+    An existing file is replaced only once everything is written.
     """
     with opened(reasons=False) as resources, err.status("reading"):
         graph = resources.knowledge_base(kb).tree_graph()
     if not graph.graph["current"]:
-        err.print(f"[yellow]the tree is behind the facts:[/yellow] build again, or run `banyan reindex --kb {kb}`")
+        err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
     pieces = FORMATS[form].write(graph)
     if output == _STANDARD_OUTPUT:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
@@ -50,12 +50,12 @@ def export(
 def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")], *,
            force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
            as_json: AsJson = False) -> None:
-    """Write a knowledge base to one file, also while a build runs.
+    """Write a knowledge base to one file, even while a build runs.
 
     The file is a zip of ledger.sqlite (documents, chunks, their extractions, schema versions and decisions,
-    communities with their summaries, LLM responses, accounts) as it was at the moment of the command, and
-    manifest.json with its size and SHA-256. Graph and vectors are not in it: restoring rebuilds them from the ledger,
-    without a call to an LLM. Your source files and settings are not in it either.
+    communities with their summaries, LLM responses, accounts) as it is when the command runs, and manifest.json with
+    its size and SHA-256. It does not contain graph and vectors: `restore` rebuilds them from the ledger without
+    calling an LLM. Nor does it contain your source files and settings.
     """
     with opened(reasons=False) as resources, track(err, "copying") as progress:
         layout = Layout.by(resources.settings, kb).require()
@@ -72,10 +72,10 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
 def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: NewKb, *,
             force: Annotated[bool, typer.Option("--force", help="Replace a knowledge base of that name.")] = False,
             as_json: AsJson = False) -> None:
-    """Make a knowledge base from a backup, under any name, without a call to an LLM.
+    """Create a knowledge base from a backup, under any name, without calling an LLM.
 
-    Form, sizes, checksum and every row of the file are checked before anything is changed. If interrupted, either
-    the old knowledge base or the new one is in effect.
+    The format, sizes, checksum and every row of the file are checked before anything is changed. If the command is
+    interrupted, either the old knowledge base or the new one is in effect.
     """
     with opened(reasons=False) as resources:
         layout = Layout.by(resources.settings, kb)
@@ -92,7 +92,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
 
 
 def _derive(resources: Resources, kb: str) -> str:
-    """Build graph and vectors; returns why that is still to be done, if it is."""
+    """Build graph and vectors; return how to build them later if this is not possible now."""
     try:
         with err.status("embedding"):
             resources.knowledge_base(kb)

@@ -27,7 +27,7 @@ def tree(
     most: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="What describing all communities would cost.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost of describing communities.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
@@ -55,10 +55,10 @@ def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], most:
                      "keywords": [graph.entity(keyword).name for keyword in community.keywords]}
                     for community in communities])
         return
-    # Size alone would put first large communities that hardly cohere.
+    # By size alone, large communities with little cohesion would come first.
     largest = sorted(communities, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
     root = Tree(f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
-                + (" [yellow](the tree is behind the facts: build again)[/yellow]" if knowledge_base.tree.is_behind()
+                + (" [yellow](the tree is out of date: build again)[/yellow]" if knowledge_base.tree.is_behind()
                    else ""))
     for community in largest[:most]:
         _add(root, graph, community)

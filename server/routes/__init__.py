@@ -1,1 +1,1 @@
-"""The HTTP routes, one file for each group."""
+"""The HTTP routes, one module for each group."""

@@ -1,4 +1,4 @@
-"""Questions: answered at once, or as events while they are."""
+"""Questions, answered in one response or as a stream of events."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -36,7 +36,7 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
              response_class=EventSourceResponse, dependencies=[AFFORDABLE])
 async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
-    """The same as events: `step`, then `token` with pieces of the checked answer, then `answer`; or `error`."""
+    """Stream an answer as events: `step`, then `token` with pieces of the checked answer, then `answer`; or `error`."""
     stopping = anyio.Event()
     return event_stream(_events(kb, question, request, service, client, stopping), stopping)
 

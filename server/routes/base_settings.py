@@ -1,4 +1,4 @@
-"""How one knowledge base is built: who lets its schema grow, and whether several names of one entity are resolved."""
+"""The settings for building one knowledge base: how its schema grows, and whether names of an entity are resolved."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,34 +13,34 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}/settings", tags=["knowledge
 
 
 class BaseSettings(BaseModel):
-    """What builds begin with; each may say otherwise, and what it said is what the next one begins with."""
+    """The defaults of a knowledge base's builds; options of a build override them and become the new defaults."""
 
     model_config = ConfigDict(extra="forbid")
 
-    growth: Policy = Field(description="who lets the schema grow: thresholds (auto), a person (review), nobody (off)")
-    resolve: bool = Field(description="whether several names of one entity become one")
+    growth: Policy = Field(description="how the schema grows: by thresholds (auto), by review (review), not (off)")
+    resolve: bool = Field(description="whether several names of one entity are merged")
 
 
 class ShownSettings(BaseSettings):
-    """The settings, with what only a rebuild can change."""
+    """The settings, including those that only a rebuild can change."""
 
-    embedding: str = Field(description="the embedding model that it is built with")
-    seed: str = Field(description="the schema that it began with")
+    embedding: str = Field(description="the embedding model it is built with")
+    seed: str = Field(description="the schema it started with")
 
 
 @router.get("", responses=errors(404, 409), dependencies=[may("read")])
 def show_settings(kb: KbName, service: Serving) -> ShownSettings:
-    """The settings of a knowledge base."""
-    return _shown(service.resources.knowledge_base(kb))
+    """Show the settings of a knowledge base."""
+    return _settings_of(service.resources.knowledge_base(kb))
 
 
 @router.put("", responses=errors(404, 409), dependencies=[may("write")])
 def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> ShownSettings:
-    """Change them; names are resolved, or not, at once."""
+    """Change the settings of a knowledge base; entities are merged or split accordingly at once."""
     service.resources.configure(kb, wanted.growth, resolve=wanted.resolve)
-    return _shown(service.resources.knowledge_base(kb))
+    return _settings_of(service.resources.knowledge_base(kb))
 
 
-def _shown(kb: KnowledgeBase) -> ShownSettings:
+def _settings_of(kb: KnowledgeBase) -> ShownSettings:
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
                          seed=kb.schemas.seed().name)

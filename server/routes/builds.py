@@ -25,19 +25,19 @@ from ..streaming import event, event_stream
 router = APIRouter(prefix="/api", tags=["builds"])
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAMPLES = {"en": "english", "zh": "chinese"}
-"""What the knowledge bases of the examples are called, as `make demo` calls them."""
+"""The names of the example knowledge bases, as in `make demo`."""
 _MOST = 2**53
-"""Beyond it a JSON number is not exact everywhere."""
+"""The largest integer that every JSON reader represents exactly."""
 
 
-def _visible(build: BuildId, service: Serving, bases: Seeing) -> str:
-    """The id of a build of a knowledge base that the key is for."""
+def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
+    """Return the build's id if the key covers the build's knowledge base."""
     if not bases.hold(service.builds.one(build).kb):
         raise no_build(build)
     return build
 
 
-Visible = Annotated[str, Depends(_visible)]
+Visible = Annotated[str, Depends(_check_visible)]
 Flag = Annotated[bool, Form()]
 MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
 MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
@@ -47,15 +47,15 @@ MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
              dependencies=[may("write"), AFFORDABLE])
 async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,
-    files: Annotated[list[UploadFile], File(description="documents; none: go on with what is stored")] = [],  # noqa: B006
+    files: Annotated[list[UploadFile], File(description="documents; none: resume with stored ones")] = [],  # noqa: B006
     seed: Annotated[str, Form(alias="schema", max_length=100,
                               description="`auto`, a seed schema or `open`; only at the first build")] = "",
     *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
 ) -> Build:
-    """Read uploaded documents into a knowledge base; it is made if there is none of that name."""
+    """Read uploaded documents into a knowledge base, which is created if it does not exist."""
     check_name(kb)
-    # A schema's name may be a path elsewhere: the server reads no file that a client names.
+    # A schema's name could be a path, and the server must not read a file that a client names.
     known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
     if seed and seed not in known:
         raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
@@ -69,7 +69,7 @@ async def start_build(  # noqa: PLR0913  (its options)
 
 @router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write"), AFFORDABLE])
 async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
-    """Build a knowledge base of the documents that come with Banyan; where it stands already, that costs nothing."""
+    """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
     check_base(_SAMPLES[language], request)
     with ExitStack() as files:
         uploads = [Upload(path.name, files.enter_context(path.open("rb")))
@@ -79,26 +79,26 @@ async def start_sample(language: Literal["en", "zh"], service: Serving, request:
 
 @router.get("/formats", responses=errors(), dependencies=[may("read")])
 async def list_formats() -> Items[str]:
-    """The file endings that are read, in any case."""
+    """List the supported file endings; upper and lower case are equal."""
     return Items(items=list(FORMATS))
 
 
 @router.get("/builds", responses=errors(), dependencies=[may("read")])
 def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
-    """The builds of this server that are of knowledge bases which the key is for, newest first."""
+    """List the builds of all knowledge bases that the key covers, newest first."""
     return Items(items=[build for build in service.builds.all(kb) if bases.hold(build.kb)])
 
 
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
 def show_build(build: Visible, service: Serving) -> Build:
-    """A build as it stands."""
+    """Show a build and its state."""
     return service.builds.one(build)
 
 
 @router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,
             dependencies=[may("read")])
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
-    """The build as the event `build`: now, and after each change, until it is over."""
+    """Stream the build as events `build`: its current state, and each change until it ends."""
     return event_stream(_events(build, service))
 
 
@@ -109,11 +109,11 @@ async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent
 
 @router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])
 async def cancel_build(build: Visible, service: Serving) -> Build:
-    """Give a build up; what it has done stands, and the next build goes on from there."""
+    """Cancel a build; its progress is saved, and the next build resumes there."""
     return await service.builds.cancel(build)
 
 
 @router.post("/builds/{build}/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
 async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
-    """Go on with a build that waits for decisions on the schema; what is left out keeps waiting."""
+    """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
     return await service.builds.decide(build, decisions.decisions, decisions.who)

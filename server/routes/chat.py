@@ -1,7 +1,7 @@
 """The LangServe chat over HTTP: `/chat` for any knowledge base, `/chat/kb/{knowledge_base}` for one of them.
 
-The routes are LangServe's own handlers. What is added: errors say what is wrong (LangServe says "Internal Server
-Error"), what no handler checks is refused, and playgrounds get the policy that their pages need.
+The routes use LangServe's own handlers. In addition, error messages say what is wrong (LangServe says "Internal Server
+Error"), input that no handler checks is rejected, and each playground has the content security policy it needs.
 """
 
 import base64
@@ -24,7 +24,7 @@ from ..security.access import AFFORDABLE, may
 from ..service import Service
 from ..streaming import event, event_stream
 
-# LangServe's chat playground has no other stream.
+# LangServe's chat playground supports only this stream.
 warnings.filterwarnings("ignore", message="astream_log is deprecated")
 
 _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
@@ -32,11 +32,11 @@ _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHa
 _SCHEMAS = ("input_schema", "output_schema", "config_schema")
 _MAX_BATCH = 100
 _MAX_HASH = 2_000
-"""Letters of a playground's compressed configuration: it unpacks to their square at most."""
+"""The most characters of a playground's compressed configuration, which unpacks to at most their square."""
 
 
 class ChatRequestError(RefusedError):
-    """A request that cannot be read."""
+    """The request cannot be read."""
 
 
 def add_chat_routes(app: FastAPI, service: Service) -> None:
@@ -59,7 +59,7 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
 
 
 def _of_request(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """The run's configuration, with what the request says outside its body: the knowledge base and the client."""
+    """Add the knowledge base and the client, which are not in the request's body, to the run's configuration."""
     configurable = dict(config.get("configurable") or {})
     if name := request.path_params.get("knowledge_base"):
         configurable["knowledge_base"] = check_name(name)
@@ -81,14 +81,14 @@ def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awai
         except ValidationError as error:  # of a batch's inputs
             raise RequestValidationError(error.errors()) from error
         if isinstance(response, EventSourceResponse):
-            return event_stream(_explained(response.body_iterator, request))
+            return event_stream(_with_error_messages(response.body_iterator, request))
         return response
 
     return respond
 
 
-async def _explained(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
-    """The events of a stream; an error has its own message, where LangServe says "Internal Server Error"."""
+async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
+    """Pass on the events of a stream, with specific error messages instead of LangServe's "Internal Server Error"."""
     try:
         async for item in events:
             if item.get("event") != "error":
@@ -123,7 +123,7 @@ def _inline_scripts(page: bytes) -> Iterator[bytes]:
 
 
 def _policy(page: bytes) -> str:
-    """What a playground's page may do: its own files, its own inline script, and what its form library compiles."""
+    """Return the policy for a playground's page: its own files, its inline script, and code from its form library."""
     scripts = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
                        for script in _inline_scripts(page))
     return (f"default-src 'self'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "

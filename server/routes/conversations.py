@@ -1,4 +1,4 @@
-"""Conversations: listed, read again with all that an answer rests on, renamed, rated, shared, forgotten."""
+"""Conversations: list them, show them with their sources, rename, rate, share and delete them."""
 
 from typing import Annotated, Literal
 
@@ -22,7 +22,7 @@ KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description
 
 
 class Change(BaseModel):
-    """What is to change of a conversation; what is left out stays."""
+    """Changes of a conversation; omitted fields stay the same."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,22 +31,22 @@ class Change(BaseModel):
 
 
 class Rating(BaseModel):
-    """What a person thinks of an answer."""
+    """A person's rating of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
-    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: taken back")
+    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
 
 
 @router.get("/threads", responses=errors())
 def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
-    """The conversations about a knowledge base, the one used last first."""
+    """List the conversations about a knowledge base, most recently used first."""
     return Items(items=service.conversations.all(client, kb))
 
 
 @router.get("/threads/{thread}", responses=errors(404))
 def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
-    """A conversation, oldest turn first."""
+    """Show a conversation, oldest turn first."""
     one = Thread(client, kb, thread)
     turns = service.conversations.turns(one)
     if not turns:
@@ -60,7 +60,7 @@ def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, cli
 @router.patch("/threads/{thread}", responses=errors(404))
 def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, service: Serving, client: Asking,
                   ) -> ConversationItem:
-    """Rename a conversation, or share it by a link and take that back."""
+    """Rename a conversation, share it through a link, or stop sharing it."""
     one = Thread(client, kb, thread)
     if change.title is not None:
         service.conversations.rename(one, change.title.strip() or change.title)
@@ -72,14 +72,14 @@ def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, ser
 @router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
 def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], kb: KnowledgeBaseName, rating: Rating,
               service: Serving, client: Asking) -> Rating:
-    """Keep what a person thinks of an answer."""
+    """Rate an answer."""
     service.conversations.rate(Thread(client, kb, thread), number, rating.rating)
     return rating
 
 
 @router.delete("/threads/{thread}", status_code=204, responses=errors(404, 409), response_class=Response)
 def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
-    """Forget a conversation."""
+    """Delete a conversation."""
     show_thread(thread, kb, service, client)
     service.conversations.delete(Thread(client, kb, thread))
 
@@ -87,9 +87,9 @@ def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, c
 @router.get("/shared/{link}", responses=errors(404))
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
-    """A conversation that was shared, to whoever may ask its knowledge base and has its link."""
+    """Show a shared conversation to a client that has its link and may ask its knowledge base."""
     found = service.conversations.linked(link)
-    # One that was dropped by whoever is no server leaves its conversations until a server starts.
+    # If a command drops a knowledge base, its conversations remain until a server starts.
     if not bases.hold(found.kb) or not Layout.by(service.resources.settings, found.kb).exists():
         raise no_link()
     return found

@@ -1,4 +1,4 @@
-"""Persons' changes of the graph: names and types of entities, facts, values. Each is recorded and can be taken back."""
+"""Manual changes of the graph: names and types of entities, facts, values. Each is recorded and can be undone."""
 
 from typing import Annotated, Literal
 
@@ -27,26 +27,26 @@ class _Change(BaseModel):
 
 
 class RenameEntity(_Change):
-    """An entity is shown under another name; its own names still find it."""
+    """Show an entity under another name; its old names still find it."""
 
     change: Literal["rename"]
-    entity: _Text = Field(description="its id, a name of it, or `name (type)`")
+    entity: _Text = Field(description="its id, one of its names, or `name (type)`")
     name: _Text
 
     def carry_out(self, edits: Editing) -> int:
-        """Decide it; returns the decision's number."""
+        """Make the change, and return the decision's number."""
         return edits.rename(self.entity, self.name, self.who, self.why)
 
 
 class RetypeEntity(_Change):
-    """An entity is of another type of the schema, which then decides what facts it may have."""
+    """Give an entity another type of the schema, which decides what facts it may have."""
 
     change: Literal["retype"]
     entity: _Text
     type: _Text
 
     def carry_out(self, edits: Editing) -> int:
-        """Decide it; returns the decision's number."""
+        """Make the change, and return the decision's number."""
         return edits.retype(self.entity, self.type, self.who, self.why)
 
 
@@ -60,19 +60,19 @@ class SaidFact(BaseModel):
     object: _Value
 
     def said(self) -> Said:
-        """The fact as the knowledge base takes it."""
+        """Return the fact as the knowledge base expects it."""
         return Said(self.subject, self.relation, self.object)
 
 
 class ChangeFact(_Change):
-    """A fact does not hold, whichever document states it; `instead` does, with the same words as its source."""
+    """Mark a fact as wrong even if a document states it; `instead` replaces it, with the same source."""
 
     change: Literal["fact"]
     fact: SaidFact
-    instead: SaidFact | None = Field(default=None, description="none: it is rejected")
+    instead: SaidFact | None = Field(default=None, description="none: the fact is only rejected")
 
     def carry_out(self, edits: Editing) -> int:
-        """Decide it; returns the decision's number."""
+        """Make the change, and return the decision's number."""
         instead = self.instead.said() if self.instead else None
         return edits.change_fact(self.fact.said(), instead, self.who, self.why)
 
@@ -81,21 +81,21 @@ Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator
 
 
 class Edited(BaseModel):
-    """What was decided."""
+    """The result of a change."""
 
     number: int
-    entity: str = Field(description="the id that the entity has now that is concerned")
+    entity: str = Field(description="the current id of the changed entity")
 
 
 @router.get("", responses=errors(404))
 def edits(kb: KbName, service: Serving) -> Items[EditDecision]:
-    """What persons changed, oldest first, what was taken back included."""
+    """List all manual changes, oldest first, including undone ones."""
     return Items(items=service.resources.knowledge_base(kb).edits.table.all())
 
 
 @router.post("", responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
-    """Change the graph, and bring up to it all that follows."""
+    """Change the graph, and update everything that depends on it."""
     number = service.resources.edit(kb, change.carry_out)
     opened = service.resources.knowledge_base(kb)
     decided = next(one.edit for one in opened.edits.table.all() if one.number == number)
@@ -105,5 +105,5 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
 @router.delete("/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])
 def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
               who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
-    """Take a change back; all is as if it had never been decided."""
+    """Undo a change, as if it had never been made."""
     service.resources.edit(kb, lambda edits: edits.undo(number, who))

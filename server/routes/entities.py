@@ -1,4 +1,4 @@
-"""Persons' decisions on entities: two that are one, two that are not. Each is recorded, and the opposite undoes it."""
+"""Decisions to merge or split entities. Each is recorded, and the opposite decision undoes it."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ EntityId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class EntityVerdict(BaseModel):
-    """What a person decides on two entities."""
+    """A person's decision on two entities."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,7 +29,7 @@ class EntityVerdict(BaseModel):
 
 
 class DecidedEntities(BaseModel):
-    """The entity that the first one is part of now."""
+    """The entity that now contains the first one."""
 
     id: str
 
@@ -42,16 +42,16 @@ class NamedDecision(EntityDecision):
 
 @router.get("/names", responses=errors(404))
 def entity_names(kb: KbName, service: Serving, entity: NodeId) -> Items[Alias]:
-    """The other entities that became part of one, and what tied each to it."""
+    """List the entities that were merged into one, and the reason for each."""
     if not service.resources.retriever(kb).index.is_joined(entity):
-        return Items(items=[])  # as for most: the graph is not loaded for them
+        return Items(items=[])  # the usual case, for which the graph need not be loaded
     groups = service.resources.knowledge_base(kb).graph.groups()
     return Items(items=[alias for group in groups if group.id == entity for alias in group.aliases])
 
 
 @router.get("/decisions", responses=errors(404))
 def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
-    """What persons decided on entities, oldest first."""
+    """List decisions on entities, oldest first."""
     opened = service.resources.knowledge_base(kb)
 
     def name(entity: str) -> str:
@@ -64,7 +64,7 @@ def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
 
 @router.post("/decisions", responses=errors(404, 409), dependencies=[may("review")])
 def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
-    """Merge two entities into one node, or split two that were merged; each has its own facts back then."""
+    """Merge two entities, or split two that were merged, so each gets its own facts back."""
     resources = service.resources
     resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
     return DecidedEntities(id=resources.knowledge_base(kb).graph.canonical(verdict.first))

@@ -1,4 +1,4 @@
-"""The subgraph behind an answer, and the facts among chosen entities, for drawing a map."""
+"""The subgraph behind an answer, and the facts among chosen entities, for a map."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ _MOST = 500
 
 
 class CitedSpan(BaseModel):
-    """Words of a document that an answer quotes: its characters `start` to `end`."""
+    """A quoted source of an answer: characters `start` to `end` of a document."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,7 +36,7 @@ class Cited(BaseModel):
 
 @router.post("/graph/evidence", responses=errors(404))
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
-    """The facts that the cited words state, their entities, and others that these words name."""
+    """Return the facts that the cited text states, their entities, and other entities that it names."""
     kb, view = seen
     known, named = stated_by(kb, view.index, cited.citations)
     nodes = view.known(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
@@ -49,6 +49,6 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
 @router.get("/graph/among", responses=errors(404))
 def among(seen: Seen, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
                                           Query(alias="id", max_length=_MOST)]) -> Subgraph:
-    """Some entities and the facts among them."""
+    """Return the given entities and the facts among them."""
     nodes = seen.view.known(dict.fromkeys(entities))
     return Subgraph(nodes=nodes, edges=seen.view.among(nodes), total=len(nodes))

@@ -1,4 +1,4 @@
-"""The graph and its tree: only what is looked at is sent."""
+"""The graph and its tree, sent in the parts that are looked at."""
 
 from collections import Counter
 from itertools import pairwise
@@ -35,7 +35,7 @@ from ..service import Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _FACTS = 50
-"""Facts of an entity that are sent with it; its neighbourhood pages through all."""
+"""Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
 
 
 class _Seen(NamedTuple):
@@ -54,7 +54,7 @@ Seen = Annotated[_Seen, Depends(_seen)]
 @router.get("/graph/types", responses=errors(404))
 def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
-    """Which types of entities and which relations there are, and how often."""
+    """Count the entity types and relations."""
     return GraphTypes(entity_types=_counts(seen.view.types)[:limit], relations=_counts(seen.view.relations)[:limit])
 
 
@@ -66,28 +66,28 @@ def _counts(counted: Counter[str]) -> list[Count]:
 @router.get("/graph/search", responses=errors(404))
 def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
                  limit: Limit = 20) -> Items[Node]:
-    """Entities with a name that holds these words."""
+    """Find entities with a name that contains these words."""
     return Items(items=seen.view.search(q, kind, limit))
 
 
 @router.get("/graph/names", responses=errors(404))
 def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
-    """The entities that are called so."""
+    """Find the entities with exactly these names."""
     return Items(items=seen.view.named(names))
 
 
 @router.get("/graph/overview", responses=errors(404))
 def graph_overview(
     seen: Seen, kind: TypeName = "", limit: Limit = 100,
-    relation: Annotated[str, Query(max_length=200, description="only with a fact of this relation")] = "",
-    document: Annotated[str, Query(max_length=1000, description="only what this document states something of")] = "",
+    relation: Annotated[str, Query(max_length=200, description="only entities with a fact of this relation")] = "",
+    document: Annotated[str, Query(max_length=1000, description="only entities that this document mentions")] = "",
     community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
 ) -> Subgraph:
-    """The best connected entities and the facts among them."""
+    """Return the best connected entities and the facts among them."""
     kb, view = seen
     chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
-    members = set(_found(kb, community).members) if community else None
+    members = set(_community(kb, community).members) if community else None
     matches = view.matching(kind, relation, chunks, members)
     return Subgraph(nodes=matches[:limit], edges=view.among(matches[:limit], relation), total=len(matches))
 
@@ -95,7 +95,7 @@ def graph_overview(
 @router.get("/graph/path", responses=errors(404))
 def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
                  ) -> Subgraph:
-    """A shortest way between two entities along facts: its entities in their order, empty where there is none."""
+    """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
     for entity in (start, end):
         _node(seen.view, entity)
     nodes = seen.view.path(start, end)
@@ -107,7 +107,7 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
 @router.get("/graph/fact", responses=errors(404))
 def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
               relation: Annotated[str, Query(max_length=200)]) -> Fact:
-    """A fact with the words that state it."""
+    """Show a fact with its sources."""
     kb, view = seen
     fact = (source, relation, target)
     support = view.support(fact)
@@ -118,7 +118,7 @@ def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target:
 
 @router.get("/graph/neighbourhood", responses=errors(404))
 def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
-    """An entity, some of its neighbours, best connected first, and the facts among them; `total` neighbours."""
+    """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
     centre = _node(seen.view, entity)
     matches = seen.view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
@@ -127,7 +127,7 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
 
 @router.get("/graph/entity", responses=errors(404))
 def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
-    """An entity: its names, attributes, documents, and facts with their evidence."""
+    """Show an entity: its names, attributes, documents, and facts with their sources."""
     kb, view = seen
     node, index = _node(view, entity), view.index
     keys = view.facts(entity)[:_FACTS]
@@ -147,7 +147,7 @@ def _node(view: GraphView, entity: str) -> Node:
     return node
 
 
-def _found(kb: KnowledgeBase, community: str) -> Community:
+def _community(kb: KnowledgeBase, community: str) -> Community:
     found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")
@@ -164,7 +164,7 @@ def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
 def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
-    """The communities of a level, or those within one, largest first."""
+    """List the communities of a level, or those within one community, largest first."""
     communities = seen.kb.communities
     levels = communities.levels()
     shown, total = communities.outlines(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
@@ -173,8 +173,8 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
 
 @router.get("/tree/community", responses=errors(404))
 def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
-    """A community and some of its members."""
-    shown = _found(seen.kb, community)
+    """Show a community with a page of its members."""
+    shown = _community(seen.kb, community)
     members = seen.view.known(shown.members)
     outline = Outline(**shown.model_dump(exclude={"members", "label"}), size=len(shown.members))
     return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
@@ -190,9 +190,9 @@ def _item(outline: Outline, view: GraphView) -> CommunityItem:
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
 def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
-    """The graph with its tree as a file."""
+    """Export the graph with its tree as a file."""
     graph = service.resources.knowledge_base(kb).tree_graph()
-    # A knowledge base's name may be of any script; the plain one is for clients that know no other.
+    # The plain file name is for clients that support ASCII only.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})

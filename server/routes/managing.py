@@ -1,4 +1,4 @@
-"""A knowledge base as a whole: backed up, renamed, dropped; and several of its documents deleted at once."""
+"""A knowledge base as a whole: back it up, rename it, drop it, and delete several of its documents at once."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ _MOST = 1000
 
 
 class NewName(BaseModel):
-    """What a knowledge base is to be called."""
+    """The new name of a knowledge base."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,9 +33,9 @@ class DocumentIds(BaseModel):
 
 @router.patch("", responses=errors(404, 409), dependencies=[may("write")])
 def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
-    """Give a knowledge base another name; conversations about it go with it, keys do not."""
+    """Rename a knowledge base and its conversations; API keys keep the old name."""
     if not bases.hold(new.name):
-        raise ForbiddenError(f"the key is not for a knowledge base {new.name!r}: choose a name that it is for")
+        raise ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it covers")
     _check_idle(kb, service)
     service.resources.rename(kb, new.name)
     service.conversations.rename_base(kb, new.name)
@@ -44,7 +44,7 @@ def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: See
 
 @router.delete("", status_code=204, responses=errors(404, 409), response_class=Response, dependencies=[may("write")])
 def drop_knowledge_base(kb: KbName, service: Serving) -> None:
-    """Delete a knowledge base with all that was stored of it, conversations about it included."""
+    """Delete a knowledge base and everything stored in it, including conversations about it."""
     _check_idle(kb, service)
     service.resources.drop(kb)
     service.conversations.forget_base(kb)
@@ -53,17 +53,17 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
 @router.get("/backup", status_code=200, responses=errors(404, 409), response_class=BackupResponse,
             dependencies=[may("read")])
 async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
-    """A zip file from which `banyan restore` makes the knowledge base again; one at a time is made."""
+    """Download a zip file for `banyan restore`; the server makes one backup at a time."""
     return BackupResponse(service.backups, kb)
 
 
 @router.post("/documents/delete", status_code=204, responses=errors(404, 409), response_class=Response,
              dependencies=[may("write")])
 def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
-    """Delete documents with all that only they support, all or none."""
+    """Delete documents and everything that no other document supports; all of them, or none on an error."""
     service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
 
 
 def _check_idle(kb: str, service: Service) -> None:
     if kb in service.builds.building():
-        raise StateError(f"a build of {kb!r} is not over: wait until it is, or cancel it")
+        raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")

@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus that has a key with the scope `metrics`."""
+"""Metrics for a Prometheus whose key has the scope `metrics`."""
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -13,5 +13,5 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/metrics", responses=errors(), response_class=Response, dependencies=[may("metrics"), OF_ALL])
 def metrics(service: Serving) -> Response:
-    """Requests, questions, builds and calls of a model, in Prometheus's text form."""
+    """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
     return Response(exposition(service.builds.all()), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Which model answers, and setting another one for as long as the server runs."""
+"""The model that answers, and replacing it while the server runs."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -32,35 +32,35 @@ def _address(text: str) -> str:
 
 
 class ModelTrialError(RefusedError):
-    """The model that was to be tried does not answer: the client's choice is at fault, not the server."""
+    """The model to be tried does not answer: the fault lies with the client's choice, not with the server."""
 
     status = 422
 
 
 class Model(BaseModel):
-    """What answers: rules or a model. Its key is told to nobody."""
+    """The reasoner: rules or a model. Its key is never shown."""
 
     reasoner: Literal["rules", "llm"]
-    model: str = Field(description="its name; empty: none is asked")
-    endpoint: str = Field(description="where it is asked")
+    model: str = Field(description="its name; empty for the rules")
+    endpoint: str = Field(description="the endpoint's address")
     host: str = Field(description="the endpoint's host, or the provider that the model's name begins with")
     has_key: bool
-    from_page: bool = Field(description="set while the server runs, and forgotten when it ends")
+    from_page: bool = Field(description="set at run time, until the server stops")
 
 
 class ModelChoice(BaseModel):
-    """A model to be asked; without an endpoint and a provider in its name, the rules answer."""
+    """The choice of a model; without an endpoint or a provider in its name, the rules answer."""
 
     model_config = ConfigDict(extra="forbid")
 
     endpoint: Annotated[str, Field(max_length=_MOST), AfterValidator(_address)] = ""
     model: str = Field(default="", max_length=_MOST)
     key: SecretStr = Field(default=SecretStr(""), max_length=_MOST,
-                           description="kept in the server's memory and nowhere else")
+                           description="stored only in the server's memory")
 
 
 class ModelTrial(BaseModel):
-    """A model answered."""
+    """The result of a successful trial."""
 
     seconds: float
     tokens: int
@@ -68,35 +68,35 @@ class ModelTrial(BaseModel):
 
 @router.get("", responses=errors(), dependencies=[may("read")])
 def show_model(service: Serving) -> Model:
-    """Which model answers."""
-    return _told(service)
+    """Show which model answers."""
+    return _model(service)
 
 
 @router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
-    """Have another model answer and build, until the server ends; the key must have every scope but `metrics`."""
+    """Use another model for answers and builds until the server stops; the key needs every scope except `metrics`."""
     if service.workers > 1 or service.database.shared:
-        raise StateError("several processes may answer here, and a model that is set while they run would be known "
-                         "to one of them: set BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY "
-                         "before they start, or serve with one worker and without BANYAN_DATABASE_URL")
-    service.resources.use_settings(_chosen(choice, service))
+        raise StateError("this server runs as several processes, and a change would reach only one of them: set "
+                         "BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY before it starts, or serve "
+                         "with one worker and without BANYAN_DATABASE_URL")
+    service.resources.use_settings(_with_choice(choice, service))
     service.model_from_page = True
     audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))
-    return _told(service)
+    return _model(service)
 
 
 @router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
 def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
-    """Ask a model one small question, without setting it."""
+    """Ask a model a short question, without using it for anything else."""
     try:
-        trial = try_out(_chosen(choice, service))
+        trial = try_out(_with_choice(choice, service))
     except ReasonerError as error:
         raise ModelTrialError(str(error)) from error
     return ModelTrial(seconds=round(trial.seconds, 2), tokens=trial.tokens)
 
 
-def _chosen(choice: ModelChoice, service: Serving) -> Settings:
-    """The settings with another model. A key that was set before is never sent to another address."""
+def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
+    """Return the settings with another model. A key that was set before is never sent to another address."""
     settings, key = service.resources.settings, choice.key.get_secret_value()
     steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
     chosen = settings.model_copy(update={
@@ -107,7 +107,7 @@ def _chosen(choice: ModelChoice, service: Serving) -> Settings:
     return chosen.model_copy(update={"llm_api_key": SecretStr(key) if key else kept})
 
 
-def _told(service: Serving) -> Model:
+def _model(service: Serving) -> Model:
     settings = service.resources.settings
     used = settings.uses_llm
     return Model(reasoner="llm" if used else "rules", model=settings.llm_model if used else "",

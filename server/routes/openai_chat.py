@@ -1,6 +1,6 @@
-"""OpenAI's chat completions, so that any OpenAI client and chat front ends can ask: a knowledge base is a model.
+"""OpenAI's chat completions, so OpenAI clients and chat front ends can ask: each knowledge base is a model.
 
-`GET /v1/models` lists the knowledge bases that the key is for, `POST /v1/chat/completions` answers the last message.
+`GET /v1/models` lists the knowledge bases that the key covers, `POST /v1/chat/completions` answers the last message.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ _MARK = re.compile(r"\[(\d+)\]")
 
 
 class TextPart(BaseModel):
-    """A part of a message that is text."""
+    """A text part of a message."""
 
     type: Literal["text", "input_text", "output_text"]
     text: str
 
 
 class ChatMessage(BaseModel):
-    """A message of the conversation; those that are not the user's or the assistant's are not read."""
+    """A message of the conversation; messages of other roles than user and assistant are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -54,19 +54,19 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The message's words."""
+        """The message's text."""
         parts = self.content or ""
         return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
 
 
 class StreamOptions(BaseModel):
-    """What a stream ends with."""
+    """Options of a stream."""
 
     include_usage: bool = False
 
 
 class CompletionRequest(BaseModel):
-    """What is asked; the other fields of OpenAI's API, such as the temperature, change nothing."""
+    """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -79,7 +79,7 @@ class CompletionRequest(BaseModel):
 
 
 class Completion(NamedTuple):
-    """What all parts of one answer have in common."""
+    """The fields that all parts of one answer share."""
 
     id: str
     created: int
@@ -92,7 +92,7 @@ class Completion(NamedTuple):
 
 @router.get("/models", responses=errors(), dependencies=[may("ask")])
 def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
-    """List the knowledge bases that the key is for, as models."""
+    """List the knowledge bases that the key covers, as models."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
     return {"object": "list", "data": [_model(name) for name in names]}
 
@@ -112,7 +112,7 @@ def _model(name: str) -> dict[str, Any]:
 @router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None, dependencies=[AFFORDABLE])
 async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking,
                    ) -> dict[str, Any] | Response:
-    """Answer the last message from a knowledge base, with citations, or abstain; at once, or as a stream."""
+    """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     check_base(asked.model, request)
     check_name(asked.model)
     question, earlier = _question(asked)
@@ -139,7 +139,7 @@ def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]
     """Return the question, and the conversation before it.
 
     Raises:
-        QuestionError: there is none, or it cannot be asked so.
+        QuestionError: there is no question, or it is not allowed.
     """
     *before, last = asked.messages
     if last.role != "user" or not last.text.strip():
@@ -150,12 +150,12 @@ def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]
     try:
         return Question(question=last.text, mode=asked.mode), earlier
     except ValidationError as error:
-        raise QuestionError(f"the question cannot be taken: {error.errors()[0]['msg']}") from error
+        raise QuestionError(f"the question is not allowed: {error.errors()[0]['msg']}") from error
 
 
 async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,
                   stopping: anyio.Event) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the pieces of the answer; with the last one, its list of sources, come the citations."""
+    """Yield the pieces of the answer; the last one, its list of sources, also has the citations."""
     async with service.questions.answering(client, kb, question, earlier) as events:
         ending = asyncio.create_task(_stop_when(stopping, events.stop))
         try:
@@ -177,13 +177,13 @@ async def _stop_when(stopping: anyio.Event, stop: Any) -> None:
 
 
 def _sources(citations: Sequence[dict[str, Any]]) -> str:
-    """Return the sources as lines, for front ends that show no annotations."""
+    """Return the sources as lines, for front ends that do not show annotations."""
     lines = [f"[{one['id']}] {one['document']}: \u201c{' '.join(one['quote'].split())}\u201d" for one in citations]
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
-    """Return each mark `[n]` as a citation of OpenAI's API, whose address opens the quoted words in Banyan's page."""
+    """Return each mark `[n]` as a citation of OpenAI's API, whose address opens the quote in Banyan's page."""
     by_id = {one["id"]: one for one in citations}
     return [{"type": "url_citation", "url_citation": {
         "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
@@ -211,7 +211,7 @@ async def _chunks(completion: Completion, asked: CompletionRequest,
         yield _chunk(completion, {"annotations": noted} if noted else {}, "stop")
         if asked.stream_options and asked.stream_options.include_usage:
             yield _data(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
-    except Exception as error:  # noqa: BLE001  (the response has started: its error is a part of it)
+    except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
         yield _data({"error": error_told(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
 
@@ -226,6 +226,6 @@ def _data(value: dict[str, Any]) -> ServerSentEvent:
 
 
 def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
-    """Return the tokens of the conversation and the answer, estimated; what a model was asked is in the accounts."""
+    """Estimate the tokens of the conversation and the answer; the model's own usage is in the accounts."""
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

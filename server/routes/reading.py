@@ -20,13 +20,13 @@ _MOST_TEXT = 1_000_000
 
 @router.get("/health")
 async def health() -> Health:
-    """Whether the process answers."""
+    """Check that the process is alive."""
     return Health()
 
 
 @router.get("/ready", responses=errors(503))
 async def ready(service: Serving) -> Ready:
-    """Whether questions can be answered."""
+    """Check that the server can answer questions."""
     if not service.ready:
         raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
@@ -35,7 +35,7 @@ async def ready(service: Serving) -> Ready:
 
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
 def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
-    """The knowledge bases that the key is for, in numbers."""
+    """List the knowledge bases that the key covers, with their counts."""
     building = service.builds.building()
     return Items(items=[_entry(name, building.get(name), service)
                         for name in knowledge_bases(service.resources.settings) if bases.hold(name)])
@@ -50,7 +50,7 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
             entities=counts.entities, triples=counts.triples, communities=kb.communities.count(),
             schema_version=kb.schemas.version(), building=building)
     except BanyanError as error:
-        # One that is damaged must not hide the others.
+        # One damaged knowledge base must not hide the others.
         problem = detail_of(error, service.resources.settings).message
         return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
                                   schema_version=0, building=building, problem=problem)
@@ -58,7 +58,7 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
 
 @router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
 def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
-    """What a knowledge base holds, what failed, and what was spent."""
+    """Show a knowledge base's contents, failures and spending."""
     resources = service.resources
     status = status_of(resources.knowledge_base(kb), resources.spending.prices)
     return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
@@ -67,9 +67,9 @@ def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
 @router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
 def list_documents(
     kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0,
-    q: Annotated[str, Query(max_length=200, description="words of the id or title")] = "",
+    q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
 ) -> Page[DocumentItem]:
-    """The documents of a knowledge base, by id."""
+    """List the documents of a knowledge base, by id."""
     wanted = q.casefold()
     matches = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
                if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
@@ -83,7 +83,7 @@ def show_document(
     kb: KbName, service: Serving, document_id: DocumentId,
     start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
 ) -> DocumentText:
-    """A document's text, or the characters `start` to `end` of it; at most a million at once."""
+    """Return a document's text, or its characters `start` to `end`; at most a million at once."""
     document = service.resources.knowledge_base(kb).documents.get(document_id)
     first = min(start, len(document.text))
     last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
@@ -94,5 +94,5 @@ def show_document(
 @router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,
                dependencies=[may("write")])
 def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
-    """Delete a document with all that only it supports."""
+    """Delete a document, and everything that no other document supports."""
     service.resources.delete_document(kb, document_id)

@@ -17,18 +17,18 @@ from ..service import Serving
 
 
 class SchemaFile(BaseModel):
-    """A schema as a file has it, in any form that `banyan build --schema` reads."""
+    """The content of a schema file, in any format that `banyan build --schema` reads."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
     file: str = Field(default="schema.json", max_length=200, description="its name: YAML if it ends in .yaml or .yml")
     who: str = Field(min_length=1, max_length=100)
-    dry_run: bool = Field(default=False, description="only tell what would change")
+    dry_run: bool = Field(default=False, description="only report the changes")
 
 
 class SchemaReplaced(SchemaDecided):
-    """What differs from the schema that was in force; nothing for a new knowledge base."""
+    """The changes to the schema; empty for a new knowledge base."""
 
     changes: tuple[ElementChange, ...]
 
@@ -38,14 +38,14 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], d
 
 @router.get("", responses=errors(404, 409))
 def show_schema(kb: KbName, service: Serving) -> SchemaAnswer:
-    """The schema in force."""
+    """Show the schema in force."""
     schemas = service.resources.knowledge_base(kb).schemas
     return SchemaAnswer(version=schemas.version(), graph_schema=schemas.current())
 
 
 @router.get("/history", responses=errors(404))
 def schema_history(kb: KbName, service: Serving) -> Items[SchemaChange]:
-    """Who changed the schema, when, why, and on which evidence."""
+    """Show who changed the schema, when, why, and on which evidence."""
     return Items(items=[
         SchemaChange(version=version.version, decisions=list(version.decisions), who=version.who,
                      decided_at=version.decided_at)
@@ -54,14 +54,14 @@ def schema_history(kb: KbName, service: Serving) -> Items[SchemaChange]:
 
 @router.get("/candidates", responses=errors(404, 409))
 def schema_candidates(kb: KbName, service: Serving) -> Items[Candidate]:
-    """Pending candidates with their evidence, the strongest first."""
+    """List pending candidates with their evidence, strongest first."""
     stored = service.resources.knowledge_base(kb)
     return Items(items=stored.schema_control.waiting(support_in(stored, service.resources.settings), REVIEWED_AT_ONCE))
 
 
 @router.put("", responses=errors(404, 409, 413), dependencies=[may("review", "write")])
 def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplaced:
-    """Put a schema in the place of the one in force, with all that follows; a new knowledge base begins with it."""
+    """Replace the schema in force and apply it to all facts, or start a new knowledge base with it."""
     check_name(kb)
     schema, resources = parse_schema(given.text, given.file), service.resources
     known = kb in knowledge_bases(resources.settings)
@@ -78,7 +78,7 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
 
 @router.post("/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
 def decide(kb: KbName, decisions: Decisions, service: Serving) -> SchemaDecided:
-    """Carry out a person's decisions, all or none, and bring the tree up to them."""
+    """Apply a person's decisions, all or none, and update the tree."""
     resources = service.resources
     changed = resources.decide(kb, decisions.decisions, decisions.who)
     resources.update_tree(kb)

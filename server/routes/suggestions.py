@@ -1,4 +1,4 @@
-"""Questions to ask: examples for a first visit, and what follows an answer."""
+"""Suggested questions: examples for a first visit, and follow-ups to an answer."""
 
 from fastapi import APIRouter
 
@@ -14,12 +14,12 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}/questions", tags=["question
 
 @router.get("", responses=errors(404))
 def examples(seen: Seen) -> Items[str]:
-    """Three questions that the graph can answer, fewer where it is small."""
+    """Suggest three questions that the graph can answer; fewer if it is small."""
     return Items(items=example_questions(seen.view))
 
 
 @router.post("/next", responses=errors(404))
 def next_questions(seen: Seen, cited: Cited) -> Items[str]:
-    """Questions about the entities that cited words name, which the graph can answer."""
+    """Suggest questions that the graph can answer, about the entities in the cited text."""
     named = [node.id for node in evidence(seen, cited).nodes]
     return Items(items=example_questions(seen.view, about=named) if named else [])

@@ -1,4 +1,4 @@
-"""Backups that clients download: one at a time, packed while they are read, each within a deadline."""
+"""Backups that clients download: one at a time, packed while they are sent, each within a deadline."""
 
 import asyncio
 import logging
@@ -26,18 +26,18 @@ _T = TypeVar("_T")
 
 _LOG = logging.getLogger("banyan.server")
 SECONDS = 3600.0
-"""What a backup may take, downloading included."""
+"""The deadline of a backup, including its download."""
 _FOLDER = ".backups"
 
 
 class Backups:
-    """The backups that the servers of a home folder make for clients."""
+    """The backups for clients; the servers of a home folder make one at a time."""
 
     def __init__(self, resources: Resources) -> None:
-        """Make none yet."""
+        """Set up backups, without making one yet."""
         self.resources = resources
         self.threads = anyio.CapacityLimiter(1)
-        """For the thread that copies and packs: routes that answer at once have others."""
+        """For the thread that copies and packs; routes that answer at once use other threads."""
         self._root = resources.settings.home / _FOLDER
 
     def sweep(self) -> None:
@@ -48,13 +48,13 @@ class Backups:
 
     @contextmanager
     def turn(self) -> Iterator[Path]:
-        """Within the block no other backup is made for a client of this home folder.
+        """Prevent other backups in this home folder within the block.
 
         Yields:
             An empty folder for the copy, which is removed when the block ends.
 
         Raises:
-            UnavailableError: another one is being made.
+            UnavailableError: another backup is being made.
         """
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         work = self._root / "copy"
@@ -62,7 +62,7 @@ class Backups:
         try:
             lock.acquire()
         except Timeout:
-            raise UnavailableError("another backup is being made: try again when it is done") from None
+            raise UnavailableError("another backup is being made: try again when it has finished") from None
         try:
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(mode=0o700)
@@ -73,10 +73,10 @@ class Backups:
 
 
 class BackupResponse(StreamingResponse):
-    """A knowledge base as a zip file: copied before the response begins, and packed as fast as it is read."""
+    """A knowledge base as a zip file, copied before the response starts, and packed while the client reads it."""
 
     def __init__(self, backups: Backups, kb: str) -> None:
-        """Copy nothing yet."""
+        """Prepare the response; nothing is copied yet."""
         name = f"attachment; filename=\"knowledge-base.zip\"; filename*=UTF-8''{quote(kb)}.zip"
         super().__init__(self._blocks(), media_type="application/zip", headers={"Content-Disposition": name})
         self._backups = backups
@@ -91,7 +91,7 @@ class BackupResponse(StreamingResponse):
                 async with asyncio.timeout(self._ends - time.monotonic()):
                     await super().__call__(scope, receive, send)
             except TimeoutError:
-                # The body has begun: it ends before its end, so that the client sees that it is not whole.
+                # The response has started, so it ends early: the client sees that it is incomplete.
                 _LOG.warning("a backup of %r was not read within %g s", self._kb, SECONDS)
 
     def _copy(self, folder: Path) -> tuple[Path, Manifest]:
@@ -100,8 +100,8 @@ class BackupResponse(StreamingResponse):
 
     def _check_time(self, _done: int, _total: int) -> None:
         if time.monotonic() > self._ends:
-            raise UnavailableError(f"the knowledge base could not be copied within {SECONDS:g} s: try again when there "
-                                   "is less to do, or use `banyan backup`")
+            raise UnavailableError(f"the knowledge base could not be copied within {SECONDS:g} s: try again when the "
+                                   "server is less busy, or use `banyan backup`")
 
     async def _blocks(self) -> AsyncIterator[bytes]:
         blocks = packed(*self._copied)

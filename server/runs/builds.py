@@ -1,8 +1,8 @@
-"""Builds that a server runs: in turn for each knowledge base, some at once.
+"""The builds of a server: one at a time for each knowledge base, several in parallel.
 
-What a build has done stands in the ledger, whatever becomes of it. Kept here is where it waits for a person, and what
-clients are told. Of several processes the one that was asked runs a build; all show it, and each has it cancelled. If
-that one ends, another one takes the build up.
+The ledger always stores a build's progress. This module stores its state, which clients see, and the
+point where it waits for a person. The process that receives a build runs it; all processes of the server show it, and
+each can have it cancelled. If its process ends, another one resumes the build.
 """
 
 import asyncio
@@ -42,15 +42,15 @@ from .uploads import Upload, Uploads, safe_names
 
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5
-"""Seconds between two looks at what other processes do."""
+"""Seconds between checks for messages from other processes."""
 _TAKING_UP = 4
-"""Beats between two looks for builds whose process has ended."""
+"""Beats between checks for builds whose process has ended."""
 _MOST_TAKEN_UP = 3
-"""Processes that a build may take with it; it may be what ended them."""
+"""How many processes may end while they run a build, since the build may be the cause."""
 
 
 class Builds:
-    """The builds of a server, as one of its processes sees and runs them."""
+    """The builds of a server, as seen and run by one of its processes."""
 
     def __init__(self, resources: Resources, database: ServerDatabase, process: ProcessLock,
                  allowances: Allowances) -> None:
@@ -69,49 +69,49 @@ class Builds:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def sweep(self) -> None:
-        """Remove what processes that were killed left of what they read."""
+        """Remove the uploads that killed processes were reading."""
         self._uploads.sweep(self._process)
 
     async def attend(self) -> None:
-        """See to what other processes do: what they ask for, and what they leave behind."""
+        """Watch other processes: cancel the builds that they ask to cancel, and resume those that they leave."""
         for beat in count():
             try:
                 if not await anyio.to_thread.run_sync(self._process.holds):
-                    await self._begin_again()
-                await self._obey()
-                await self._tell()
+                    await self._restart_session()
+                await self._apply_cancellations()
+                await self._persist_progress()
                 if beat % _TAKING_UP == 0:
-                    await self._take_up()
+                    await self._resume_abandoned()
             except (sqlite3.OperationalError, DatabaseError) as error:
-                _LOG.warning("builds are not attended to for now: %s", getattr(error, "here", error))
+                _LOG.warning("other processes' builds cannot be checked for now: %s", getattr(error, "here", error))
             await asyncio.sleep(_BEAT)
 
-    async def _begin_again(self) -> None:
-        """Other processes saw this one end: it leaves its builds to whoever takes them up, itself perhaps."""
+    async def _restart_session(self) -> None:
+        """Start a new session after others saw this process end, leaving its builds for any process to resume."""
         for job in self._jobs.values():
             job.leave()
         await anyio.to_thread.run_sync(self._process.acquire)
-        _LOG.warning("the session with PostgreSQL was lost and is opened again; builds of this process go on")
+        _LOG.warning("the session with PostgreSQL was lost and is opened again; its builds are resumed")
 
-    async def _obey(self) -> None:
+    async def _apply_cancellations(self) -> None:
         for build in await anyio.to_thread.run_sync(self._records.to_cancel) if self._jobs else ():
             if build in self._jobs and not self._jobs[build].cancelled:
                 await self._give_up(self._jobs[build])
 
-    async def _tell(self) -> None:
+    async def _persist_progress(self) -> None:
         for job in list(self._jobs.values()):
             if job.record is not job.told and job.build.state == "running" and not job.left:
                 job.told = job.record
-                await anyio.to_thread.run_sync(self._keep, job.record)
+                await anyio.to_thread.run_sync(self._save, job.record)
 
-    async def _take_up(self) -> None:
-        for record in await anyio.to_thread.run_sync(self._claimed):
-            _LOG.warning("build %s of %r is taken up: the process that ran it has ended", record.build.id,
+    async def _resume_abandoned(self) -> None:
+        for record in await anyio.to_thread.run_sync(self._claim_abandoned):
+            _LOG.warning("build %s of %r is resumed: the process that ran it has ended", record.build.id,
                          record.build.kb)
             self._queue(Job(record))
 
-    def _claimed(self) -> list[BuildRecord]:
-        """Make those builds this process's whose process has ended."""
+    def _claim_abandoned(self) -> list[BuildRecord]:
+        """Claim the builds whose process has ended for this process."""
         claimed = []
         for record in self._records.unfinished():
             if record.build.state not in AT_WORK or self._process.runs(record.process):
@@ -122,35 +122,35 @@ class Builds:
             if not self._records.take(record, taken):
                 continue
             if times > _MOST_TAKEN_UP:
-                self._keep(changed(taken, state="failed", error=BuildError(
+                self._save(changed(taken, state="failed", error=BuildError(
                     type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
-                    "see its log for why. What was done stands: start a build without files to go on with what was "
-                    "read, and upload again what was not")))
+                    "see its log for why. Progress is saved: start a build without files to resume with the documents "
+                    "that were read, and upload the others again")))
             else:
                 claimed.append(taken)
         return claimed
 
     def all(self, kb: str = "") -> list[Build]:
-        """The builds, or those of a knowledge base, newest first."""
+        """Return all builds, or those of a knowledge base, newest first."""
         return [self._newest(record) for record in reversed(self._records.all()) if kb in {"", record.build.kb}]
 
     def one(self, build: str) -> Build:
-        """A build by its id.
+        """Return a build by its id.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such build.
         """
         return self._newest(self._record(build))
 
     def building(self) -> dict[str, str]:
-        """The ids of the newest builds that are not over, by knowledge base."""
+        """Return the ids of the newest builds that have not ended, by knowledge base."""
         return {record.build.kb: record.build.id for record in self._records.unfinished()}
 
     async def following(self, build: str) -> AsyncIterator[Build]:
-        """A build now, and after each change, until it is over; of fast changes some are left out.
+        """Yield a build now and after each change until it ends; of changes in quick succession, some are skipped.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such build.
         """
         told: Build | None = None
         while True:
@@ -165,11 +165,11 @@ class Builds:
             await (changing.wait() if changing else asyncio.sleep(_BEAT))
 
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
-        """Queue a build of uploaded files, or, without any, of what is stored.
+        """Queue a build of uploaded files, or of the stored documents if there are none.
 
         Raises:
             FileNameError: a file's name is not safe.
-            TooManyRequestsError: too many builds wait, of all or of this client or knowledge base.
+            TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
             StateError: another build of the knowledge base is to be reviewed.
         """
         check_quotas(await anyio.to_thread.run_sync(self._records.unfinished), kb, options, audit.client())
@@ -188,10 +188,10 @@ class Builds:
             self._uploads.add(connection, record.build.id, uploads, record.build.files)
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
-        """Go on with a build that waits for a person.
+        """Resume a build that waits for a person.
 
         Raises:
-            StateError: it does not.
+            StateError: it is not waiting.
         """
         found = await anyio.to_thread.run_sync(self._record, build)
         decided = [decision.model_dump(mode="json") for decision in decisions]
@@ -203,10 +203,10 @@ class Builds:
         return queued.build
 
     async def cancel(self, build: str) -> Build:
-        """Give a build up. One that runs ends with the step that is under way.
+        """Cancel a build; a running one ends after its current step.
 
         Raises:
-            StateError: it is over.
+            StateError: it has ended.
         """
         found = await anyio.to_thread.run_sync(self._record, build)
         state = self._newest(found).state
@@ -222,7 +222,7 @@ class Builds:
         return found.build
 
     def stop(self) -> None:
-        """Give up all of this process; what they have done stands. Servers that share a database hand them over."""
+        """Cancel this process's builds, saving their progress; servers that share a database hand them over."""
         for job in self._jobs.values():
             if self._db.shared:
                 job.leave()
@@ -230,13 +230,13 @@ class Builds:
                 job.cancel()
 
     def hand_over(self) -> None:
-        """Say of builds that were given up, and are not over, that nobody runs them."""
+        """Mark this process's unfinished builds as having no process, so another one resumes them."""
         for record in self._records.unfinished():
             if record.process == self._process.id:
                 self._records.take(record, record.model_copy(update={"process": ""}))
 
     async def ended(self, seconds: float) -> bool:
-        """Wait for those that were given up; returns whether all have ended within so many seconds."""
+        """Wait for the cancelled builds; return True if all have ended within this many seconds."""
         if not self._tasks:
             return True
         _, waiting = await asyncio.wait(self._tasks, timeout=seconds)
@@ -244,14 +244,14 @@ class Builds:
 
     @asynccontextmanager
     async def turn(self, kb: str) -> AsyncIterator[None]:
-        """Entered by whoever builds: some builds at once, and one after the other for a knowledge base.
+        """Wait for a turn to build: several builds run in parallel, but only one for each knowledge base.
 
-        It has one writer, and the next one would be refused. All processes of a server count.
+        A knowledge base has one writer, and a second one would be refused. The limits cover all processes of a server.
 
         Raises:
-            KnowledgeBaseNameError: none can have this name.
+            KnowledgeBaseNameError: no knowledge base can have this name.
         """
-        # Those of one process are let in as they come.
+        # Builds of one process are admitted in the order of their arrival.
         async with (self._turns.setdefault(check_name(kb), asyncio.Lock()), self._limiter,
                     holding_one(self._process, [kb_lock(kb)]), holding_one(self._process, self._slots)):
             yield
@@ -263,7 +263,7 @@ class Builds:
         return found
 
     def _newest(self, record: BuildRecord) -> Build:
-        """The build of a record, as this process knows it if it is its own."""
+        """Return the build of a record, in its latest state if this process runs it."""
         job = self._jobs.get(record.build.id)
         return job.build if job else record.build
 
@@ -271,7 +271,7 @@ class Builds:
         job.cancel()
         if job.build.state == "queued":
             job.change(state="cancelled")
-            await self._told(job, job.record)
+            await self._persist(job, job.record)
         return job.build
 
     def _queue(self, job: Job) -> None:
@@ -285,22 +285,22 @@ class Builds:
             while not await self._in_turn(job):
                 await asyncio.sleep(_BEAT)
         except DatabaseError as error:
-            # The locks were lost while it waited for its turn; so was the process, which takes it up again.
+            # The locks were lost while it waited, so this process must claim it again.
             _LOG.warning("build %s waits for PostgreSQL: %s", job.build.id, error.here)
         finally:
-            if self._jobs.get(job.build.id) is job:  # it may have been decided on as soon as it was seen to wait
+            if self._jobs.get(job.build.id) is job:  # a decision may already have replaced it
                 del self._jobs[job.build.id]
-            job.next_change.set()  # who follows it sees how it goes on elsewhere
+            job.next_change.set()  # wakes followers, who then see its state elsewhere
 
     async def _in_turn(self, job: Job) -> bool:
-        """Run it when its turn comes; False: the process that ran it before still writes, for a while."""
+        """Run the build in its turn; return False if its previous process is still writing."""
         async with self.turn(job.build.kb):
             if job.left or job.build.state in OVER:
                 return True
             changes: dict[str, Any] = {"state": "cancelled"}
             if not job.cancelled:
                 job.change(state="running")
-                await self._told(job, job.record)
+                await self._persist(job, job.record)
                 job.work = asyncio.create_task(self._work(job))
                 if job.cancelled:
                     job.work.cancel()
@@ -309,26 +309,26 @@ class Builds:
         if job.left:
             return True
         error = changes.get("error")
-        before = self._db.shared or job.record.taken_up  # another process may have run it, and not have ended yet
+        before = self._db.shared or job.record.taken_up  # another process may have run it and may not have ended yet
         if before and error is not None and error.type == WriterBusyError.__name__ and job.waits():
             return False
-        # Whoever hears that it is over finds nothing left of it.
-        if await self._told(job, changed(job.record, **changes)):
+        # Clean up first, so nothing is left of the build when clients hear that it has ended.
+        if await self._persist(job, changed(job.record, **changes)):
             job.change(**changes)
         return True
 
-    async def _told(self, job: Job, record: BuildRecord) -> bool:
-        """Remember how a build stands, as soon as that is possible; False: it is another process's by now."""
+    async def _persist(self, job: Job, record: BuildRecord) -> bool:
+        """Save a build's state as soon as possible; return False if another process owns it by now."""
         while not job.left:
             try:
-                return await anyio.to_thread.run_sync(self._keep, record)
+                return await anyio.to_thread.run_sync(self._save, record)
             except (sqlite3.OperationalError, DatabaseError) as error:
-                _LOG.warning("build %s cannot be told of now: %s", job.build.id, getattr(error, "here", error))
+                _LOG.warning("build %s cannot be saved for now: %s", job.build.id, getattr(error, "here", error))
                 await asyncio.sleep(_BEAT)
         return False
 
     async def _work(self, job: Job) -> dict[str, Any]:
-        """Run the graph to its end, or to where it waits; returns what changes of the build."""
+        """Run the graph until it ends or waits for a decision; return the changes of the build."""
         build = job.build
         config: Any = {"configurable": {"thread_id": build.id}}
         folder: Path | None = None
@@ -337,7 +337,7 @@ class Builds:
                 stack.enter_context(self._allowances.spending(job.record.client))
                 await anyio.to_thread.run_sync(charge().look)
                 saver = await stack.enter_async_context(self._checkpoints.saver())
-                # Made for each build: how many nodes work at once depends on the model, which may be set meanwhile.
+                # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
                 graph = build_graph(self._resources, saver)
                 step: Any = {"knowledge_base": build.kb, "schema": job.record.options.schema_name}
                 if job.record.resume is not None:
@@ -345,12 +345,12 @@ class Builds:
                 elif build.files:
                     folder = await stack.enter_async_context(self._uploads.reading(build.id, build.kb))
                     step["paths"] = [str(folder)]
-                # What was paid for is in the ledger: a checkpoint is needed where it waits, and nowhere else.
+                # The ledger has what was paid for, so a checkpoint is needed only where the build waits.
                 async for event in graph.astream(step, config, context=job.record.options.context,
                                                        stream_mode="custom", durability="exit"):
                     job.change(progress=BuildProgress(**cast("dict[str, Any]", event)))
                 state = await graph.aget_state(config)
-        except BaseException as error:  # told to the client, and defects to the log
+        except BaseException as error:  # reported to the client; defects are also logged
             if not isinstance(error, Exception) and not is_panic(error):
                 raise
             if isinstance(error, DatabaseError) and not await anyio.to_thread.run_sync(self._process.holds):
@@ -359,7 +359,7 @@ class Builds:
             if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _LOG.exception("build %s failed", build.id)
             detail = detail_of(error, self._resources.settings)
-            # Where the server kept the files meanwhile is nobody's business.
+            # Hide where the server stored the files.
             within = f"BANYAN_HOME/{folder.relative_to(self._resources.settings.home)}/" if folder else ""
             message = detail.message.replace(within, "") if within else detail.message
             return {"state": "failed", "error": BuildError(type=detail.type, message=message)}
@@ -371,22 +371,22 @@ class Builds:
         report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]
         return {"state": "done", "report": report}
 
-    def _keep(self, record: BuildRecord) -> bool:
-        """In a worker thread: remember how a build of this process stands; what is not needed any more goes.
+    def _save(self, record: BuildRecord) -> bool:
+        """Save a build's state in a worker thread, and delete uploads that are no longer needed.
 
         Returns:
-            Whether it is still this one's.
+            True if this process still owns the build.
         """
         with self._db.transaction() as connection:
-            kept = self._records.keep(connection, record)
-            if kept and record.build.state not in AT_WORK:
+            owned = self._records.keep(connection, record)
+            if owned and record.build.state not in AT_WORK:
                 self._uploads.remove(connection, record.build.id)
-        if kept and record.build.state in OVER:
+        if owned and record.build.state in OVER:
             self._checkpoints.delete(record.build.id)
-        return kept
+        return owned
 
 
 def no_build(build: str) -> NotFoundError:
-    """What is said of a build that there is not, or not for this client."""
+    """Return the error for a build that does not exist, or not for this client."""
     return NotFoundError(f"there is no build {build[:100]!r}")
 

@@ -1,7 +1,7 @@
-"""What the LangServe chat runs: a conversation in, pieces of an answer whose citations are checked out, in order.
+"""The LangServe chat: it takes a conversation and streams an answer, after its citations were checked, in pieces.
 
-A thin facade over the same answering as REST's (`questions.py`). The conversation is the client's own messages, or,
-with a thread, what the server keeps of it.
+A thin facade over the same answering as REST's (`questions.py`). The conversation consists of the client's messages
+or, with a thread, of the turns stored on the server.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 MAX_MESSAGES = 200
-"""Of one request."""
+"""The most messages in a request."""
 CLIENT = "banyan_client"
-"""Where the configuration of a run says who asks; the server sets it, whatever a client sends."""
+"""The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
 BASES = "banyan_bases"
-"""The same for the knowledge bases that the client may know of."""
+"""The same for the knowledge bases that the client may see."""
 
 
 def _as_messages(given: object) -> object:
-    """Messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
+    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
     try:
         return convert_to_messages(given) if isinstance(given, list) else given
     except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
@@ -63,21 +63,21 @@ class Conversation(CustomUserType):
 
 
 class ChatInput(CustomUserType):
-    """What is asked of which knowledge base: a question, or a conversation that ends with one."""
+    """A question to a knowledge base, or a conversation that ends with a question."""
 
     model_config = ConfigDict(extra="forbid")
 
     knowledge_base: str = Field(min_length=1, description="the knowledge base's name")
-    question: str = Field(default="", description="the question, where no messages are given")
+    question: str = Field(default="", description="the question, if no messages are given")
     messages: _Messages = Field(default=[], max_length=MAX_MESSAGES,
                                 description="a conversation; its last message is the question")
 
 
-# LangServe's chat playground knows a message by the `enum` of its type; pydantic writes a `const` there.
+# LangServe's chat playground recognises a message by the `enum` of its type, but pydantic writes `const`.
 ChatOutput = Annotated[AIMessageChunk, WithJsonSchema({"anyOf": [{
     "title": "AIMessageChunk", "type": "object", "properties": {
         "type": {"type": "string", "enum": ["ai", "AIMessageChunk"]},
-        "content": {"type": "string", "description": "a piece of the answer; all pieces in a row are the answer"},
+        "content": {"type": "string", "description": "a piece of the answer; all pieces together are the answer"},
         "additional_kwargs": {"type": "object", "description": (
             "of the last piece: citations {id, document, start, end, quote}, abstained, confidence, short, "
             "sub_queries, iterations")}}}]})]
@@ -88,27 +88,27 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
     """The chat over a service's answering."""
 
     def __init__(self, service: "Service") -> None:
-        # An asynchronous generator is one of its forms, which its annotation leaves out.
+        # Asynchronous generators are supported, although the annotation omits them.
         super().__init__(cast("Any", self._answer), name="banyan_chat")
         self._service = service
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """What a client may set in `configurable`: anything else is left out, `thread_id` included without this."""
+        """The options that a client may set in `configurable`; LangServe ignores all others."""
         return [
             ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
-                "keep the conversation on the server under this name, and understand follow-ups in it")),
+                "store the conversation on the server under this name, so follow-ups refer to it")),
             ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
                 "reject: abstain without evidence; open: own knowledge allowed, and marked"))]
 
     async def _answer(self, given: Conversation | ChatInput, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
         settings = config["configurable"]
-        earlier, asked = _asked(given, settings)
+        earlier, asked = _question(given, settings)
         knowledge_base = given.knowledge_base if isinstance(given, ChatInput) else settings["knowledge_base"]
         if not settings.get(BASES, NONE).hold(knowledge_base):
             raise UnknownKnowledgeBaseError(knowledge_base, self._service.resources.settings.home)
         answering = self._service.questions.answering(settings.get(CLIENT, ""), knowledge_base, asked, earlier)
-        async with _on_its_own(answering) as events:
+        async with _detach(answering) as events:
             async for event in events:
                 if event.event == "step":
                     await adispatch_custom_event("step", event.data, config=config)
@@ -120,8 +120,8 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
 
 
 @asynccontextmanager
-async def _on_its_own(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
-    """The run, as no part of the chat's own: else its stream of events would send every node's whole state."""
+async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
+    """Enter a run outside of the chat's run, whose event stream would otherwise include every node's whole state."""
     async with AsyncExitStack() as stack:
         outer = var_child_runnable_config.set(None)
         try:
@@ -131,17 +131,17 @@ async def _on_its_own(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]
         yield entered
 
 
-def _asked(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[Sequence[AnyMessage], Question]:
-    """The conversation before the question, and the question.
+def _question(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[Sequence[AnyMessage], Question]:
+    """Return the conversation before the question, and the question.
 
     Raises:
-        QuestionError: there is none, or it cannot be asked so; says why.
+        QuestionError: there is no question, or it is not allowed.
     """
     question = given.question if isinstance(given, ChatInput) else ""
     *earlier, last = given.messages or [HumanMessage(question)]
     if question and given.messages:
-        raise QuestionError("both `question` and `messages` are given: the last message is the question, leave the "
-                            "other out")
+        raise QuestionError("both `question` and `messages` are given: omit one of them; the last message is the "
+                            "question")
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")
     if not last.text.strip():
@@ -151,7 +151,7 @@ def _asked(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[S
                                  thread=settings.get("thread_id") or None)
     except ValidationError as error:
         first = error.errors()[0]
-        raise QuestionError(f"the {'.'.join(map(str, first['loc']))} cannot be taken: {first['msg']}") from error
+        raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error
 
 
 __all__ = ["BASES", "CLIENT", "Chat", "ChatInput", "ChatOutput", "Conversation"]

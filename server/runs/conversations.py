@@ -1,6 +1,6 @@
-"""Conversations: each answer with its citations and trace, a title, ratings, a link; and what follow-ups are read with.
+"""Stored conversations: answers with citations and trace, a title, ratings, a link, and the messages for follow-ups.
 
-REST and the LangServe chat share them: a conversation that started through one goes on through the other.
+REST and the LangServe chat share them: a conversation can continue through either.
 """
 
 import json
@@ -22,32 +22,32 @@ from .process_lock import ProcessLock
 from .threads import Thread
 
 KEPT_TURNS = 200
-"""Of a conversation, the newest."""
+"""The newest turns to store of a conversation."""
 READ_TURNS = 50
-"""The newest, from which a follow-up is understood: each is read by the reasoner."""
+"""The newest turns to send with a follow-up; the reasoner reads them all."""
 _LISTED = 200
-"""Conversations of a client about one knowledge base, the newest."""
+"""The newest conversations to list for a client and a knowledge base."""
 _TITLE = 80
 _ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
 
 
 class Conversations:
-    """The conversations of a server, which its processes share."""
+    """The conversations of a server, shared by its processes."""
 
     def __init__(self, database: ServerDatabase, process: ProcessLock) -> None:
-        """Keep them in the server's database.
+        """Store conversations in the server's database.
 
         Args:
-            database: the server's.
-            process: tells this process from the others, and which of them run.
+            database: the server's database.
+            process: identifies this process, and knows which other processes run.
         """
         self._db = database
         self._process = process
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any]) -> int:
-        """Keep a turn, and begin the conversation with the first; returns the turn's number, from 1.
+        """Store a turn, starting the conversation with the first; return the turn's number, from 1.
 
-        What cannot be stored or sent of its texts is taken out (`clean_text`).
+        Remove characters that cannot be stored or sent from its texts (`clean_text`).
         """
         now, key = datetime.now(UTC), thread.key
         question = clean_text(question)
@@ -73,7 +73,7 @@ class Conversations:
         return last + 1
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
-        """The newest questions and answers, oldest first; empty for a thread that was never used."""
+        """Return the newest questions and answers, oldest first; empty for a new thread."""
         with self._db.reading() as connection:
             rows = connection.execute(text(
                 "SELECT question, answer FROM banyan_turns WHERE conversation = :id ORDER BY number DESC LIMIT :most"),
@@ -83,13 +83,13 @@ class Conversations:
 
     @contextmanager
     def turn(self, thread: Thread) -> Iterator[list[AnyMessage]]:
-        """One turn of the conversation, with its messages so far.
+        """Reserve the conversation for one turn, and yield its messages so far.
 
         Raises:
-            StateError: another turn of the same thread is not over.
+            StateError: another turn of the same thread has not ended.
         """
         key, process = thread.key, self._process.id
-        if not self._taken(key, process):
+        if not self._reserve(key, process):
             raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
         try:
             yield self.messages(thread)
@@ -98,8 +98,8 @@ class Conversations:
                 connection.execute(text("DELETE FROM banyan_busy WHERE conversation = :id AND process = :process"),
                                    {"id": key, "process": process})
 
-    def _taken(self, key: str, process: str) -> bool:
-        """Make the conversation busy, unless it is so by a process that runs."""
+    def _reserve(self, key: str, process: str) -> bool:
+        """Mark the conversation as busy, unless a running process has already done so."""
         turn = {"id": key, "process": process}
         with self._db.transaction() as connection:
             if connection.execute(text("INSERT INTO banyan_busy VALUES (:id, :process) ON CONFLICT DO NOTHING"),
@@ -113,7 +113,7 @@ class Conversations:
                 turn | {"holder": holder}).rowcount)
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
-        """A client's conversations about a knowledge base, the one used last first."""
+        """Return a client's conversations about a knowledge base, most recently used first."""
         with self._db.reading() as connection:
             rows = connection.execute(
                 text(f"{_ENTRY} WHERE client = :client AND kb = :kb ORDER BY used_at DESC LIMIT :most"),
@@ -121,47 +121,47 @@ class Conversations:
         return [_item(row) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
-        """A conversation.
+        """Return a conversation.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such conversation.
         """
         return _item(self._one("id", thread.key, f"there is no conversation {thread.name!r} about "
                                                  f"{thread.knowledge_base!r}"))
 
     def linked(self, link: str) -> SharedConversation:
-        """A conversation by its link.
+        """Return a conversation by its link.
 
         Raises:
-            NotFoundError: no conversation has it, or it was taken back.
+            NotFoundError: no conversation has this link, or it is no longer shared.
         """
         row = self._one("link", link, str(no_link()))
         return SharedConversation(kb=row[1], title=row[3], turns=self._turns(row[0]))
 
     def turns(self, thread: Thread) -> list[ConversationTurn]:
-        """The turns of a conversation, oldest first; empty for one that there is not."""
+        """Return the turns of a conversation, oldest first; empty if it does not exist."""
         return self._turns(thread.key)
 
     def rename(self, thread: Thread, title: str) -> None:
         """Give a conversation another title.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such conversation.
         """
         self._change(thread, "UPDATE banyan_conversations SET title = :value WHERE id = :id", title)
 
     def share(self, thread: Thread, *, shared: bool) -> str | None:
-        """Give a conversation a link that nobody guesses, or take it back; returns the link.
+        """Share a conversation through a secret link, or stop sharing it; return the link.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such conversation.
         """
         link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
         self._change(thread, "UPDATE banyan_conversations SET link = :value WHERE id = :id", link)
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
-        """Keep what a person thinks of an answer.
+        """Store a person's rating of an answer.
 
         Raises:
             NotFoundError: there is no such turn.
@@ -173,26 +173,26 @@ class Conversations:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
-        """Forget a conversation; one that there is not is no error.
+        """Delete a conversation, if it exists.
 
         Raises:
-            StateError: a turn of it is not over.
+            StateError: a turn of it has not ended.
         """
         with self.turn(thread), self._db.transaction() as connection:
             connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id"), {"id": thread.key})
             connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
 
     def rename_base(self, old: str, new: str) -> None:
-        """See `rename_base`."""
+        """Rename a knowledge base in its conversations; see the function `rename_base`."""
         rename_base(self._db, old, new)
 
     def forget_base(self, kb: str) -> None:
-        """Delete the conversations about a knowledge base that is gone, and their links."""
+        """Delete the conversations about a deleted knowledge base, and their links."""
         with self._db.transaction() as connection:
             _forget(connection, kb)
 
     def sweep(self, there: Collection[str]) -> None:
-        """Delete the conversations about knowledge bases that are gone, whoever dropped them."""
+        """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:
             for (kb,) in connection.execute(text("SELECT DISTINCT kb FROM banyan_conversations")).fetchall():
                 if kb not in there:
@@ -219,17 +219,17 @@ class Conversations:
 
 
 def no_link() -> NotFoundError:
-    """What is said of a link that shows nothing, or nothing to this client."""
+    """Return the error for a link that does not exist, or not for this client."""
     return NotFoundError("no conversation has this link, or it is not shared any more")
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    """Have the conversations about a knowledge base go with it, where a server keeps any; for whoever is no server.
+    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base.
 
     Args:
-        settings: where the server's database is.
-        old: the name that it had.
-        new: the one that it has now; empty: it was dropped.
+        settings: the location of the server's database.
+        old: the knowledge base's old name.
+        new: its new name; empty if it was dropped.
     """
     if settings.database is None and not (settings.home / FILE).is_file():
         return
@@ -242,9 +242,9 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
 
 
 def rename_base(database: ServerDatabase, old: str, new: str) -> None:
-    """Have conversations about a knowledge base found under its new name.
+    """Move the conversations about a knowledge base to its new name.
 
-    Those about one that had that name before, and is gone, go.
+    Delete those about an earlier knowledge base of that name.
     """
     names = {"old": old, "new": new}
     with database.transaction() as connection:

@@ -1,4 +1,4 @@
-"""Following a blocking run from the event loop: it runs in a worker thread, and ends when nobody follows it."""
+"""Following a blocking run from the event loop: it runs in a worker thread, and ends when its follower leaves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,11 +15,11 @@ from ..errors import DeadlineError
 _T = TypeVar("_T")
 
 _KEPT = 2_000
-"""Items that wait for a client that reads slowly. A question has some hundred at most (retrieval/planning.py)."""
+"""Most items to buffer for a slow client. A question has a few hundred at most (retrieval/planning.py)."""
 
 
 class Followed(Generic[_T]):
-    """A run and its items, which are kept until they are read."""
+    """A run whose items are buffered until they are read."""
 
     def __init__(self, items: Callable[[], Iterator[_T]], seconds: float | None) -> None:
         self._items = items
@@ -31,7 +31,7 @@ class Followed(Generic[_T]):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, limiter: anyio.CapacityLimiter, share: AbstractAsyncContextManager[None] | None) -> None:
-        """Run it as soon as the share, and then the limiter, have a thread for it."""
+        """Start the run as soon as the share and the limiter have a free thread for it."""
         async def pump() -> None:
             with self._send:
                 async with share or nullcontext():
@@ -39,13 +39,13 @@ class Followed(Generic[_T]):
                         await anyio.to_thread.run_sync(self._work, limiter=limiter)
 
         self._task = asyncio.create_task(pump())
-        # Its exception is raised where the items are read; if nobody reads any more, it is dropped.
+        # Its exception is raised to the reader of its items; without a reader it is dropped.
         self._task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _work(self) -> None:
-        """In a worker thread: send the items, until told to stop."""
+        """Send the items in a worker thread, until stopped."""
         with cancellable() as cancellation:
-            # Whoever stops it before this line is seen on the next one.
+            # A stop before this line is noticed on the next one.
             self._cancellation = cancellation
             if self._stopped:
                 return
@@ -55,10 +55,10 @@ class Followed(Generic[_T]):
                 anyio.from_thread.run_sync(self._send.send_nowait, item)
 
     async def __aiter__(self) -> AsyncIterator[_T]:
-        """The items as they come; then the exception that ended the run, if one did.
+        """Yield the items as they come, then raise the exception that ended the run, if any.
 
         Raises:
-            DeadlineError: the deadline has passed; what is under way ends as soon as it can.
+            DeadlineError: the deadline has passed; the run ends as soon as it can.
         """
         while True:
             try:
@@ -74,13 +74,13 @@ class Followed(Generic[_T]):
         await asyncio.shield(self._task)
 
     def stop(self) -> None:
-        """End it at its next item; calls that it waits for end at once."""
+        """Stop the run at its next item, and cancel the calls that it waits for."""
         self._stopped = True
         if self._cancellation is not None:
             self._cancellation.cancel()
 
     def close(self) -> None:
-        """End it, and read no more of it."""
+        """Stop the run, and read no more of its items."""
         self.stop()
         self._receive.close()
 
@@ -89,13 +89,13 @@ class Followed(Generic[_T]):
 async def following(items: Callable[[], Iterator[_T]], limiter: anyio.CapacityLimiter, *,
                     share: AbstractAsyncContextManager[None] | None = None, seconds: float | None = None,
                     ) -> AsyncIterator[Followed[_T]]:
-    """Follow a blocking iterator; leaving the block stops it.
+    """Follow a blocking iterator, and stop it when the block ends.
 
     Args:
-        items: makes the iterator, in a worker thread.
-        limiter: how many such runs there are at once. One that was stopped counts until its thread has ended.
-        share: of whoever asks, entered before the limiter; none: all may be its own.
-        seconds: that it may take, waiting included; none: any.
+        items: creates the iterator, in a worker thread.
+        limiter: limits the number of parallel runs. A stopped run counts until its thread has ended.
+        share: the client's share, entered before the limiter; None means no limit per client.
+        seconds: the time limit, including the wait; None means no limit.
     """
     run = Followed(items, seconds)
     run.begin(limiter, share)

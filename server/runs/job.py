@@ -8,46 +8,46 @@ from ..answers import Build
 from .build_records import BuildRecord, changed
 
 _WRITER_ENDS = 60.0
-"""Seconds that the process which ran a build before may take to let go of the knowledge base."""
+"""Seconds that the previous process of a build may take to release the knowledge base."""
 
 
 class Job:
-    """A build of this process: its record, who follows it, and the order to stop. Changed on the event loop alone."""
+    """A build of this process, with its record, its followers, and its stop order. Only the event loop changes it."""
 
     def __init__(self, record: BuildRecord) -> None:
         self.record = record
         self.told = record
-        """The record as other processes see it."""
+        """The record that other processes see."""
         self.cancelled = False
         self.left = False
-        """Whether it is left to others, and nothing more is told of it."""
+        """Whether it is left to other processes, so this one no longer reports it."""
         self.work: asyncio.Task[dict[str, Any]] | None = None
         self.next_change = asyncio.Event()
         self._waits_until = 0.0
 
     @property
     def build(self) -> Build:
-        """The build as it stands."""
+        """The build in its current state."""
         return self.record.build
 
     def change(self, **values: Any) -> None:
-        """Change the build, and tell who follows it."""
+        """Change the build, and notify its followers."""
         self.record = changed(self.record, **values)
         self.next_change.set()
         self.next_change = asyncio.Event()
 
     def cancel(self) -> None:
-        """Give it up: its calls end at once, and the step under way as soon as it can."""
+        """Cancel it: its calls end at once, its current step as soon as possible."""
         self.cancelled = True
         if self.work is not None:
             self.work.cancel()
 
     def waits(self) -> bool:
-        """Whether it may still wait for the process that ran it before, counted from the first time it had to."""
+        """Return True while it may wait for its previous process, counted from the first wait."""
         self._waits_until = self._waits_until or time.monotonic() + _WRITER_ENDS
         return time.monotonic() < self._waits_until
 
     def leave(self) -> None:
-        """End it as if it were cancelled, for another process to go on with."""
+        """End it like a cancelled build, but leave it to another process to resume."""
         self.left = True
         self.cancel()

@@ -1,7 +1,7 @@
-"""Which of a server's processes run, and locks among them: both end with a process, however it ends.
+"""Detection of a server's running processes, and locks between them; the system releases both when a process ends.
 
-Processes of one home folder lock files. Servers on several machines hold advisory locks of PostgreSQL's, which end with
-the session that holds them.
+Processes of one home folder lock files. Servers on several machines hold advisory locks of PostgreSQL, which end with
+their session.
 """
 
 import asyncio
@@ -22,64 +22,64 @@ from ...graph_store.errors import DatabaseError
 from ...graph_store.postgresql import connect, explained
 
 UPLOADS = ".uploads"
-"""Within the home folder, where the locks are, too; no knowledge base can be called so."""
+"""The folder of the locks in the home folder; no knowledge base can have this name."""
 _POLL = 0.2
-"""Seconds between two looks whether a lock is free."""
+"""Seconds between checks whether a lock is free."""
 _SEED = 3
-"""Of the keys of these locks; those of ledgers have others."""
+"""The seed of these locks' keys; locks of ledgers have another."""
 
 
 class ProcessLock(ABC):
-    """The locks of this process. What it writes for others carries its id. Safe to use from several threads."""
+    """The locks of this process, whose id marks what it writes for others. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        """Nothing is locked yet."""
+        """Create an id; nothing is locked yet."""
         self.id = uuid.uuid4().hex
         self.past: set[str] = set()
-        """Ids that it had before; what carries them, it runs no longer."""
+        """Earlier ids of this process, whose builds it no longer runs."""
 
     @abstractmethod
     def acquire(self) -> None:
-        """Be seen to run; under another id, where it was seen to have ended."""
+        """Mark this process as running; with a new id if others may have seen it end."""
 
     @abstractmethod
     def release(self) -> None:
-        """Be seen to have ended."""
+        """Mark this process as ended."""
 
     @abstractmethod
     def holds(self) -> bool:
-        """Whether it is still seen to run, and has the locks that it took."""
+        """Return True if this process still counts as running and holds its locks."""
 
     @abstractmethod
     def runs(self, process: str) -> bool:
-        """Whether the process with an id, this one or another, runs."""
+        """Return True if the process with this id, this one or another, is running."""
 
     @abstractmethod
     def try_lock(self, name: str) -> bool:
-        """Take a lock that nobody holds, this process included; returns whether that was so."""
+        """Take a lock unless any process holds it, including this one; return True on success."""
 
     @abstractmethod
     def unlock(self, name: str) -> None:
-        """Give a lock back."""
+        """Release a lock."""
 
 
 class FileProcessLock(ProcessLock):
-    """Of the processes that serve one home folder."""
+    """The locks of the processes that serve one home folder."""
 
     def __init__(self, home: Path) -> None:
-        """Nothing is locked yet."""
+        """Set the folder; nothing is locked yet."""
         super().__init__()
         self._folder = home / UPLOADS
         self._lock = FileLock(self._of(self.id), thread_local=False)
         self._held: dict[str, FileLock] = {}
 
     def acquire(self) -> None:
-        """See `ProcessLock`."""
+        """Mark this process as running; see `ProcessLock`."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
 
     def release(self) -> None:
-        """See `ProcessLock`."""
+        """Mark this process as ended; see `ProcessLock`."""
         self._of(self.id).unlink(missing_ok=True)
         self._lock.release()
 
@@ -119,10 +119,10 @@ class FileProcessLock(ProcessLock):
 
 
 class SessionProcessLock(ProcessLock):
-    """Of servers that share a PostgreSQL database. A session that was lost held all locks: there is a new id then."""
+    """The locks of servers that share a PostgreSQL database; a lost session loses all locks, so the id changes."""
 
     def __init__(self, url: SecretStr) -> None:
-        """Nothing is locked yet."""
+        """Set the address; nothing is locked yet."""
         super().__init__()
         self._url = url
         self._session: Connection | None = None
@@ -146,7 +146,7 @@ class SessionProcessLock(ProcessLock):
         """See `ProcessLock`."""
         with self._lock:
             with suppress(DatabaseError):  # a lost session holds none
-                # A session that is closed holds them until the server has noticed.
+                # Closing a session alone would release them only once the server has noticed.
                 self._ask("SELECT pg_advisory_unlock_all()", "")
             self._close()
 
@@ -165,7 +165,7 @@ class SessionProcessLock(ProcessLock):
         if process == self.id:
             return True
         with self._lock:
-            # A shared one: several may look at once. It ends with the statement.
+            # A shared lock, so several processes can check at once. It ends with the statement.
             return not self._ask("SELECT pg_try_advisory_xact_lock_shared({})", process)
 
     def try_lock(self, name: str) -> bool:
@@ -175,7 +175,7 @@ class SessionProcessLock(ProcessLock):
             DatabaseError: the server does not answer.
         """
         with self._lock:
-            # The session would be given it again and again.
+            # PostgreSQL would grant the same session a lock again.
             if name in self._held or not self._ask("SELECT pg_try_advisory_lock({})", name):
                 return False
             self._held.add(name)
@@ -183,7 +183,7 @@ class SessionProcessLock(ProcessLock):
 
     def unlock(self, name: str) -> None:
         """See `ProcessLock`."""
-        with self._lock, suppress(DatabaseError):  # a lost session holds it no longer
+        with self._lock, suppress(DatabaseError):  # a lost session no longer holds it
             if name in self._held:
                 self._held.remove(name)
                 self._ask("SELECT pg_advisory_unlock({})", name)
@@ -208,18 +208,18 @@ class SessionProcessLock(ProcessLock):
 
 
 def kb_lock(kb: str) -> str:
-    """The name of the lock of whoever builds a knowledge base."""
+    """Return the name of the lock to hold while building a knowledge base."""
     return f"read/{kb}"
 
 
 @asynccontextmanager
 async def holding_one(process: ProcessLock, names: Sequence[str]) -> AsyncIterator[None]:
-    """Hold one of some locks within the block, of all processes; as soon as one is free.
+    """Hold one of several locks, shared by all processes, as soon as one is free.
 
     Raises:
         DatabaseError: the server that holds them does not answer.
     """
-    while (held := await anyio.to_thread.run_sync(_taken, process, names)) is None:
+    while (held := await anyio.to_thread.run_sync(_take_one, process, names)) is None:
         await asyncio.sleep(_POLL)
     try:
         yield
@@ -228,5 +228,5 @@ async def holding_one(process: ProcessLock, names: Sequence[str]) -> AsyncIterat
             await anyio.to_thread.run_sync(process.unlock, held)
 
 
-def _taken(process: ProcessLock, names: Sequence[str]) -> str | None:
+def _take_one(process: ProcessLock, names: Sequence[str]) -> str | None:
     return next((name for name in names if process.try_lock(name)), None)

@@ -1,4 +1,4 @@
-"""Asking: the retrieval graph run for a client, once or within a conversation that is kept."""
+"""Answering: runs of the retrieval graph for clients, single questions or turns of stored conversations."""
 
 import asyncio
 import re
@@ -26,52 +26,52 @@ from .following import Followed, following
 from .threads import THREAD_NAME, Thread
 
 MOST_WAITING = 500
-"""Questions that wait for a thread; who comes then is told to come again later."""
+"""The most questions that may wait for a thread; further ones are refused for now."""
 _RULES_AT_ONCE = 2
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
-"""What a question may take, from when it was asked."""
+"""The time limit of a question, from its arrival."""
 _CLIENTS = 10_000
-"""Clients whose shares are remembered."""
+"""Clients whose shares are cached."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
-"""A word, or a letter of a script without spaces, with the space before it."""
+"""A word, or a letter of a script without spaces, with the preceding space."""
 _ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"trace", "turn"})
 
 
 class Question(BaseModel):
-    """What is asked, and how it is to be answered."""
+    """A question, and the options for its answer."""
 
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
-    agent: bool = Field(default=True, description="search again for what is missing; else one round")
+    agent: bool = Field(default=True, description="search again for missing facts; otherwise search once")
     decompose: bool = Field(default=True, description="split the question into sub-queries")
-    routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="routes switched on")
-    trace: bool = Field(default=False, description="answer with every step taken")
-    thread: str | None = Field(default=None, pattern=THREAD_NAME, description="keep the conversation under this name, "
-                                                                                "and understand follow-ups in it")
+    routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="retrieval routes to use")
+    trace: bool = Field(default=False, description="include every step in the answer")
+    thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
+                                                                                "so follow-ups refer to it")
 
 
 class Event(NamedTuple):
-    """What a client is sent while a question is answered."""
+    """An event for the client while a question is being answered."""
 
     event: Literal["step", "token", "answer"]
     data: dict[str, Any]
 
 
 class Questions:
-    """Answers questions; as many at once as the settings allow."""
+    """Answers questions, as many in parallel as the settings allow."""
 
     def __init__(self, resources: Resources, conversations: Conversations) -> None:
         self._resources = resources
         self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
-        # The rules keep a core busy; an endpoint keeps its threads waiting.
+        # The rules need a core; a model's threads mostly wait for its endpoint.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
         self._limiter = anyio.CapacityLimiter(at_once)
-        # One slot is always left to others; where there are no keys, there are no others.
+        # Always leave one slot to other clients; without keys, there are no other clients.
         self._most = max(1, at_once - 1)
         self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_CLIENTS)
 
@@ -81,14 +81,14 @@ class Questions:
         return settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
 
     def _share(self, client: str) -> AbstractAsyncContextManager[None]:
-        """Entered before a slot is waited for: how many of them a client may have."""
+        """Return the client's share of the slots, to be entered before waiting for a slot."""
         if client == LOCAL:
             return nullcontext()
         return self._shares.setdefault(client, anyio.CapacityLimiter(self._most))
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Entered by whoever asks otherwise than through this: its questions count among those answered at once.
+        """Wait for a slot, for questions from other interfaces, so they count towards the same limit.
 
         Raises:
             DeadlineError: the block took too long.
@@ -108,26 +108,26 @@ class Questions:
         Leaving the block ends the run.
 
         Args:
-            client: who asks; conversations are its own.
+            client: the client that asks, and that owns the conversation.
             kb: the knowledge base.
-            question: with a thread, the turn is kept as soon as it is answered.
-            earlier: the conversation before it, where there is no thread.
+            question: the question; with a thread, the turn is stored as soon as it is answered.
+            earlier: the conversation so far, if there is no thread.
 
         Raises:
-            UnavailableError: too many questions wait.
-            DeadlineError: it took too long, raised while reading.
-            BanyanError: whatever keeps the question from being answered, raised while reading.
+            UnavailableError: too many questions are waiting.
+            DeadlineError: the time limit has passed; raised while reading.
+            BanyanError: the question cannot be answered; raised while reading.
         """
         if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
-            raise UnavailableError("too many questions wait to be answered; ask again later")
+            raise UnavailableError("too many questions are waiting; ask again later")
         return following(lambda: self._events(client, kb, question, earlier), self._limiter,
                          share=self._share(client), seconds=self._seconds)
 
     def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         with QUESTIONS.track_inprogress():
-            yield from self._answered(client, kb, question, earlier)
+            yield from self._answer(client, kb, question, earlier)
 
-    def _answered(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+    def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         if question.thread is None:
             yield from self._steps(kb, question, earlier)
             return
@@ -137,7 +137,7 @@ class Questions:
                 if event.event != "answer":
                     yield event
             event.data["turn"] = self._conversations.add(thread, question.question, event.data)
-        yield event  # whoever has the answer may ask on, and the conversation is kept by then
+        yield event  # only now, so a client with the answer can ask a follow-up at once
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         context = AskContext(mode=question.mode, agent=question.agent, decompose=question.decompose,

@@ -1,6 +1,6 @@
-"""Which conversation a question belongs to: of one knowledge base and one client, under a name.
+"""Conversation threads: each belongs to one knowledge base and one client, and has a name.
 
-What others call the same is another thread.
+The same name of another client is another thread.
 """
 
 import re
@@ -14,11 +14,11 @@ THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
 
 
 class ThreadNameError(BanyanError):
-    """A name that a thread cannot have."""
+    """A thread cannot have this name."""
 
 
 class Thread(NamedTuple):
-    """Which conversation: the client that owns it, the knowledge base that it asks, and its name."""
+    """A conversation's identity: the client that owns it, the knowledge base, and its name."""
 
     client: str
     knowledge_base: str
@@ -26,10 +26,10 @@ class Thread(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Under what it is kept: no client reaches another one's, whatever names it gives.
+        """The key under which it is stored: no client reaches another one's threads, regardless of the names it sends.
 
         Raises:
-            ThreadNameError, KnowledgeBaseNameError: a name is not of the form; says which form.
+            ThreadNameError, KnowledgeBaseNameError: a name has the wrong form; the message says which form is right.
         """
         if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
             raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "

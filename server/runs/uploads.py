@@ -1,4 +1,4 @@
-"""Uploaded files on their way into a knowledge base: kept privately, under names that lead nowhere."""
+"""Uploaded files on their way into a knowledge base, stored privately under safe names."""
 
 import re
 import shutil
@@ -18,47 +18,47 @@ from ..errors import RefusedError
 from .process_lock import UPLOADS, ProcessLock, kb_lock
 
 _MAX_PART = 255
-"""Bytes of a file's name on the usual file systems."""
+"""Most bytes of a file's name on common file systems."""
 _FORBIDDEN = frozenset(':*?"<>|\ufffd')
-"""What Windows reads as a drive or a stream, and what stands for bytes that could not be decoded."""
+"""Characters that mean a drive or a stream on Windows, and the replacement for undecodable bytes."""
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode's categories of what is not seen in a name: control and format characters, those that turn the direction of
-others among them, breaks of lines, and what is no character."""
+"""Unicode categories that are invisible in a name: control characters, format characters including those that change
+the direction of text, line breaks, and unassigned characters."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _READ = "read"
-"""The folder of what is being read, by knowledge base."""
+"""The folder of the files being read, by knowledge base."""
 _PART = 1 << 20
-"""Bytes of a file that are stored in one row."""
+"""Bytes of a file to store in one row."""
 
 
 class FileNameError(RefusedError):
-    """An uploaded file's name that cannot be a document's id."""
+    """The name of an uploaded file cannot be a document's id."""
 
     status = 422
 
 
 class Upload(NamedTuple):
-    """A file that a client sent: its name, and its content, which is read once."""
+    """A file from a client: its name, and its content, which can be read once."""
 
     name: str
     content: BinaryIO
 
 
 def safe_name(name: str) -> str:
-    """A file's name as a relative path below a folder, with `/` between its parts.
+    """Return a file's name as a relative path below a folder, with `/` between its parts.
 
     Args:
-        name: as a client sent it, of any system; Unicode's form NFC is taken, so that a name is the same from all.
+        name: the name from the client, of any system; it is normalised to NFC, so it is the same from all systems.
 
     Raises:
-        FileNameError: it is absolute, leads out of its folder, is hidden, or cannot be a file's name everywhere.
+        FileNameError: it is absolute, leads out of its folder, is hidden, or is not a valid file name on every system.
     """
     shown = repr(name if len(name) <= 100 else f"{name[:100]}...")  # noqa: PLR2004
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
     if not plain or len(plain) > MAX_ID:
         raise FileNameError(f"the file name {shown} has {len(plain)} characters: use 1 to {MAX_ID}")
     if any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain):
-        raise FileNameError(f"the file name {shown} holds a character that no document's id may have (one of "
+        raise FileNameError(f"the file name {shown} contains a character that no document's id may have (one of "
                             ": * ? \" < > | or an invisible one): rename the file")
     for part in plain.split("/"):
         if part in {"", ".", ".."} or part != part.strip() or part.startswith(".") or part.endswith("."):
@@ -71,18 +71,18 @@ def safe_name(name: str) -> str:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """The names of the files of one upload (see `safe_name`).
+    """Return safe names for the files of one upload (see `safe_name`).
 
     Raises:
-        FileNameError: one is not safe, or two are the same on a system that ignores case.
+        FileNameError: a name is not safe, or two are the same on a system that ignores case.
     """
     safe = [safe_name(name) for name in names]
-    # One may not be the folder of another either.
+    # Nor may one file be the folder of another.
     taken: dict[str, str] = {}
     for name in safe:
         key = unicodedata.normalize("NFKC", name).casefold()
         if key in taken:
-            raise FileNameError(f"two files are called {name!r}, or nearly so: rename one")
+            raise FileNameError(f"two files have the same or nearly the same name {name!r}: rename one")
         taken[key] = name
     for key, name in taken.items():
         parts = key.split("/")
@@ -92,26 +92,26 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 class Uploads:
-    """The uploads of a server, in its database until their build is over, so that another process may go on with it."""
+    """The uploads of a server, stored in its database until their build ends, so another process can resume it."""
 
     def __init__(self, database: ServerDatabase, home: Path) -> None:
-        """Nothing is kept yet.
+        """Set where uploads are stored; nothing is stored yet.
 
         Args:
-            database: the server's.
-            home: the home folder, below which files are while they are read.
+            database: the server's database.
+            home: the home folder, where the files are written while they are read.
         """
         self._db = database
         self._root = home / UPLOADS / _READ
 
     def add(self, connection: Connection, build: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-        """Keep the files of a build.
+        """Store the files of a build.
 
         Args:
-            connection: a transaction, of which this is a part.
+            connection: the transaction to use.
             build: the build's id.
             uploads: the files.
-            names: what each is called (see `safe_names`).
+            names: the safe name of each file (see `safe_names`).
         """
         for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
             for part, content in enumerate(_parts(upload.content)):
@@ -122,10 +122,10 @@ class Uploads:
 
     @asynccontextmanager
     async def reading(self, build: str, kb: str) -> AsyncIterator[Path]:
-        """The folder with a build's files, to be read within the block; they are gone at its end.
+        """Write a build's files to a folder, to be read within the block and deleted at its end.
 
-        It is the same for all builds of a knowledge base, because a document's source is where it was read. Whoever
-        enters this holds the lock of the knowledge base (see `kb_lock`).
+        All builds of a knowledge base use the same folder, because a document's source is the path it was read from.
+        The caller must hold the lock of the knowledge base (see `kb_lock`).
         """
         target = self._root / check_name(kb)
         try:
@@ -152,11 +152,11 @@ class Uploads:
                     written.write(content)
 
     def remove(self, connection: Connection, build: str) -> None:
-        """The files of a build are not needed any more."""
+        """Delete the files of a build."""
         connection.execute(text("DELETE FROM banyan_uploads WHERE build = :build"), {"build": build})
 
     def sweep(self, process: ProcessLock) -> None:
-        """Remove what processes left below this home folder that were killed: nobody holds their locks."""
+        """Remove files of killed processes from this home folder: those whose lock is free."""
         for folder in self._root.glob("*/"):
             if process.try_lock(kb_lock(folder.name)):
                 _empty(folder)
@@ -164,7 +164,7 @@ class Uploads:
 
 
 def _parts(content: BinaryIO) -> Iterator[bytes]:
-    """A file in parts, of which each fits memory and a row; one empty part of an empty file."""
+    """Split a file into parts that fit into memory and a row; an empty file has one empty part."""
     yield content.read(_PART)
     while part := content.read(_PART):
         yield part

@@ -1,1 +1,1 @@
-"""Who may use the server: keys, hosts, rates, LangGraph's own routes."""
+"""Access to the server: keys, hosts, rate limits, LangGraph's own routes."""

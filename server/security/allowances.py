@@ -1,7 +1,7 @@
-"""What clients have spent today, and may: tokens of models, counted for all processes of the server together.
+"""Daily allowances of clients: limits on the model tokens of each, counted across all processes of the server.
 
-A day is one of UTC. What is counted stands in the server's database, so that it outlasts a restart, and holds for all
-servers that share one. Calls that are under way when the last token is spent are paid all the same.
+A day is a UTC day. The counts are in the server's database, so they survive a restart and apply to all servers that
+share it. Calls in progress when the last token is spent are still paid.
 """
 
 import math
@@ -20,7 +20,7 @@ from ..database import ServerDatabase
 from .clients import Clients
 
 _CLIENTS = 10_000
-"""Clients of which this process remembers what they have spent; of others it asks the database."""
+"""Clients whose spending this process caches; for others it reads the database."""
 _KEPT = timedelta(days=92)
 
 
@@ -29,7 +29,7 @@ def _now() -> datetime:
 
 
 class DailyAllowance:
-    """An `Allowance` for a day, and then again for the next."""
+    """An `Allowance` that starts anew each day."""
 
     def __init__(self, database: ServerDatabase, client: str, most: int) -> None:
         """Count nothing yet."""
@@ -38,7 +38,7 @@ class DailyAllowance:
         self._client = client
         self._kept = "", 0
         self._counted = 0
-        """Tokens that are not kept yet."""
+        """Tokens that are not saved yet."""
         self._lock = Lock()
 
     def check(self) -> None:
@@ -50,11 +50,11 @@ class DailyAllowance:
         seconds = math.ceil((midnight - now).total_seconds())
         hours, minutes = divmod(-(-seconds // 60), 60)
         raise AllowanceSpent(f"{self._client!r} may spend {self.most:,} tokens a day, and has spent {tokens:,} of "
-                             f"today's: it goes on at 00:00 UTC, in {hours} h {minutes} min", seconds)
+                             f"today's: try again from 00:00 UTC, in {hours} h {minutes} min", seconds)
 
     @property
     def spent(self) -> int:
-        """What this process knows to be spent of today's."""
+        """Today's spending, as far as this process knows."""
         with self._lock:
             day, tokens = self._kept
             return self._counted + (tokens if day == _day(_now()) else 0)
@@ -81,7 +81,7 @@ class DailyAllowance:
                 "INSERT INTO banyan_usage (client, day, tokens) VALUES (:client, :day, :tokens) "
                 "ON CONFLICT (client, day) DO UPDATE SET tokens = banyan_usage.tokens + excluded.tokens "
                 "RETURNING tokens"), {"client": self._client, "day": _day(now), "tokens": tokens}).scalar_one()
-            if spent == tokens:  # the day's first
+            if spent == tokens:  # the first entry of the day, so clean up once
                 connection.execute(text("DELETE FROM banyan_usage WHERE day < :day"), {"day": _day(now - _KEPT)})
         with self._lock:
             self._kept, self._counted = (_day(now), int(spent)), self._counted - tokens
@@ -91,14 +91,14 @@ class Allowances:
     """The allowances of all clients."""
 
     def __init__(self, database: ServerDatabase, clients: Clients) -> None:
-        """Know nobody yet."""
+        """Load no client yet."""
         self._database = database
         self._clients = clients
         self._known: LRUCache[str, DailyAllowance] = LRUCache(_CLIENTS)
         self._lock = Lock()
 
     def of(self, client: str) -> DailyAllowance | None:
-        """That of a client by its name; None: it may spend any amount.
+        """Return a client's allowance by its name; None means no limit.
 
         Raises:
             KeysError: the keys cannot be read.
@@ -113,17 +113,17 @@ class Allowances:
 
     @contextmanager
     def spending(self, client: str) -> Iterator[None]:
-        """Within the block, changes are a client's, and calls are taken from its allowance.
+        """Attribute the changes in the block to a client, and take its calls from the client's allowance.
 
         Args:
-            client: its name; empty: as around the block.
+            client: the client's name; empty keeps the current client.
         """
         with acting(client), charged(allowance=self.of(client)):
             yield
 
 
 def spent_today(settings: Settings) -> dict[str, int]:
-    """What clients have spent of today's tokens, by their names, as it is kept.
+    """Return the tokens that clients have spent today, by their names, as saved in the database.
 
     Raises:
         DatabaseError: PostgreSQL cannot be reached.

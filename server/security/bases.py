@@ -1,21 +1,21 @@
-"""Which knowledge bases a client may know of."""
+"""The knowledge bases that a client may see."""
 
 from typing import NamedTuple
 
 
 class Bases(NamedTuple):
-    """Knowledge bases by their names; whoever holds a key of some is told of the others as of what is not there."""
+    """A set of knowledge bases by name. For a client, other knowledge bases do not exist."""
 
     names: frozenset[str] | None = None
-    """None: all, those to come included."""
+    """None means all knowledge bases, including future ones."""
 
     @property
     def every(self) -> bool:
-        """Whether it is all of them."""
+        """Whether it contains all knowledge bases."""
         return self.names is None
 
     def hold(self, name: object) -> bool:
-        """Whether a knowledge base is one of them, be it there or not."""
+        """Return True if the set contains a knowledge base, whether or not it exists."""
         return self.names is None or name in self.names
 
 

@@ -1,4 +1,4 @@
-"""Who sends a request: whoever holds a key, or a token of the issuer that the settings name."""
+"""Identification of clients by a key, or by a token of the issuer in the settings."""
 
 from typing import NamedTuple
 
@@ -12,26 +12,26 @@ from .oidc import SUBJECT, Tokens
 
 
 class Client(NamedTuple):
-    """A client, and what it may do."""
+    """A client and its permissions."""
 
     name: str
-    """Of its key, or `oidc|SUBJECT`; no key has a name with a `|`."""
+    """The key's name, or `oidc|SUBJECT`; no key has a name with a `|`."""
     scopes: frozenset[str]
     bases: Bases
     requests_per_minute: int | None = None
-    """None: as many as the settings let any client send."""
+    """None means the default limit of the settings."""
 
 
 class Clients:
-    """All who are known."""
+    """All known clients."""
 
     def __init__(self, keys: Keys, tokens: Tokens | None = None, tokens_per_day: int | None = None) -> None:
-        """Those of some keys, and of an issuer's tokens, if there is one.
+        """Know the clients with a key, and an issuer's, if there is one.
 
         Args:
-            keys: theirs.
-            tokens: the issuer's.
-            tokens_per_day: what each of the latter may spend; none: any amount.
+            keys: the keys.
+            tokens: the issuer's tokens.
+            tokens_per_day: the daily limit of each client with such a token; None means no limit.
         """
         self.keys = keys
         self._tokens = tokens
@@ -39,17 +39,17 @@ class Clients:
 
     @classmethod
     def of(cls, settings: Settings, database: ServerDatabase | None = None) -> "Clients":
-        """Those that the settings name; `database` is the server's, where it is open."""
+        """Return the clients of the settings; `database` is the server's, if it is open."""
         tokens = Tokens(settings) if settings.oidc_issuer else None
         return cls(Keys.of(settings, database), tokens, settings.oidc_tokens_per_day)
 
     async def refresh(self) -> None:
-        """Be told of new keys, and of those that were revoked; called before each request."""
+        """Read new and revoked keys; called before each request."""
         if self.keys.stale:
             await anyio.to_thread.run_sync(self.keys.refresh)
 
     def needed(self) -> bool:
-        """Whether nobody is answered without a key or a token.
+        """Return True if every request needs a key or a token.
 
         Raises:
             KeysError: the file of keys cannot be read.
@@ -57,10 +57,10 @@ class Clients:
         return self._tokens is not None or self.keys.needed()
 
     def tokens_per_day(self, client: str) -> int | None:
-        """What a client may spend in a day; None: any amount.
+        """Return a client's daily limit of tokens; None means no limit.
 
         Args:
-            client: its name.
+            client: the client's name.
 
         Raises:
             KeysError: the keys cannot be read.
@@ -70,17 +70,17 @@ class Clients:
         return next((key.tokens_per_day for key in self.keys.all() if key.name == client), None)
 
     async def find(self, secret: str) -> Client | None:
-        """Whose key or token it is; None: it is no key, and no token is accepted.
+        """Return the client of a key or token; None if it is not a key and tokens are not accepted.
 
         Raises:
-            TokenError: it is a token that does not count; says why.
-            IssuerError: whether it counts cannot be found out now.
+            TokenError: the token is not accepted; the message says why.
+            IssuerError: the token cannot be checked now.
             KeysError: the file of keys cannot be read.
         """
         key = self.keys.find(secret)
         if key is not None:
             return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
-        # A token has three parts; an error of one that was meant as a key would only confuse.
+        # A token has three parts. Anything else was meant as a key, so an error about tokens would confuse.
         if self._tokens is None or secret.count(".") != 2:  # noqa: PLR2004
             return None
         granted = await self._tokens.check(secret)

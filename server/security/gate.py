@@ -40,17 +40,17 @@ from .keys import SCOPES, KeysError
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
 LOCAL = "local"
-"""The client where no keys are set: anybody on this machine."""
+"""The client if no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")
-"""The page, which asks for the key, and what a supervisor polls, also of LangGraph's server."""
+"""Paths without a key: the page, which asks for one, and health checks, including those of LangGraph's server."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
 _CLIENTS = 10_000
-"""Clients whose rates are remembered; those that came longest ago are forgotten, and count as new."""
+"""Clients whose rates are cached; the least recent ones are dropped, and then count as new."""
 _MINUTE = 60.0
 _BODY_WITHIN = 20.0
-"""Seconds that a body may take, and one more for each so many bytes:"""
+"""Seconds for a request's body, plus one per _SLOWEST_BODY bytes."""
 _SLOWEST_BODY = 10_000
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
@@ -59,7 +59,7 @@ _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosni
 
 
 class Envelope:
-    """Gives each request an id, a span and each response its headers, and logs both: never the content."""
+    """Middleware that adds request ids, spans and headers, and logs requests without their content."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -100,26 +100,26 @@ class Envelope:
 
 
 class Gate:
-    """Lets a request through or refuses it; its client, scopes and knowledge bases are in its state, for the routes."""
+    """Middleware that accepts or refuses requests, and passes the client's permissions to the routes in the state."""
 
     def __init__(  # noqa: PLR0913  (its parts)
         self, app: ASGIApp, *, settings: Settings, clients: Clients, hosts: Hosts | None, needs_keys: bool,
         allowances: Allowances | None = None, origins: frozenset[str] = frozenset(), json_only: bool = False,
         workers: int = 1,
     ) -> None:
-        """Stand before an app.
+        """Wrap an app.
 
         Args:
             app: the app.
-            settings: limits.
-            clients: who has a key or a token; until one is needed, everybody may do everything, unless `needs_keys`.
-            hosts: the names that the server answers to; none: any.
-            needs_keys: whether others than this machine reach the server.
-            allowances: what clients may spend; none: any amount.
-            origins: those of pages elsewhere that may change something, too.
-            json_only: whether bodies are JSON that says so. A page of another origin must ask before it sends such a
-                body; a text it may send to anybody.
-            workers: how many processes a client's requests are spread over; the settings are each one's part already.
+            settings: the limits.
+            clients: the clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`.
+            hosts: the host names that the server accepts; None accepts any.
+            needs_keys: whether other machines can reach the server.
+            allowances: the daily limits of clients; None means no limits.
+            origins: other origins whose pages may send changes.
+            json_only: whether bodies must be declared as JSON. A page of another origin needs permission to send such a
+                body, but can send plain text to any server.
+            workers: the number of processes that share a client's requests; limits in the settings are already divided.
         """
         self._app = app
         self._settings = settings
@@ -137,7 +137,7 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here speaks WebSocket
+        if scope["type"] != "http":  # the app has no WebSocket routes
             await send({"type": "websocket.close", "code": 1003})
             return
         scope.setdefault("state", {})
@@ -145,10 +145,10 @@ class Gate:
             _check_head(scope)
             self._check_origin(scope)
             await self._check_rate(*await self._client(scope))
-            receive = self._bounded(scope, receive)
+            receive = self._limit_body(scope, receive)
         except RefusedError as error:
             await self._refuse(error, error.headers, scope, receive, send)
-        except KeysError as error:  # who cannot be told from others is not let in
+        except KeysError as error:  # without the keys, no client can be identified
             _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
@@ -159,38 +159,38 @@ class Gate:
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
                       ) -> None:
         detail = detail_of(error, self._settings, scope["state"].get("request_id", ""))
-        # The rest of its body is not read.
+        # The rest of the request's body is not read.
         response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
         await response(scope, receive, send)
 
     def _check_origin(self, scope: Scope) -> None:
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
-            raise RefusedError("the server does not answer to this name: use its own name or address, or set "
-                               "BANYAN_SERVER_HOSTS")
+            raise RefusedError("the server does not accept this host name: use its own name or address, or add it "
+                               "to BANYAN_SERVER_HOSTS")
         if scope["method"] in _SAFE:
             return
         headers = Headers(scope=scope)
         if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
-            raise ForbiddenError("a page of another origin may change nothing here")
+            raise ForbiddenError("pages of another origin may not make changes here")
         kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
         if self._json_only and kind != "application/json" and (kind or headers.get("content-length", "0") != "0"
                                                                or "transfer-encoding" in headers):
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _client(self, scope: Scope) -> tuple[str, float]:
-        """The client that the rate is counted for, and that rate; its name and rights are left in the state."""
+        """Return the client for rate limiting, and its limit, after setting its name and permissions in the state."""
         most: float = self._settings.requests_per_minute
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
-            return f"address {address}", most  # the question whether such a page may ask
+            return f"address {address}", most  # a preflight request of such a page
         secret = key_in(Headers(scope=scope))
-        # `/docs` leads to the page; before LangGraph's routes it is upstream's own.
+        # `/docs` redirects to the page; before LangGraph's routes it is upstream's own page.
         to_page = scope["path"] == "/docs" and not self._json_only
         for_anybody = to_page or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
-        if for_anybody and not secret:  # whoever looks whether the server lives is not told of a database
+        if for_anybody and not secret:  # a health check must not depend on the database of keys
             return f"address {address}", most
         await self._clients.refresh()
         if is_local(scope) and not self._needs_keys and not self._clients.needed():
@@ -219,9 +219,9 @@ class Gate:
                                        int(_MINUTE / per_minute) + 1)
         await rate.acquire()
 
-    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
-        """The request's body, up to what is allowed: as it says itself, and as it comes."""
-        # A build through LangGraph's routes brings its documents with it.
+    def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
+        """Limit the request's body, by its declared length and by the bytes that arrive."""
+        # A build through LangGraph's routes contains its documents.
         upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None
         name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if upload else
                       ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
@@ -233,13 +233,13 @@ class Gate:
 
         async def receive_on() -> Message:
             nonlocal read, more
-            if not more:  # what follows is the client's leaving
+            if not more:  # after the body, only a disconnect can follow
                 return await receive()
             try:
                 async with asyncio.timeout(started + _BODY_WITHIN + read / _SLOWEST_BODY - time.monotonic()):
                     part = await receive()
             except TimeoutError:
-                # The only exception that body parsers pass on.
+                # Body parsers pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, "the request's body came too slowly: send it again"
                                     ) from None
             more = part.get("more_body", False)
@@ -252,12 +252,12 @@ class Gate:
 
 
 def _check_head(scope: Scope) -> None:
-    """Refuse a request's line and headers that are too long, and a NUL in its path, which no file or database takes.
+    """Refuse a line and headers that are too long, and a NUL character, which files and databases do not support.
 
-    Those that come in one piece are not bounded before.
+    h11 does not limit a request's head that arrives in one piece.
     """
     if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-        raise RefusedError("there is a NUL character in the path or the query: leave it out")
+        raise RefusedError("there is a NUL character in the path or the query: remove it")
     size = len(scope["method"]) + len(scope.get("raw_path") or b"") + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > MAX_HEAD:
@@ -265,7 +265,7 @@ def _check_head(scope: Scope) -> None:
 
 
 def key_in(headers: Headers) -> str:
-    """The key that a request brings."""
+    """Return the key in a request's headers, or ""."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
 

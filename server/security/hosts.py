@@ -1,4 +1,4 @@
-"""By which names a server may be called, so that a page cannot reach it through a name of its own (DNS rebinding)."""
+"""Accepted host names, so a page cannot reach the server through its own domain (DNS rebinding)."""
 
 import ipaddress
 import socket
@@ -12,7 +12,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens on an address."""
+    """Return True if only this machine can reach a server that listens on the address."""
     if host == "localhost":
         return True
     try:
@@ -22,17 +22,17 @@ def is_loopback(host: str) -> bool:
 
 
 def names_in(listed: str) -> frozenset[str]:
-    """Return the host names in a list with commas between."""
+    """Return the host names in a comma-separated list."""
     return frozenset(name.strip().casefold() for name in listed.split(",") if name.strip())
 
 
 def is_for_others(listed: str) -> bool:
-    """Return True if a list of host names has one by which others than this machine may be served, through a proxy."""
+    """Return True if a list of host names contains one that is not a loopback name, as behind a proxy."""
     return not all(map(is_loopback, names_in(listed)))
 
 
 def is_local(scope: Scope) -> bool:
-    """Whether a request comes from this machine."""
+    """Return True if a request comes from this machine."""
     client = scope.get("client")
     return client is not None and is_loopback(str(client[0]))
 
@@ -46,35 +46,35 @@ def _is_address(name: str) -> bool:
 
 
 class Hosts(NamedTuple):
-    """The names that a server answers to."""
+    """The host names that a server accepts."""
 
     names: frozenset[str]
     addresses: bool = False
-    """Whether it answers to any address, too: no page's name can be one."""
+    """Whether it accepts any IP address as well: a page's name cannot be one."""
 
     @classmethod
     def bound(cls, host: str, further: str = "") -> "Hosts":
-        """Those of a server that listens on an address.
+        """Return the host names of a server that listens on an address.
 
         Args:
-            host: the address or name; for all addresses of the machine, its own name and any address count.
-            further: other names, with commas between.
+            host: the address or name; for all addresses of the machine, its own name and any address are accepted.
+            further: other names, separated by commas.
         """
         everywhere = _is_address(host) and ipaddress.ip_address(host).is_unspecified
         own = {socket.gethostname().casefold()} if everywhere else {host.strip("[]").casefold()}
         return cls(LOOPBACK_NAMES | own | names_in(further), everywhere)
 
     def allow(self, header: str) -> bool:
-        """Whether a request's `Host` is one of them."""
+        """Return True if a request's `Host` header is accepted."""
         name = host_of(header)
         return name is not None and (name in self.names or (self.addresses and _is_address(name)))
 
 
 def host_of(header: str) -> str | None:
-    """The name in a `Host` header, without the port; None where it is none."""
+    """Return the name in a `Host` header, without the port; None if the header is invalid."""
     try:
         parts = urlsplit(f"//{header}")
-        parts.port  # noqa: B018  (raises where it is no number)
+        parts.port  # noqa: B018  (raises if it is not a number)
     except ValueError:
         return None
     if parts.path or parts.query or parts.fragment or parts.username is not None or not parts.hostname:
@@ -83,11 +83,11 @@ def host_of(header: str) -> str | None:
 
 
 def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
-    """Whether a request comes from a page of this server, or from no page at all.
+    """Return True if a request comes from a page of this server, or not from a page.
 
     Args:
-        headers: the request's, as ASGI has them.
-        host: its `Host`.
+        headers: the request's headers, in ASGI's form.
+        host: the request's `Host` header.
     """
     sites = [value for name, value in headers if name == b"sec-fetch-site"]
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
@@ -96,7 +96,7 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
 
 
 def _place(origin: str) -> str | None:
-    """Host and port of an origin; None where it has none, as a sandboxed page's "null"."""
+    """Return host and port of an origin; None if it has none, like the "null" of a sandboxed page."""
     try:
         return urlsplit(origin).netloc.casefold() or None
     except ValueError:

@@ -1,4 +1,4 @@
-"""API keys: who may do what. Only hashes are stored; a key is shown once, when it is made."""
+"""API keys and their permissions. Only hashes are stored; a key is shown once, when it is created."""
 
 import hashlib
 import hmac
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
-"""The scopes of work with knowledge bases."""
+"""The scopes for work with knowledge bases."""
 KEYS_FILE = "server-keys.json"
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
@@ -34,29 +34,29 @@ _NAME = r"^[A-Za-z0-9_-]{1,64}$"
 
 
 class KeysError(BanyanError):
-    """The keys cannot be read, or one cannot be made so."""
+    """The keys cannot be read, or a key cannot be created like this."""
 
 
 class Key(BaseModel):
-    """A key as it is stored."""
+    """A stored key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=_NAME)
-    # A key has 256 random bits: a slow hash, as for passwords, would only slow requests down.
+    # A key has 256 random bits, so a slow hash, as for passwords, would only slow requests down.
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     scopes: tuple[Scope, ...]
     knowledge_bases: tuple[str, ...] | None = None
-    """The names of those that it is for, be they there or not; None: all."""
+    """The names of the knowledge bases it covers, whether or not they exist; None means all."""
     requests_per_minute: int | None = Field(default=None, ge=1)
-    """None: as many as the settings let any client send."""
+    """None means the default limit of the settings."""
     tokens_per_day: int | None = Field(default=None, ge=1)
-    """Tokens of models that its holder may spend in a day of UTC; None: any number."""
+    """The most model tokens per UTC day; None means no limit."""
     created_at: str
 
     @property
     def bases(self) -> Bases:
-        """The knowledge bases that its holder may know of."""
+        """The knowledge bases that the key covers."""
         return Bases(None if self.knowledge_bases is None else frozenset(self.knowledge_bases))
 
 
@@ -67,7 +67,7 @@ class _File(BaseModel):
 
 
 class Keys:
-    """The keys of a file, read again when it has changed: a revoked key ends at once."""
+    """The keys in a file, which is read again after a change, so a revoked key stops working at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -76,32 +76,32 @@ class Keys:
 
     @staticmethod
     def of(settings: Settings, database: "ServerDatabase | None" = None) -> "Keys":
-        """The keys that the settings name: a file's, or those in the PostgreSQL database that servers share.
+        """Return the keys of the settings: those in a file, or in the PostgreSQL database that servers share.
 
         Args:
-            settings: a file that they name (BANYAN_SERVER_KEYS) goes first.
-            database: the server's, where it is open.
+            settings: the settings; a file in them (BANYAN_SERVER_KEYS) takes precedence.
+            database: the server's database, if it is open.
 
         Raises:
             DatabaseError: PostgreSQL cannot be reached.
         """
         if settings.database is None or settings.server_keys is not None:
             return Keys(settings.server_keys or settings.home / KEYS_FILE)
-        # SQLAlchemy takes a quarter of a second, which only those wait for who need it.
+        # Importing SQLAlchemy takes a quarter of a second, so only servers with a shared database do it.
         from .shared_keys import shared_keys  # noqa: PLC0415
 
         return shared_keys(settings, database)
 
     @property
     def stale(self) -> bool:
-        """Whether there may be news that only `refresh` sees."""
+        """Whether there may be changes that only `refresh` reads."""
         return False
 
     def refresh(self) -> None:
-        """See what has changed; may wait for a database."""
+        """Read changes; may wait for a database."""
 
     def all(self) -> tuple[Key, ...]:
-        """The keys; none where there is no file.
+        """Return the keys; empty if there is no file.
 
         Raises:
             KeysError: the file cannot be read.
@@ -120,7 +120,7 @@ class Keys:
         return self._read[1]
 
     def needed(self) -> bool:
-        """Whether nobody is answered without a key: once there was one, also when the last is revoked.
+        """Return True if every request needs a key: once a key existed, even after the last one is revoked.
 
         Raises:
             KeysError: the file cannot be read.
@@ -129,25 +129,25 @@ class Keys:
         return self._needed
 
     def find(self, secret: str) -> Key | None:
-        """The key with this secret, if there is one. All are compared, each in constant time."""
+        """Return the key with this secret, or None. Each key is compared in constant time."""
         digest = _digest(secret)
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
 
     def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = (),
              requests_per_minute: int | None = None, tokens_per_day: int | None = None) -> str:
-        """Make a key, which replaces any of that name; returns its secret, to be shown once.
+        """Create a key, replacing one of the same name; return its secret, to be shown once.
 
         Args:
             name: the client's name.
-            scopes: what it may do.
-            knowledge_bases: those that it is for, whether or not they are there yet; none: all.
-            requests_per_minute: 1 or more; none: as many as the settings let any client send.
-            tokens_per_day: of models, 1 or more; none: any number.
+            scopes: the scopes to allow.
+            knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
+            requests_per_minute: 1 or more; None means the default limit of the settings.
+            tokens_per_day: model tokens, 1 or more; None means no limit.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
-            KnowledgeBaseNameError: no knowledge base can have one of the names.
+            KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
         """
         only = tuple(sorted({check_name(one) for one in knowledge_bases})) or None
         secret = _PREFIX + secrets.token_urlsafe(32)
@@ -167,14 +167,14 @@ class Keys:
         """Revoke a key.
 
         Raises:
-            KeysError: there is none of that name.
+            KeysError: there is no key with that name.
         """
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._change(name, None)
         try:
             audit.record(self._path.parent, "revoke key", what=name)
-        except OSError as error:  # it is revoked all the same
+        except OSError as error:  # the key is revoked nevertheless
             _LOG.warning("that the key %s was revoked is not in the audit log: %s", name, error)
 
     def _change(self, name: str, key: Key | None) -> None:
@@ -188,8 +188,8 @@ class Keys:
             except OSError:
                 if key is not None:
                     raise
-                # The disk may be full. What is shorter than what is there fits in its place; cut off in the middle,
-                # nobody is let in.
+                # The disk may be full, but shorter content fits in place. If writing is interrupted, the file is
+                # invalid, and no request is accepted.
                 with self._path.open("r+", encoding="utf-8") as file:
                     file.write(data)
                     file.truncate()

@@ -1,10 +1,10 @@
-"""Who may use LangGraph's own routes (`auth` in langgraph.json): the same keys and scopes as for the app's.
+"""Authorisation for LangGraph's own routes (`auth` in langgraph.json), with the keys and scopes of the app.
 
-Where no keys are set, whoever is on this machine may do everything, Studio included, and nobody else anything. With
-keys, asking needs the scope `ask`, a build `write`, a decision on the schema `review`; threads, runs and checkpoints
-are those of their key's name. A key of some knowledge bases names one of them in the input of each run, and may do
-nothing else but answer what a run of its own asks, read its threads and delete them: what all share, and a thread's
-state that is written from outside, could lead to other knowledge bases.
+Without keys, clients on this machine may do everything, including Studio, and others nothing. With keys, asking needs
+the scope `ask`, a build `write`, and a decision on the schema `review`. Threads, runs and checkpoints belong to their
+key's name. A key for some knowledge bases must name one of them in the input of each run. Besides, it may only answer
+questions from its own runs, and read and delete its threads: shared data, and a thread's state that is written from
+outside, could give access to other knowledge bases.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ auth = Auth()
 
 NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` makes one"
 _GRAPHS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
-"""Under which LangGraph's server names the assistant of each graph."""
+"""The namespace in which LangGraph's server names the assistant of each graph."""
 _RETRIEVAL = {"retrieval", str(uuid5(_GRAPHS, "retrieval"))}
 _OWNED = {"threads", "crons"}
 
@@ -42,15 +42,15 @@ def _clients() -> Clients:
 
 @auth.authenticate
 async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
-    """Who sends a request.
+    """Identify the client of a request.
 
     Raises:
-        Auth.exceptions.HTTPException: 401, where a key is needed and none that is known is sent; 503, where it cannot
-            be known now whether a token counts.
+        Auth.exceptions.HTTPException: 401 if a key is needed and the request has no valid one; 503 if a token cannot
+            be checked now.
     """
-    clients = await asyncio.to_thread(_clients)  # which may wait for a database
+    clients = await asyncio.to_thread(_clients)  # in a thread, because it may wait for a database
     await clients.refresh()
-    if is_local(scope) and not await asyncio.to_thread(clients.needed):  # the keys are a file
+    if is_local(scope) and not await asyncio.to_thread(clients.needed):  # in a thread, because it reads a file
         return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
     try:
         client = await clients.find(key_in(Headers(raw=list(headers.items()))))
@@ -58,7 +58,7 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
         raise Auth.exceptions.HTTPException(status_code=error.status, detail=str(error)) from error
     if client is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
-    # Threads of a time when it was for others hold answers from them. No name has a colon.
+    # Part of the identity, so a key whose knowledge bases change loses its old threads. No name has a colon.
     only = None if client.bases.names is None else sorted(client.bases.names)
     identity = client.name if only is None else f"{client.name}:{','.join(only)}"
     scopes = [scope for scope in SCOPES if scope in client.scopes]
@@ -67,13 +67,13 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
 
 @auth.on
 async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str] | None:
-    """Which of all there is a request is about: what its client owns.
+    """Check the permission for a request, and return a filter for what the client owns.
 
     Raises:
-        Auth.exceptions.HTTPException: 403, where the key lacks a scope, or this is not for keys of some knowledge
-            bases; 404, where it is not for the knowledge base; 429, where its client has spent what it may.
+        Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
+            404 if the key does not cover the knowledge base; 429 if the client's allowance is used up.
     """
-    wanted = _wanted(ctx.resource, ctx.action, value)
+    wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
         raise Auth.exceptions.HTTPException(
             status_code=403, detail=f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
@@ -85,7 +85,7 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
-    # Changed where it stands: the server goes on with this very dictionary.
+    # Changed in place, because the server continues with this dictionary.
     metadata = value.get("metadata")
     if metadata is None:
         value["metadata"] = metadata = {}
@@ -94,10 +94,10 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
 
 def _check_allowance(client: str) -> None:
-    """Check that a client may still spend something today.
+    """Check that a client's allowance is not used up.
 
     Raises:
-        Auth.exceptions.HTTPException: 429, where it may not; says until when.
+        Auth.exceptions.HTTPException: 429 if it is used up; the message says until when.
     """
     allowance = default_resources().allowance_of(client)
     if allowance is None:
@@ -111,7 +111,7 @@ def _check_allowance(client: str) -> None:
 
 
 def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
-    """Check what a key of some knowledge bases wants.
+    """Check a request of a key for some knowledge bases.
 
     Raises:
         Auth.exceptions.HTTPException: see `permit`.
@@ -122,7 +122,7 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
         given = kwargs.get("input")
         if given is None and command.keys() == {"resume"}:
             return
-        # The context may name one, too, also an assistant's; the input's goes first.
+        # The context, also an assistant's, may name one as well, but the input takes precedence.
         name = given.get("knowledge_base") if isinstance(given, dict) and not command else None
         if isinstance(name, str) and name and bases.hold(name):
             return
@@ -130,30 +130,30 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
             raise Auth.exceptions.HTTPException(
                 status_code=404, detail=str(UnknownKnowledgeBaseError(name, default_resources().settings.home)))
         raise Auth.exceptions.HTTPException(
-            status_code=403, detail="the key is for some knowledge bases only: name one in the input of each run")
+            status_code=403, detail="the key covers some knowledge bases only: name one in the input of each run")
     own = resource == "threads" and (action != "update" or "action" in value)
     if not own and not (resource == "assistants" and action in {"read", "search"}):
         raise Auth.exceptions.HTTPException(
             status_code=403,
-            detail="the key is for some knowledge bases only, and this concerns all: ask for another key")
+            detail="the key covers some knowledge bases only, and this concerns all: ask for another key")
 
 
-def _wanted(resource: str, action: str, value: dict[str, Any]) -> set[str]:
-    """The scopes of which a request needs one.
+def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
+    """Return the scopes of which a request needs at least one.
 
-    A thread's state and metadata (`update`) say where its next run goes on, and as which graph's: `write`.
+    Changing a thread's state or metadata (`update`) decides where and with which graph its next run continues.
     """
     if action == "create_run":
         if str(value.get("assistant_id")) in _RETRIEVAL:
             return {"ask"}
-        # A command may also change the state, or go to another node: no part of a decision.
+        # A command may also change the state, or go to another node, which is more than a decision.
         kwargs = value.get("kwargs") or {}
         parts = [name for name, content in (kwargs.get("command") or {}).items() if content is not None]
-        # Nor is an earlier checkpoint: what was decided, or built, since then would be again.
+        # So is an earlier checkpoint: later decisions and builds would be repeated.
         configurable = (kwargs.get("config") or {}).get("configurable") or {}
         earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
         return {"review"} if parts == ["resume"] and not earlier else {"write"}
-    if resource == "threads" and (action != "update" or "action" in value):  # `action`: a run is cancelled
+    if resource == "threads" and (action != "update" or "action" in value):  # `action`: cancels a run
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:
         return set(WORK)

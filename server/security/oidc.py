@@ -1,7 +1,7 @@
-"""Bearer tokens of an OpenID Connect issuer, checked with the keys that it publishes (RFC 7519; RFC 8725).
+"""Bearer tokens of an OpenID Connect issuer, verified with its published keys (RFC 7519; RFC 8725).
 
-Only what the settings name is asked, whatever a token says: the issuer's discovery document, and the address of keys
-in it. Both are read by https, or from this machine.
+Whatever a token contains, only addresses from the settings are read: the issuer's discovery document, and the address
+of the keys in it. Both are read over https, or from this machine.
 """
 
 import asyncio
@@ -27,24 +27,24 @@ from .keys import SCOPES
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
-"""Asymmetric ones alone: with any other, whoever may check a token could make one."""
+"""Asymmetric algorithms only: with a symmetric one, everyone who can verify a token could also create one."""
 LEEWAY = 30
-"""Seconds that the clocks of issuer and server may differ by."""
+"""Seconds by which the clocks of issuer and server may differ."""
 KEPT = 3_600.0
-"""Seconds after which the issuer's keys are read again, so that one that it took back ends."""
+"""Seconds after which the issuer's keys are read again, so a withdrawn key expires."""
 BETWEEN = 10.0
-"""Seconds between two looks at the issuer's keys, however many tokens name a key that is not known."""
+"""Seconds between two reads of the issuer's keys, however many tokens name an unknown key."""
 _WITHIN = 5.0
-"""Seconds that the issuer has for one answer."""
+"""Seconds that the issuer has for one response."""
 _MOST_BYTES = 1_000_000
 _MOST_SUBJECT = 255
 SUBJECT = "oidc|"
-"""What the names of tokens' holders begin with; no key has such a name."""
+"""The prefix of the names of clients with tokens; no key has such a name."""
 _ALL = "*"
 
 
 class TokenError(UnauthorizedError):
-    """A token that does not count."""
+    """The token is not accepted."""
 
     headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}  # noqa: RUF012
 
@@ -54,7 +54,7 @@ class IssuerError(UnavailableError):
 
 
 class Granted(NamedTuple):
-    """What a token says of its holder."""
+    """The client and its permissions, according to a token."""
 
     name: str
     scopes: frozenset[str]
@@ -62,10 +62,10 @@ class Granted(NamedTuple):
 
 
 class Tokens:
-    """Checks tokens. Used on one event loop; keys are read in a thread, one look at a time."""
+    """Verifies tokens on one event loop; the issuer's keys are read in a thread, once at a time."""
 
     def __init__(self, settings: Settings) -> None:
-        """Nothing is read yet; the settings name an issuer and an audience."""
+        """Take issuer and audience from the settings; nothing is read yet."""
         self._settings = settings
         self._claims = JWTClaimsRegistry(
             leeway=LEEWAY, iss={"essential": True, "value": settings.oidc_issuer},
@@ -77,27 +77,27 @@ class Tokens:
         self._lock = asyncio.Lock()
 
     async def check(self, token: str) -> Granted:
-        """What a token grants.
+        """Verify a token, and return what it grants.
 
         Raises:
-            TokenError: it does not count: it is expired, for others, of somebody else, or signed by nobody known.
+            TokenError: it is expired, for another audience, from another issuer, or not signed with a known key.
             IssuerError: the issuer's keys cannot be read.
         """
         try:
-            claims = await self._verified(token)
+            claims = await self._verify(token)
             self._claims.validate(claims)
         except ExpiredTokenError:
             raise TokenError("the token has expired: get another one") from None
         except (InvalidClaimError, MissingClaimError) as error:
-            raise TokenError(f"the token is not for this server, or not valid now: look at {error.description}"
+            raise TokenError(f"the token is not for this server, or not valid now: check {error.description}"
                              ) from None
-        except (JoseError, ValueError):  # of joserfc's parts, what is wrong with a token may be either
+        except (JoseError, ValueError):  # joserfc raises either for a malformed token
             raise TokenError("the token cannot be checked: it is malformed, or signed by none of the issuer's keys "
                              f"with one of {', '.join(ALGORITHMS)}") from None
-        return self._granted(claims)
+        return self._grant(claims)
 
-    async def _verified(self, token: str) -> Claims:
-        """The claims of a token whose signature is the issuer's."""
+    async def _verify(self, token: str) -> Claims:
+        """Return the claims of a token with a signature of the issuer."""
         fresh = await self._current()
         try:
             return decode(token, fresh, registry=self._registry).claims
@@ -111,7 +111,7 @@ class Tokens:
         return await self._newer_than(self._keys)
 
     async def _newer_than(self, known: KeySet | None) -> KeySet:
-        """The issuer's keys, read again unless somebody did meanwhile, or a moment ago."""
+        """Read the issuer's keys again, unless another task did so meanwhile, or a moment ago."""
         async with self._lock:
             if self._keys is known and time.monotonic() >= self._looked_at + BETWEEN:
                 await self._look()
@@ -131,7 +131,7 @@ class Tokens:
         finally:
             self._looked_at = time.monotonic()
 
-    def _granted(self, claims: Claims) -> Granted:
+    def _grant(self, claims: Claims) -> Granted:
         settings, subject = self._settings, claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
@@ -142,16 +142,16 @@ class Tokens:
         if settings.oidc_bases_claim:
             names = _values(claims, settings.oidc_bases_claim)
             bases = Bases() if _ALL in names else Bases(frozenset(names)) if names else NONE
-        # Names stand in lines of logs, and before a colon (langgraph_auth.py).
+        # Names appear in log lines, and before a colon (langgraph_auth.py).
         return Granted(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """The values of a claim: a list of texts, or one text with spaces between them. None: there is no such claim.
+    """Return the values of a claim: a list of texts, or one text with spaces between values; empty if missing.
 
     Args:
-        claims: of a token.
-        name: the claim's, or of one in others, with dots between: `realm_access.roles`.
+        claims: the claims of a token.
+        name: the claim's name, or a path of nested claims with dots between: `realm_access.roles`.
     """
     found: Any = claims
     for part in [name] if name in claims else name.split("."):
@@ -161,12 +161,12 @@ def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
 
 
 def _keys_of(issuer: str) -> KeySet:
-    """The keys that an issuer publishes.
+    """Read the published keys of an issuer.
 
     Raises:
         httpx.HTTPError, ValueError, JoseError: they cannot be read.
     """
-    # The address is the issuer's own, without another slash (OpenID Connect Discovery 1.0, section 4).
+    # The address must be the issuer's, without an extra slash (OpenID Connect Discovery 1.0, section 4).
     about = read_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if about.get("issuer") != issuer:
         raise ValueError(f"the discovery document is that of the issuer {str(about.get('issuer'))[:200]!r}")
@@ -181,7 +181,7 @@ def _keys_of(issuer: str) -> KeySet:
 
 
 def _usable(data: Any) -> Key | None:
-    """A published key, if it is of a known kind: others are left to whom they are for (RFC 7517, section 5)."""
+    """Import a published key, or return None for unknown kinds, which are to be ignored (RFC 7517, section 5)."""
     try:
         return JWKRegistry.import_key(data)
     except (JoseError, ValueError, TypeError, KeyError):
@@ -189,11 +189,11 @@ def _usable(data: Any) -> Key | None:
 
 
 def read_json(url: str) -> dict[str, Any]:
-    """A JSON object at an address: as it is there, within some size and time.
+    """Read a JSON object from an address, within a limit of size and time.
 
     Raises:
         httpx.HTTPError: it cannot be read.
-        ValueError: it is none, too large, or came too slowly.
+        ValueError: it is not a JSON object, is too large, or arrives too slowly.
     """
     deadline, data = time.monotonic() + _WITHIN, b""
     with httpx.Client(timeout=_WITHIN) as client, client.stream("GET", url) as response:
@@ -202,8 +202,8 @@ def read_json(url: str) -> dict[str, Any]:
         for part in response.iter_bytes():
             data += part
             if len(data) > _MOST_BYTES or time.monotonic() > deadline:
-                raise ValueError(f"what {url} answers is too large, or comes too slowly")
+                raise ValueError(f"the response of {url} is too large, or arrives too slowly")
     found = json.loads(data)
     if not isinstance(found, dict):
-        raise ValueError(f"what {url} answers is no JSON object")  # noqa: TRY004  (of data, not of a caller)
+        raise ValueError(f"the response of {url} is not a JSON object")  # noqa: TRY004  (of data, not of a caller)
     return found

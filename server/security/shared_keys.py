@@ -1,4 +1,4 @@
-"""The keys of servers that share a PostgreSQL database: whichever machine makes or revokes one, all know it."""
+"""The keys of servers that share a PostgreSQL database: all servers see keys that any of them creates or revokes."""
 
 import json
 import logging
@@ -16,21 +16,21 @@ from .keys import KEYS_FILE, Key, Keys, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 EVERY = 1.0
-"""Seconds between two looks: a revoked key ends within them."""
+"""Seconds between two reads: a revoked key stops working within this time."""
 OLDEST = 30.0
-"""Seconds for which keys count that were read while PostgreSQL answered; then nobody is let in until it does."""
+"""Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 
 
 class SharedKeys(Keys):
-    """The keys of the table; a revoked one leaves its name there, so that the server stays closed."""
+    """The keys in the table. A revoked key's name remains there, so the server still requires a key."""
 
     def __init__(self, database: ServerDatabase, home: Path) -> None:
-        """Read nothing yet; `home` has the audit log."""
+        """Read nothing yet; `home` contains the audit log."""
         super().__init__(home / KEYS_FILE)
         self._database = database
         self._known: tuple[Key, ...] | None = None
-        self._named = False
-        """Whether there was ever a key."""
+        self._ever_made = False
+        """Whether there has ever been a key."""
         self._read_at = self._looked_at = float("-inf")
         self._failure: Exception | None = None
 
@@ -40,8 +40,8 @@ class SharedKeys(Keys):
         return time.monotonic() >= self._looked_at + EVERY
 
     def refresh(self) -> None:
-        """See `Keys.refresh`. If that fails, keys that are not too old go on to count."""
-        self._looked_at = time.monotonic()  # first: nobody else needs to look meanwhile
+        """See `Keys.refresh`. If that fails, the keys stay valid for a limited time."""
+        self._looked_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self._database.reading() as connection:
                 records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
@@ -50,24 +50,24 @@ class SharedKeys(Keys):
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", getattr(error, "here", error))
         else:
-            self._named, self._read_at = bool(records), self._looked_at
+            self._ever_made, self._read_at = bool(records), self._looked_at
 
     def all(self) -> tuple[Key, ...]:
         """See `Keys.all`.
 
         Raises:
-            KeysError: they cannot be read, or could not for too long.
+            KeysError: the keys cannot be read, or could not be read for too long.
         """
         if self._known is None:
             self.refresh()
         if self._known is None or time.monotonic() > self._read_at + OLDEST:
-            raise KeysError("the keys in PostgreSQL cannot be read: see to the database that BANYAN_DATABASE_URL "
+            raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again") from self._failure
         return self._known
 
     def needed(self) -> bool:
         """See `Keys.needed`."""
-        self._needed = self._needed or bool(self.all()) or self._named
+        self._needed = self._needed or bool(self.all()) or self._ever_made
         return self._needed
 
     def _change(self, name: str, key: Key | None) -> None:
@@ -80,7 +80,7 @@ class SharedKeys(Keys):
 
 
 def shared_keys(settings: Settings, database: ServerDatabase | None) -> SharedKeys:
-    """The keys in the server's database, which is opened for them where it is not open.
+    """Return the keys in the server's database, which is opened for them if it is not open yet.
 
     Raises:
         DatabaseError: PostgreSQL cannot be reached.

@@ -1,4 +1,4 @@
-// Requests to the server's own API, with the person's key where it asks for one.
+// Requests to the server's own API, with the user's key if the server needs one.
 
 import { askKey } from "./key.js";
 import { saved } from "./saving.js";
@@ -6,10 +6,10 @@ import { events } from "./sse.js";
 import { language, t } from "./strings.js";
 
 const KEPT = "banyan.key";
-/** Statuses that have a sentence of their own. */
+/** Statuses that have their own message. */
 const STATUSES = [403, 404, 409, 413, 422, 429, 503, 504];
 
-/** What the server refused, in its own words. */
+/** An error from the server, with its message. */
 export class ApiError extends Error {
   constructor(status, message, type = "") {
     super(message);
@@ -51,7 +51,7 @@ async function checked(response) {
   throw new ApiError(response.status, inLanguage(response.status, own), said.error?.type);
 }
 
-/** What the server says is in English: elsewhere a sentence in the page's language goes before it. */
+/** The server's messages are in English; in other languages, a sentence in the page's language precedes them. */
 function inLanguage(status, message) {
   if (language() === "en") return message;
   const kind = STATUSES.includes(status) ? status : "other";
@@ -80,7 +80,7 @@ export async function post(path, body) {
   return response.status === 204 ? null : response.json();
 }
 
-/** Put JSON in a resource's place, or change a part of it with another `method`. */
+/** Replace a resource with JSON, or change a part of it with another `method`. */
 export async function put(path, body, { method = "PUT", parameters = {} } = {}) {
   return (await checked(await send(address(path, parameters), { method, ...asJson(body) }))).json();
 }
@@ -96,7 +96,7 @@ export async function download(path, parameters, name) {
   saved(blob, name);
 }
 
-/** The events that answer a request; `body` is posted where there is one. */
+/** The events that answer a request; `body`, if given, is posted. */
 export async function* stream(path, { body, signal } = {}) {
   const content = body === undefined ? {} : { method: "POST", ...asJson(body) };
   yield* events(await checked(await send(path, { ...content, signal })));

@@ -1,4 +1,4 @@
-// The knowledge bases and which one is looked at.
+// The knowledge bases, and the selected one.
 
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
@@ -12,10 +12,10 @@ const NEW = " new";
 
 let items = [];
 
-/** What the server holds, as last asked. */
+/** The knowledge bases on the server, as last fetched. */
 export const known = (name) => items.find((one) => one.name === name);
 
-/** The knowledge base in the address, else the one looked at last, else the first. */
+/** The knowledge base in the address, else the last selected one, else the first. */
 export function base() {
   const named = route().parameters.get("kb");
   if (named) return named;
@@ -23,13 +23,13 @@ export function base() {
   return known(last) ? last : (items[0]?.name ?? "");
 }
 
-/** Ask the server which knowledge bases there are, and show them in the picker. */
+/** Fetch the knowledge bases from the server, and show them in the picker. */
 export async function refreshBases() {
   items = (await get("knowledge-bases")).items;
   showBases();
 }
 
-/** Show the picker; a name that is not built yet stands in it too. */
+/** Show the picker, including a name that is not built yet. */
 export function showBases() {
   const picker = document.getElementById("base");
   const now = base();
@@ -45,7 +45,7 @@ export function showBases() {
   picker.value = now;
 }
 
-/** Follow the picker. */
+/** React to a selection in the picker. */
 export function followPicker() {
   document.getElementById("base").addEventListener("change", async (event) => {
     const chosen = event.target.value;

@@ -1,16 +1,16 @@
-// Copying text for pasting elsewhere.
+// Copying text to the clipboard.
 
 import { announce, h } from "./dom.js";
 import { t } from "./strings.js";
 
-/** Copy a text, and say so. */
+/** Copy a text, and announce it. */
 export async function copied(text) {
   if (navigator.clipboard) await navigator.clipboard.writeText(text);
   else copySelected(text);
   announce(t("page.copied"));
 }
 
-/** Where the page is not served by HTTPS or this machine, browsers only copy what is selected. */
+/** Without HTTPS or localhost, browsers can only copy a selection. */
 function copySelected(text) {
   const area = h("textarea", { class: "unseen", value: text });
   (document.querySelector("dialog[open]") ?? document.body).append(area);

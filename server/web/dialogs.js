@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, which hold the focus and give it back.
+// Dialogs, with the browser's own element, which traps the focus and restores it.
 
 import { button, h } from "./dom.js";
 import { t } from "./strings.js";
@@ -6,8 +6,8 @@ import { t } from "./strings.js";
 let headings = 0;
 
 /**
- * Open a dialog and wait for it to close; `build(close)` gives its content, `close(result)` ends it.
- * Whoever goes elsewhere leaves it, unless it `stays`: the address is its own matter.
+  * Open a dialog and wait for it to close; `build(close)` returns its content, `close(result)` ends it.
+  * Navigating elsewhere closes it, unless it `stays` because it manages the address itself.
  */
 export function dialog(title, build, { stays = false, ...properties } = {}) {
   return new Promise((resolve) => {
@@ -31,7 +31,7 @@ export function dialog(title, build, { stays = false, ...properties } = {}) {
   });
 }
 
-/** Ask before something that cannot be undone; true if the person agrees. */
+/** Ask for confirmation of something that cannot be undone; return true if the user agrees. */
 export async function confirmed(title, text, verb) {
   return Boolean(
     await dialog(title, (close) => [

@@ -1,6 +1,6 @@
-// Making elements. Text is only ever set as text: what documents hold is data, never markup.
+// Creating elements. Text is only ever set as text: documents contain data, never markup.
 
-/** An element; `properties` are attributes, but for `on` ({event: listener}) and the properties named below. */
+/** An element; `properties` are attributes, except `on` ({event: listener}) and the properties named below. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -19,7 +19,7 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Put other children in an element's place. */
+/** Replace the children of an element. */
 export function fill(element, ...children) {
   element.replaceChildren(
     ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
@@ -27,7 +27,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** A button; `properties` as in `h`. What goes wrong with its click is said behind it. */
+/** A button; `properties` as in `h`. An error in its click handler is shown after it. */
 export function button(text, click, properties = {}) {
   const element = h("button", { type: "button", ...properties }, ...[text].flat());
   element.addEventListener("click", async (event) => {
@@ -50,12 +50,12 @@ export function field(label, control, properties = {}) {
   return h("div", { class: box ? "check" : "field", ...properties }, ...(box ? [control, name] : [name, control]));
 }
 
-/** Tell those who listen rather than look. */
+/** Announce a message to screen readers. */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** A note that something went wrong. */
+/** An error message. */
 export function failure(error) {
   return h("p", { class: "notice bad", role: "alert" }, error.message);
 }

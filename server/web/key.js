@@ -1,4 +1,4 @@
-// Asking for an API key, once however many requests wait for it.
+// Asking for an API key, once for all requests that wait for it.
 
 import { dialog } from "./dialogs.js";
 import { button, field, h } from "./dom.js";
@@ -6,7 +6,7 @@ import { t } from "./strings.js";
 
 let asked = null;
 
-/** The key that the person gives, or undefined; `refused`: the one before was not accepted. */
+/** The key that the user enters, or undefined; `refused`: the previous key was not accepted. */
 export function askKey(refused) {
   asked ??= dialog(t("key.title"), (close) => {
     const input = h("input", { type: "password", autocomplete: "off", required: true, autofocus: true });

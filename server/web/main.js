@@ -1,4 +1,4 @@
-// The page: which view is shown, in which language, of which knowledge base.
+// The page: it shows a view of a knowledge base, in the user's language.
 
 import * as api from "./connect/api.js";
 import * as connect from "./connect/connect.js";
@@ -15,12 +15,12 @@ import { language, loadStrings, t, translate } from "./strings.js";
 
 const VIEWS = { ask, graph, documents, schema, connect, api };
 
-/** Views without a tab of their own. */
+/** Views without a tab. */
 const TITLES = { api: "api.title" };
 
 let shown = { view: "", base: "", place: null };
 
-/** Show what the address names; a view that is shown already only follows the change. */
+/** Show the view in the address; if it is shown already, it only follows the change. */
 async function follow() {
   const now = route();
   if (!VIEWS[now.view]) {
@@ -39,12 +39,12 @@ async function follow() {
   showTabs();
   await guarded(place, async () => {
     await learnNames(base());
-    // A view whose place is gone, because the person went on meanwhile, shows nothing any more.
+    // A view whose place was removed, because the user navigated elsewhere, shows nothing.
     if (place.isConnected) await VIEWS[now.view].show(place, base());
   });
 }
 
-/** An empty place for a view in the page, which says that it waits if that takes long. */
+/** An empty place for a view in the page, which shows a waiting message after a while. */
 function newPlace(focus) {
   const root = document.getElementById("main");
   const place = h("div", { class: "view" }, h("p", { class: "loading" }, t("page.loading")));
@@ -54,7 +54,7 @@ function newPlace(focus) {
   return place;
 }
 
-/** Run a step of showing; what fails is shown in the view's place. */
+/** Run a step of showing a view; an error is shown in the view's place. */
 async function guarded(root, step) {
   try {
     await step();

@@ -1,7 +1,7 @@
-// A document's text rendered: headings, lists, quotes, code, tables and emphasis of Markdown, and rows of tables.
+// A document's text, rendered: Markdown's headings, lists, quotes, code, tables and emphasis, and rows of tables.
 //
-// Every letter that is shown keeps its place in the source, so that quoted words can be marked wherever they stand.
-// Nothing of the text becomes markup of the page but the few elements made here.
+// Every shown letter is traced back to its place in the source, so quoted text can be marked anywhere.
+// No text becomes markup, except the few elements created here.
 
 import { h } from "./dom.js";
 
@@ -11,13 +11,13 @@ const QUOTE = /^>\s?/;
 const FENCE = /^(?:```|~~~)/;
 const ROW = /^\|.*\|\s*$/;
 const RULE = /^\|?[\s:|-]*-[\s:|-]*\|?\s*$/;
-/** Emphasis, code and links within a line; the group is what is shown. */
+/** Emphasis, code and links within a line; the group is the shown text. */
 const INLINE = /\*\*(?=\S)(.+?)\*\*|(?<![\w*])\*(?=\S)([^*]+?)\*(?![\w*])|`([^`]+)`|\[([^\]]+)\]\([^)\s]*\)/g;
 const TAGS = ["strong", "em", "code", "span"];
 
 /**
- * The blocks of a text. `from` and `to` are the quoted words, in the text's own units; `to` 0: none.
- * `marked` false: the text as it is written, in one block.
+  * The blocks of a text. `from` and `to` delimit the quoted text in UTF-16 units; `to` 0: no quote.
+  * `marked` false: the text as it is, in one block.
  */
 export function rendered(text, { from = 0, to = 0, marked = true } = {}) {
   const words = { from, to };
@@ -32,7 +32,7 @@ export function rendered(text, { from = 0, to = 0, marked = true } = {}) {
   return [h("div", { class: "text prose" }, blocks)];
 }
 
-/** Lines with the place where each begins. */
+/** Lines with their start positions. */
 function linesOf(text) {
   const lines = [];
   let start = 0;
@@ -66,7 +66,7 @@ function fenced(lines, at, words) {
   return [h("pre", { tabindex: "0" }, h("code", {}, code)), end + 1];
 }
 
-/** Lines that belong together: a paragraph, or a quotation. */
+/** Lines that form a paragraph or a quotation. */
 function run(lines, at, words, prefix, tag) {
   const parts = [];
   let end = at;
@@ -91,7 +91,7 @@ function listed(lines, at, words) {
   return [h(/^\s*\d/.test(lines[at].line) ? "ol" : "ul", { class: "bullets" }, items), end];
 }
 
-/** A table: with a line of dashes below its first row that row is its head; else each row names its own columns. */
+/** A table: its first row is the header if a line of dashes follows; otherwise each row names its columns. */
 function table(lines, at, words) {
   let end = at;
   while (end < lines.length && ROW.test(lines[end].line)) end += 1;
@@ -121,7 +121,7 @@ function cellsOf({ line, start }) {
   return cells;
 }
 
-/** A line with its emphasis, from some letter on. */
+/** A line with its emphasis, from a given letter. */
 function inline({ line, start }, skipped, words) {
   const parts = [];
   let last = skipped;
@@ -138,7 +138,7 @@ function inline({ line, start }, skipped, words) {
   return parts;
 }
 
-/** Letters as they are, with those marked that are quoted. */
+/** Text in which the quoted part is marked. */
 function leaf(text, start, { from, to }) {
   const [begin, end] = [Math.max(0, from - start), Math.min(text.length, to - start)];
   if (begin >= end) return [text];

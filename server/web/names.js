@@ -1,14 +1,14 @@
-// What the schema's elements are called in the person's language; their own names are English or as found.
+// Labels of the schema's elements in the user's language; their names are in English or as found in documents.
 
 import { get, of } from "./api.js";
 import { language } from "./strings.js";
 
 let labels = new Map();
 
-/** Learn the labels of a knowledge base's schema; without any, its elements go by their own names. */
+/** Load the labels of a knowledge base's schema; elements without labels are shown by their names. */
 export async function learnNames(base) {
   labels = new Map();
-  // Names are English where the schema is one of ours: then there is nothing to fetch.
+  // The names of the built-in schemas are English, so there is nothing to fetch.
   if (!base || language() === "en") return;
   const { schema } = await get(of(base, "/schema")).catch((error) => {
     if (error.status === 404 || error.status === 409) return { schema: {} };
@@ -19,5 +19,5 @@ export async function learnNames(base) {
   }
 }
 
-/** A name of the schema for people: its label, or `born_in` as "born in". */
+/** A readable name of a schema element: its label, or "born in" for `born_in`. */
 export const spaced = (name) => labels.get(name) ?? name.replaceAll("_", " ");

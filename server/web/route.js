@@ -1,12 +1,12 @@
-// Where the person is: `#/view?kb=...&...`, so that every view can be linked to.
+// The current address: `#/view?kb=...&...`, so every view can be linked to.
 
-/** The view and parameters that the address names. */
+/** The view and parameters in the address. */
 export function route() {
   const [path, query = ""] = location.hash.slice(1).split("?");
   return { view: path.replace(/^\//, ""), parameters: new URLSearchParams(query) };
 }
 
-/** The address of a view; empty parameters are left out, lists repeat their name. */
+/** The address of a view; empty parameters are omitted, lists repeat their name. */
 export function href(view, parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -16,7 +16,7 @@ export function href(view, parameters = {}) {
   return `#/${view}${query.size ? `?${query}` : ""}`;
 }
 
-/** The address of where the person is, with other parameters; null takes one out. */
+/** The current address with other parameters; null removes one. */
 export function here(changes) {
   const { view, parameters } = route();
   const all = {};
@@ -24,7 +24,7 @@ export function here(changes) {
   return href(view, { ...all, ...changes });
 }
 
-/** Go to an address; `replace`: without a step in the history. */
+/** Navigate to an address; `replace`: without a new history entry. */
 export function go(address, { replace = false } = {}) {
   if (replace) location.replace(address);
   else location.hash = address;

@@ -1,8 +1,8 @@
-// Saving what the page has as a file.
+// Saving data of the page as a file.
 
 const KEPT = 1000;
 
-/** Have the browser save a file. */
+/** Let the browser save a file. */
 export function saved(blob, name) {
   const address = URL.createObjectURL(blob);
   const link = document.createElement("a");

@@ -1,7 +1,7 @@
-// The source reader: a document opened at the words that an answer or a fact quotes.
+// The source reader: a document opened at the text that an answer or a fact quotes.
 //
-// Offsets are the server's, in characters (code points); JavaScript counts UTF-16 units, hence `Array.from`.
-// Of a long document only what is looked at is fetched.
+// Offsets are the server's, in code points; JavaScript counts UTF-16 units, hence `Array.from`.
+// Only the visible part of a long document is fetched.
 
 import { get, of } from "./api.js";
 import { dialog } from "./dialogs.js";
@@ -12,22 +12,22 @@ import { t } from "./strings.js";
 
 const AROUND = 4000;
 const MORE = 20000;
-/** How far words are looked for whose place is not known. */
+/** How far to search for a quote without a known position. */
 const SEARCHED = 200000;
 
-/** Endings of files whose text is written in Markdown, or was made so; others keep their line breaks. */
+/** Endings of files whose text is Markdown, or was converted to it; other texts keep their line breaks. */
 const MARKED = /\.(?:md|markdown|docx|html?|xhtml|pptx|xlsx?|xlsm|ods|csv|tsv|epub|ipynb)(?:#.*)?$/i;
 
 let open = null;
 
-/** The address that opens a document here: at a span, at words whose place is not known, or at its beginning. */
+/** The address that opens a document: at a span, at a quote without a known position, or at its beginning. */
 export const sourceHref = ({ document, start = null, end = null, words = null }) =>
   here({ doc: document, start, end, words });
 
-/** A document as a citation names it: with the page, where it has pages. */
+/** A document's name in a citation, with the page if it has pages. */
 export const placeOf = ({ document, page }) => (page ? t("source.page", { document, page: String(page) }) : document);
 
-/** Open or close the reader as the address says. */
+/** Open or close the reader according to the address. */
 export async function followSource(base) {
   const { parameters } = route();
   const id = parameters.get("doc");
@@ -47,7 +47,7 @@ export async function followSource(base) {
     },
     { class: "source", stays: true },
   );
-  // Closed by the person and not by the address: the address follows.
+  // Closed by the user rather than through the address, so update the address.
   if (open === me) {
     open = null;
     go(here({ doc: null, start: null, end: null, words: null }));
@@ -113,10 +113,10 @@ function reader(base, id, parameters, close) {
   ];
 }
 
-/** The page on which a character stands, from 1; 0 where there are none. */
+/** The page of a character, from 1; 0 if there are no pages. */
 const pageOf = (pages, character) => pages.filter((start) => start <= character).length;
 
-/** Where words stand in a text, in characters, or null. */
+/** The position of a quote in a text, in characters, or null. */
 function place(text, words) {
   const at = text.indexOf(words);
   if (at < 0) return null;

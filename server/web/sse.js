@@ -1,4 +1,4 @@
-// Server-sent events read from a fetch response: EventSource can neither post nor send a key.
+// Server-sent events from a fetch response, because EventSource can neither post nor send a key.
 
 /** The events of a stream as {event, data}, `data` parsed as JSON. */
 export async function* events(response) {
@@ -16,7 +16,7 @@ export async function* events(response) {
       }
     }
   } finally {
-    // Whoever stops listening closes the connection, so that the server stops too.
+    // When the caller stops listening, close the connection, so the server stops as well.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// The interface's texts in its languages: strings/en.json and strings/zh.json, which hold the same keys.
+// The interface's texts in each language: strings/en.json and strings/zh.json have the same keys.
 
 export const LANGUAGES = ["en", "zh"];
 const KEPT = "banyan.language";
@@ -10,7 +10,7 @@ let plural = new Intl.PluralRules("en");
 /** The language in use. */
 export const language = () => current;
 
-/** Load the person's language: the one chosen before, else the browser's, else English. */
+/** Load the user's language: the one chosen before, else the browser's, else English. */
 export async function loadStrings(chosen) {
   if (chosen) localStorage.setItem(KEPT, chosen);
   const wished = [localStorage.getItem(KEPT), ...navigator.languages].map((one) =>
@@ -24,7 +24,7 @@ export async function loadStrings(chosen) {
   document.documentElement.lang = current === "zh" ? "zh-CN" : current;
 }
 
-/** A text with `{name}` filled in; a text with forms for one and many takes its form from `n`. */
+/** A text with `{name}` replaced; `n` selects the singular or plural form, if there are forms. */
 export function t(key, values = {}) {
   const found = texts[key];
   if (found === undefined) throw new Error(`there is no text ${key}`);
@@ -35,14 +35,14 @@ export function t(key, values = {}) {
   });
 }
 
-/** A number as the language writes it. */
+/** A number in the format of the language. */
 export const number = (value) => new Intl.NumberFormat(current).format(value);
 
 /** A share from 0 to 1 as a percentage. */
 export const percent = (value) =>
   new Intl.NumberFormat(current, { style: "percent", maximumFractionDigits: 0 }).format(value);
 
-/** A moment as the language writes it; what is no date stays as it is. */
+/** A date and time in the format of the language; other text is returned unchanged. */
 export function moment(value) {
   const date = new Date(value);
   return Number.isNaN(date.getTime())

@@ -87,14 +87,14 @@ def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpo
         refused = again.post(f"/api/knowledge-bases/kb/{way}", json=body)
         assert refused.status_code == 429
         assert 0 < int(refused.headers["retry-after"]) <= 86_400
-        assert "it goes on at 00:00 UTC" in refused.json()["error"]["message"]
+        assert "try again from 00:00 UTC" in refused.json()["error"]["message"]
     chat = again.post("/chat/kb/kb/stream", json={"input": {"messages": [["user", "Where was Jan Heweliusz born?"]]}})
     assert chat.status_code == 429
     assert again.post("/api/knowledge-bases/kb/builds", files=rest.sent(MORE)).status_code == 429
     told = mcp(again, poor, "ask", question="Where was Adam Kowal born?", knowledge_base="kb")
-    assert (told["isError"], "it goes on at 00:00 UTC" in told["content"][0]["text"]) == (True, True)
+    assert (told["isError"], "try again from 00:00 UTC" in told["content"][0]["text"]) == (True, True)
     told = mcp(again, poor, "add_document", document="x.md", text=TEXTS[2], knowledge_base="kb")
-    assert "it goes on at 00:00 UTC" in str(told)
+    assert "try again from 00:00 UTC" in str(told)
     assert len(endpoint.requests) == paid, "before anything is paid"
     assert again.get("/api/knowledge-bases").status_code == 200, "what costs nothing goes on"
 

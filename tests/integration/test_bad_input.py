@@ -42,7 +42,7 @@ def test_an_empty_folder(shell):
 
 
 def test_a_build_that_changes_nothing_says_so(shell):
-    said = "Nothing new: every document is as it was when it was read before."
+    said = "Nothing new: no document has changed since it was last read."
     paths = shell.write(TEXTS)
     assert said not in shell.run_build(*paths).err
     assert said in shell.run_build(*paths).err

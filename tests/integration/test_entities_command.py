@@ -113,7 +113,7 @@ def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -
     for number in ("3", "2"):
         done("undo", number)
     assert "buys" in done("facts", "Bonn")
-    assert "taken back by" in done("decisions")
+    assert "undone by" in done("decisions")
     assert [one["number"] for one in json.loads(done("decisions", "--json"))] == [1, 2, 3]
     again = shell("entities", "undo", "3", "--kb", "kb")
     assert "took edit 3 back already" in again.err

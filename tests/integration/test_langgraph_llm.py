@@ -76,7 +76,7 @@ def test_builds_questions_and_a_cancelled_build(tmp_path):
             FIRST, SECOND]}, poor)["report"]["stopped"], "the first call was paid, and the others are not"
         refused = client.post("/runs/wait", json={"assistant_id": "retrieval", "input": asked},
                               headers={"X-API-Key": poor})
-        assert (refused.status_code, "it goes on at 00:00 UTC" in refused.text) == (429, True)
+        assert (refused.status_code, "try again from 00:00 UTC" in refused.text) == (429, True)
         assert int(refused.headers["retry-after"]) > 0
         assert not run("retrieval", asked)["abstained"], "others go on"
     assert "BlockingError" not in (tmp_path / "log").read_text("utf-8")

@@ -113,7 +113,7 @@ def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint
     endpoint.fault = silent
     code, errors, seconds = interrupted(tmp_path, endpoint, stalled)
     assert code == 130
-    assert "interrupted; completed work is kept. Run the command again to resume" in errors
+    assert "interrupted; progress is saved. Run the command again to resume" in errors
     assert "Traceback" not in errors
     assert seconds < AT_ONCE
     endpoint.fault = lambda _: None

@@ -219,7 +219,7 @@ def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, se
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     assert process.returncode == 130, said
-    assert "interrupted; completed work is kept" in said
+    assert "interrupted; progress is saved" in said
     assert "Traceback" not in said
     deadline = time.monotonic() + 20
     (folder,) = {part for command in started.values() for argument in command

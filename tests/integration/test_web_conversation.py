@@ -100,7 +100,7 @@ def test_a_question_can_be_stopped(web_browser, web_server):
         page.get_by_label("Your question").fill(web.QUESTION)
         page.get_by_role("button", name="Ask", exact=True).click()
         page.get_by_role("button", name="Stop").click()
-        expect(page.locator(".turn")).to_contain_text("Stopped before there was an answer.")
+        expect(page.locator(".turn")).to_contain_text("Stopped before the answer was ready.")
         held[0].abort()
         page.unroute("**/ask/stream")
         web.ask(page)
@@ -112,7 +112,7 @@ def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_b
                              permissions=["clipboard-read", "clipboard-write"]) as page:
         web.ask(page)
         page.get_by_role("button", name="Helpful", exact=True).click()
-        expect(page.locator("#status")).to_have_text("Your opinion is kept.")
+        expect(page.locator("#status")).to_have_text("Your rating has been saved.")
         page.get_by_role("button", name="Copy").click()
         expect(page.locator("#status")).to_have_text("Copied.")
         copied = page.evaluate("navigator.clipboard.readText()")
@@ -124,7 +124,7 @@ def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_b
         expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
         page.get_by_text("How this was found").click()
         expect(page.locator(".trace")).to_contain_text("Who is the discoverer of polonium?")
-        page.get_by_text("Facts of the graph behind it").click()
+        page.get_by_text("Graph facts behind it").click()
         expect(page.locator(".facts-fold")).to_contain_text("Marie Curie born in Warsaw")
         browsing.shoot(page, "after-reload")
 
@@ -176,7 +176,7 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         browsing.shoot(page, "conversations")
         page.get_by_role("button", name="Delete").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_have_text("The conversation is deleted.")
+        expect(page.locator("#status")).to_have_text("The conversation has been deleted.")
         expect(page.locator(".turn")).to_have_count(0)
 
 

@@ -41,7 +41,7 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
         page.keyboard.press("Escape")
         page.get_by_role("button", name=re.compile("^Delete ")).click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_contain_text("is deleted")
+        expect(page.locator("#status")).to_contain_text("has been deleted")
         page.get_by_label("Filter").fill("")
         expect(rows).to_have_count(3)
 
@@ -77,7 +77,7 @@ def test_a_build_is_cancelled(web_browser, web_server):
     with browsing.opened(web_browser, web_server, "#/documents?kb=given-up") as page:
         page.get_by_label("Ask me before the schema grows").check()
         web.upload(page, web.TABLES)
-        expect(page.locator(".build .state")).to_have_text("waits for you")
+        expect(page.locator(".build .state")).to_have_text("waiting for your decisions")
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator(".build .state")).to_have_text("cancelled")
 
@@ -110,12 +110,12 @@ def test_several_documents_are_deleted_at_once(web_browser, web_server, tmp_path
     with browsing.opened(web_browser, web_server, "#/documents?kb=several") as page:
         web.upload(page, files)
         expect(page.locator("tbody tr")).to_have_count(3)
-        page.get_by_role("checkbox", name="Choose one").check()
-        page.get_by_role("checkbox", name="Choose two").check()
+        page.get_by_role("checkbox", name="Select one").check()
+        page.get_by_role("checkbox", name="Select two").check()
         page.get_by_role("button", name="Delete 2 documents").click()
         browsing.shoot(page, "delete-several")
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_have_text("2 documents are deleted.")
+        expect(page.locator("#status")).to_have_text("2 documents have been deleted.")
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
@@ -149,5 +149,5 @@ def test_a_knowledge_base_is_exported_backed_up_renamed_and_deleted(web_browser,
         page.get_by_role("link", name="Documents", exact=True).click()
         page.get_by_role("button", name="Delete", exact=True).click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_have_text("\u201crenamed\u201d is deleted.")
+        expect(page.locator("#status")).to_have_text("\u201crenamed\u201d has been deleted.")
         expect(page.locator("#base option[value=renamed]")).to_have_count(0)

@@ -26,7 +26,7 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
     with browsing.opened(web_browser, server.url) as page:
         expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()
         expect(page.locator(".dropzone")).to_be_visible()
-        expect(page.get_by_text("Rules answer, without a language model.")).to_be_visible()
+        expect(page.get_by_text("No language model: answers come from rules.")).to_be_visible()
         assert not browsing.violations(page)
         browsing.shoot(page, "first-page")
         page.get_by_role("button", name="Try the sample").click()
@@ -89,5 +89,5 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         assert not kept
         assert key not in server.said
         page.get_by_role("button", name="Change the model").click()
-        page.get_by_role("button", name="Answer by rules").click()
-        expect(page.locator(".model")).to_contain_text("Rules answer")
+        page.get_by_role("button", name="Answer with rules").click()
+        expect(page.locator(".model")).to_contain_text("answers come from rules")

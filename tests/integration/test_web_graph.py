@@ -133,14 +133,14 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
         note = page.locator(".graph-note")
-        expect(note).to_contain_text("These are the 60 best linked ones")
+        expect(note).to_contain_text("These are the 60 entities with the most links")
         page.locator(".legend").get_by_role("button", name="Person").click()
         assert page.evaluate(f"{CY}.nodes('.off').every((node) => node.data('type') === 'Person')")
         assert page.evaluate(f"{CY}.nodes('.off').length") > 0
         page.locator(".legend").get_by_role("button", name="Person").click()
         assert page.evaluate(f"{CY}.nodes('.off').length") == 0
-        page.get_by_role("button", name="Show more of them").click()
-        expect(note).to_contain_text("120 best linked")
+        page.get_by_role("button", name="Show more entities").click()
+        expect(note).to_contain_text("120 entities with the most links")
         page.get_by_text("Filters, layout and pictures").click()
         places = f"JSON.stringify({CY}.nodes().map((node) => node.position()))"
         laid_out = page.evaluate(places)
@@ -148,10 +148,10 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         assert page.evaluate(places) != laid_out
         browsing.shoot(page, "circle")
         page.get_by_label("Relation").select_option("capital_of")
-        expect(note).to_contain_text("The filters leave out the others")
+        expect(note).to_contain_text("The filters hide the others")
         assert set(page.evaluate(f"{CY}.edges().map((edge) => edge.data('relation'))")) == {"capital_of"}
         page.get_by_label("Relation").select_option("All relations")
-        page.get_by_role("combobox", name="Only of a document").fill("polonium")
+        page.get_by_role("combobox", name="Document").fill("polonium")
         page.get_by_role("option", name="polonium").click()
         expect(page.locator(".chosen-document")).to_contain_text("polonium.md")
         expect(page).to_have_url(re.compile("of=polonium.md"))
@@ -180,7 +180,7 @@ def test_showing_more_adds_entities_to_the_map(web_browser, web_server, linked):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
         page.wait_for_selector(".map canvas")
         before = page.evaluate(f"{CY}.nodes().length")
-        page.get_by_role("button", name="Show more of them").click()
+        page.get_by_role("button", name="Show more entities").click()
         expect(page.locator(".graph-note")).to_contain_text("80 of 80 entities")
         assert page.evaluate(f"{CY}.nodes().length") > before
 
@@ -209,7 +209,7 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         expect(page.locator(".path-note")).to_have_text(re.compile("^Firm0 Ltd → .* → Town1$"))
         browsing.shoot(page, "path")
         panel.get_by_role("button", name="Hide").click()
-        expect(page.locator("#status")).to_contain_text("off the screen")
+        expect(page.locator("#status")).to_contain_text("shows it again")
         assert "Firm0 Ltd" not in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
 
 

@@ -22,9 +22,9 @@ def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_s
     with browsing.opened(web_browser, web_server, "#/documents?kb=reviewed") as page:
         page.get_by_label("Ask me before the schema grows").check()
         web.upload(page, web.TABLES)
-        expect(page.locator(".build .state")).to_have_text("waits for you")
+        expect(page.locator(".build .state")).to_have_text("waiting for your decisions")
         browsing.shoot(page, "build-waits")
-        page.get_by_role("link", name="Decide on them").click()
+        page.get_by_role("link", name="Decide now").click()
         taught = page.locator(".candidate", has=page.get_by_role("heading", name="teacher", exact=True))
         expect(taught).to_contain_text("T-Zoe Alder")
         taught.get_by_text("Accept", exact=True).click()
@@ -80,7 +80,7 @@ def test_elements_are_defined_and_a_schema_file_takes_the_place_of_the_schema(we
         page.locator("#schema-file").set_input_files(file)
         expect(dialog.locator(".changes li")).to_have_count(2)
         browsing.shoot(page, "replace-schema")
-        dialog.get_by_role("button", name="Put it in force").click()
+        dialog.get_by_role("button", name="Replace the schema").click()
         expect(page.get_by_role("row").filter(has_text="melting point")).to_contain_text("Concept · number K")
         expect(row).to_have_count(0)
         wrong = {**file, "buffer": b'{"name": "x", "relation_types": [{"name": "r", "domain": ["Nobody"]}]}'}
@@ -92,16 +92,16 @@ def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_
     own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
     with browsing.opened(web_browser, web_server, "#/documents?kb=cities") as page:
-        page.get_by_label("Schema to begin with").select_option("a file of your own…")
+        page.get_by_label("Initial schema").select_option("your own file…")
         page.get_by_label("Schema file (JSON or YAML)").set_input_files(
             {"name": "cities.json", "mimeType": "application/json", "buffer": json.dumps(own).encode()})
         web.upload(page, [{"name": "ulm.md", "mimeType": "text/markdown", "buffer": b"Ulm lies on the Danube."}])
         expect(page.locator(".build .state")).to_have_text("done")
         page.get_by_text("Settings", exact=True).click()
-        page.get_by_label("The schema grows", exact=True).select_option("not at all")
+        page.get_by_label("Schema growth", exact=True).select_option("none")
         browsing.shoot(page, "settings")
-        page.get_by_role("button", name="Save the settings").click()
-        expect(page.locator("form.settings")).to_contain_text("The settings are saved")
+        page.get_by_role("button", name="Save settings").click()
+        expect(page.locator("form.settings")).to_contain_text("Settings saved")
         page.reload()
         page.get_by_text("More options").click()
         expect(page.get_by_label("Let the schema grow with the documents")).not_to_be_checked()

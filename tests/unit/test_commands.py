@@ -101,12 +101,12 @@ def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     assert two.kbs() == ["new", "other"]
     assert two("export", "--kb", "new", "--format", "graphml", "-o", "-").out.replace(">new<", ">kb<") == facts
     assert "already" in two("rename", "new", "other").err
-    assert "say so with --yes" in two("drop", "new").err
+    assert "add --yes" in two("drop", "new").err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append((text, abort)))
     asked = []
     assert two("drop", "new").code == 0
-    assert "Delete new with 1 document and all" in asked[0][0]
+    assert "Delete new with 1 document and everything" in asked[0][0]
     assert two.kbs() == ["other"]
     assert "there is no knowledge base 'new'" in two("drop", "new", "--yes").err
 

@@ -124,7 +124,7 @@ def test_a_tree_behind_the_facts_names_only_what_is_there(kb):
     graph = kb.tree_graph()
     assert not graph.graph["current"]
     assert all("kind" in data for _, data in graph.nodes(data=True))
-    assert "behind the facts" in "".join(page(graph))
+    assert "The tree is out of date" in "".join(page(graph))
 
 
 def test_the_order_of_documents_changes_nothing(kb, tmp_path, hashed_embedder):

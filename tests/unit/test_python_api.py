@@ -107,7 +107,7 @@ def test_a_data_frame_is_a_table_or_a_document_for_each_row():
 
 @pytest.mark.parametrize(("sources", "name", "why"), [
     ([7], "", "int cannot be added"),
-    (["a b", "c d"], "x", "2 things are added"), (["a.md"], "x", "a.md is a path")])
+    (["a b", "c d"], "x", "but 2 were given"), (["a.md"], "x", "a.md is a path")])
 def test_what_cannot_be_added_is_refused(sources, name, why):
     with pytest.raises(IngestError, match=why):
         read_sources(sources, name)
@@ -271,7 +271,7 @@ def test_a_new_one_is_named_before_it_is_there(tmp_path):
         assert repr(new) == "banyan.open('papers')"
     with pytest.raises(KnowledgeBaseNameError):
         banyan.open("../papers")
-    with pytest.raises(banyan.BanyanError, match="no setting 'llm_modle': is 'llm_model' meant"):
+    with pytest.raises(banyan.BanyanError, match="no setting 'llm_modle'; did you mean 'llm_model'"):
         banyan.open("papers", llm_modle="x")
 
 

@@ -34,9 +34,9 @@ def records(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
 
 
 @pytest.mark.parametrize(("unfinished", "told"), [
-    (records(MOST_QUEUED, "queued"), f"{MOST_QUEUED} builds wait already"),
-    (records(MOST_OF_ONE, "queued", client="eve"), f"{MOST_OF_ONE} builds of yours wait already"),
-    (records(MOST_OF_ONE, "running", kb="kb"), f"{MOST_OF_ONE} builds of 'kb' wait already")])
+    (records(MOST_QUEUED, "queued"), f"{MOST_QUEUED} builds are queued or running"),
+    (records(MOST_OF_ONE, "queued", client="eve"), f"{MOST_OF_ONE} builds of yours are queued or running"),
+    (records(MOST_OF_ONE, "running", kb="kb"), f"{MOST_OF_ONE} builds of 'kb' are queued or running")])
 def test_what_is_too_many_is_told_and_one_less_is_not(unfinished, told):
     with pytest.raises(TooManyRequestsError, match=told):
         check_quotas(unfinished, "kb", PLAIN, "eve")

@@ -64,7 +64,7 @@ def test_threads_of_two_clients_are_two_conversations(client, resources):
 @pytest.mark.filterwarnings("ignore:astream_log is deprecated")
 @pytest.mark.parametrize(("error", "status", "message"), [
     (ReasonerError("the endpoint said 500: try again"), 503, "the endpoint said 500: try again"),
-    (ZeroDivisionError("secret"), 500, "a defect of the server; its log tells more under this request_id")])
+    (ZeroDivisionError("secret"), 500, "an internal error; search the server's log for this request_id")])
 def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, message):
     def fail(_):
         raise error
@@ -107,7 +107,7 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
             assert client.post("/runs/wait", content=b"{}", headers=headers).status_code == status, headers
         assert client.post("/threads/x/runs/y/cancel").status_code == 404, "without a body nothing is said of it"
         for path in ("/internal/truncate", "/internal/debug/thread/x", "/internal", "/deploy", "/deploy/x/events"):
-            assert client.post(path).json()["error"]["message"] == "this is closed here"
+            assert client.post(path).json()["error"]["message"] == "this path is not available here"
         with pytest.raises(WebSocketDisconnect), client.websocket_connect("/threads/x/stream/events"):
             pass
         Keys.of(resources.settings).make("ann", ["ask"])

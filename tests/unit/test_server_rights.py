@@ -234,7 +234,7 @@ def test_knowledge_bases_are_made_and_renamed_within_the_keys_names_alone(client
     other = {"X-API-Key": keys["other"]}
     for name in (SECRET, GONE):  # whether there is one of that name makes no difference
         refused = client.patch(f"/api/knowledge-bases/{MINE}", json={"name": name}, headers=other)
-        assert (refused.status_code, "not for a knowledge base" in refused.text) == (403, True)
+        assert (refused.status_code, "does not cover a knowledge base" in refused.text) == (403, True)
     schema = {"text": json.dumps({"name": "s", "entity_types": [{"name": "Person"}]}), "who": "ann"}
     assert client.put(f"/api/knowledge-bases/{GONE}/schema", json=schema, headers=other).status_code == 404
     assert not (resources.settings.home / GONE).exists()

@@ -79,7 +79,7 @@ def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
 def test_a_tree_behind_its_facts_says_so(shell):
     with shell.resources() as resources, resources.runs.step("kb", "a run") as kb:
         kb.database.set_meta("tree_position", "1")
-    assert "behind the facts" in shell("tree", "--kb", "kb").out
+    assert "the tree is out of date" in shell("tree", "--kb", "kb").out
 
 
 def test_what_describing_would_cost_is_told_before(shell):

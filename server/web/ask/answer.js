@@ -6,15 +6,15 @@ import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 
 const MARK = /\[(\d+)\]/g;
-/** A line that quotes a passage, as the rules answer. */
+/** A line that quotes a passage, as in answers of the rules. */
 const QUOTE = /^“(.*)” \[(\d+)\]$/s;
 
-/** An answer; while it streams in it has no citations yet. */
+/** An answer; it has no citations until its stream ends. */
 export function answerView(base, turn) {
   const { answer, text } = turn;
   const cited = new Map((answer?.citations ?? []).map((one) => [one.id, one]));
   const short = answer && !answer.abstained && answer.short && answer.short !== text ? answer.short : "";
-  // What stands in large letters above is not said again before the sentence that says it.
+  // Do not repeat the sentence that is shown in large letters above.
   const said = short && text.startsWith(`${short}: `) ? text.slice(short.length + 2) : text;
   const all = said.split("\n").filter(Boolean);
   const quotes = all.filter((line) => QUOTE.test(line));
@@ -46,21 +46,21 @@ function quoteList(quotes, cited, short) {
   );
 }
 
-/** Words with the short answer marked where they hold it. */
+/** Text in which the short answer is marked. */
 function highlighted(words, short) {
   const at = short ? words.indexOf(short) : -1;
   if (at < 0) return [words];
   return [words.slice(0, at), h("mark", {}, short), words.slice(at + short.length)];
 }
 
-/** A line of the answer; `[n]` becomes a link where there is such a citation. */
+/** A line of the answer; `[n]` becomes a link if there is such a citation. */
 function marked(line, cited) {
   const parts = [];
   let last = 0;
   for (const found of line.matchAll(MARK)) {
     const citation = cited.get(Number(found[1]));
     if (!citation) continue;
-    // A word joiner keeps the mark on the line of the words before it.
+    // A word joiner keeps the mark on the same line as the preceding word.
     parts.push(line.slice(last, found.index).trimEnd(), "\u2060", link(citation));
     last = found.index + found[0].length;
   }
@@ -80,7 +80,7 @@ function link(citation) {
   );
 }
 
-/** The sources; words that the answer itself repeats are not said again. */
+/** The sources, without quotes that the answer itself contains. */
 function citations(all, text) {
   return h(
     "ol",

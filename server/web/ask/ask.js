@@ -1,4 +1,4 @@
-// The conversation: questions, answers as they stream in, and how they are to be answered.
+// The conversation: questions, their answers as they stream in, and the options for answering.
 
 import { get, of, remove, stream } from "../api.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
@@ -13,19 +13,19 @@ import { firstPage, welcome } from "./welcome.js";
 const KEPT = "banyan.thread.";
 const OPTIONS = { mode: "reject", agent: true };
 
-/** Conversations by thread: those that run outlive a visit to another view. */
+/** Conversations by thread: running ones survive a visit to another view. */
 const talks = new Map();
 
 let view = null;
 
-/** A name that nobody guesses. It is kept from the first question on: before, the server knows of no such thread. */
+/** An unguessable thread name, saved with the first question: before that, the server does not know the thread. */
 function newThread() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const blank = (base, thread) => ({ base, thread, title: "", link: null, turns: [], running: null });
 
-/** The conversation that the address or the tab's memory names; what a reload forgot is asked of the server. */
+/** The conversation in the address or the tab's memory; after a reload, it is fetched from the server. */
 async function conversation(base) {
   const { parameters } = route();
   const link = parameters.get("shared");
@@ -38,7 +38,7 @@ async function conversation(base) {
   return talks.get(key);
 }
 
-/** A conversation as the server keeps it; nothing of one that it does not know. */
+/** A conversation from the server; empty if the server does not know it. */
 async function remembered(base, thread) {
   try {
     return fromServer(await get(`threads/${thread}`, { kb: base }));
@@ -99,7 +99,7 @@ export async function follow() {
   if (named !== null && named !== view.talk.thread) await show(view.root, view.talk.base);
 }
 
-/** Begin a new conversation; those before stay in the list. */
+/** Start a new conversation; earlier ones stay in the list. */
 function startNew() {
   sessionStorage.removeItem(KEPT + view.talk.base);
   if (route().parameters.get("thread") || route().parameters.get("shared")) {
@@ -150,7 +150,7 @@ function composer(talk) {
     ask(asked);
   });
   question.addEventListener("keydown", (event) => {
-    // While an input method composes (Chinese, Japanese), Enter takes a word and sends nothing.
+    // While an input method composes (Chinese, Japanese), Enter accepts a word and must not send.
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       form.requestSubmit();
@@ -186,7 +186,7 @@ function showRunning() {
 
 const ask = (question) => run(view.talk, question);
 
-/** Ask, and show what comes as it comes. */
+/** Ask, and show the events as they arrive. */
 async function run(talk, question) {
   if (talk.running) return;
   const turn = { question, steps: [], text: "", state: "running", mode: OPTIONS.mode, rating: 0 };
@@ -219,7 +219,7 @@ async function run(talk, question) {
   showHead();
   showRunning();
   showFollowUps();
-  // The question stands above its answer, however long the answer has become.
+  // Scroll to the question, above its answer, however long the answer is.
   turn.element.scrollIntoView({ block: "start" });
   await view.list.show();
 }
@@ -237,7 +237,7 @@ function said(turn) {
   return turn.state === "failed" ? turn.error.message : t("ask.stopped");
 }
 
-/** What can be asked after the last answer. */
+/** Follow-up questions to the last answer. */
 function showFollowUps() {
   const { talk, turns } = view;
   turns.querySelector(".follow-ups")?.remove();
@@ -267,7 +267,7 @@ function showTurn(talk, turn) {
   );
 }
 
-/** What is being done, in one line. */
+/** The current step in one line. */
 function progress(turn) {
   const last = turn.steps.at(-1);
   const searches = turn.steps.filter((step) => step.step === "search").length;

@@ -1,4 +1,4 @@
-// The conversations about a knowledge base: their list, and what can be done with the one that is shown.
+// The conversations about a knowledge base: their list, and actions on the current one.
 
 import { get, put } from "../api.js";
 import { copied } from "../copying.js";
@@ -9,7 +9,7 @@ import { moment, t } from "../strings.js";
 
 const WIDE = "(min-width: 64rem)";
 
-/** The list, the one used last first. */
+/** The list, most recently used first. */
 export class Conversations {
   constructor(base, thread) {
     Object.assign(this, { base, thread });
@@ -50,7 +50,7 @@ export class Conversations {
   }
 }
 
-/** What stands above a conversation: its title, and what can be done with it. */
+/** The heading of a conversation: its title and actions. */
 export function headOf(talk, { changed, forget, startNew }) {
   if (talk.readOnly)
     return [
@@ -111,7 +111,7 @@ function askTitle(now) {
   });
 }
 
-/** Share by a link, or take the link back. */
+/** Share a conversation through a link, or stop sharing it. */
 async function share(talk, change) {
   if (!talk.link) await change({ shared: true });
   const address = `${location.origin}${location.pathname}${href("ask", { kb: talk.base, shared: talk.link })}`;

@@ -1,4 +1,4 @@
-// What stands below an answer: copying it, saying whether it was good, the facts behind it, and what to ask next.
+// The row below an answer: copy, rating, the facts behind it, and follow-up questions.
 
 import { of, post, put } from "../api.js";
 import { copied } from "../copying.js";
@@ -8,7 +8,7 @@ import { href } from "../route.js";
 import { t } from "../strings.js";
 import { suggestions } from "./welcome.js";
 
-/** The row of what can be done with an answer, and the facts that its citations state. */
+/** The actions on an answer, and the facts that its citations state. */
 export function afterAnswer(talk, turn) {
   const rate = (value) => {
     const element = button(
@@ -41,7 +41,7 @@ function asText({ question, text, answer }) {
   return [question, "", text, "", ...sources].join("\n");
 }
 
-/** The facts of the graph that the cited words state, fetched when they are looked at. */
+/** The graph facts that the cited text states, fetched when opened. */
 function factsView(base, answer) {
   const list = h("ul", { class: "plain fact-list" });
   const fold = h("details", { class: "facts-fold" }, h("summary", {}, t("answer.facts")), list);
@@ -79,7 +79,7 @@ function factsView(base, answer) {
 
 const spans = (answer) => answer.citations.map(({ document, start, end }) => ({ document, start, end }));
 
-/** Questions that go on from an answer; `ask(question)` asks one. */
+/** Follow-up questions to an answer; `ask(question)` asks one. */
 export function followUps(talk, { answer }, ask) {
   const place = h("div", { class: "suggestions follow-ups" });
   const asked = new Set(talk.turns.map((turn) => turn.question));

@@ -1,4 +1,4 @@
-// Which model answers, and setting another one for as long as the server runs.
+// The model that answers, and replacing it while the server runs.
 
 import { get, post, put } from "../api.js";
 import { dialog } from "../dialogs.js";
@@ -7,7 +7,7 @@ import { t } from "../strings.js";
 
 const LIKE = "http://127.0.0.1:11434/v1";
 
-/** A line that says which model answers, with a button to set one. */
+/** A line with the current model, and a button to change it. */
 export function modelNotice() {
   const line = h("p", { class: "model" });
   const show = (model) => {
@@ -31,7 +31,7 @@ export function modelNotice() {
 const said = ({ reasoner, model, host, has_key: key }) =>
   reasoner === "rules" ? t("model.rules") : t(key ? "model.llm.key" : "model.llm", { model, host });
 
-/** Ask for a model; gives what answers from then on, or nothing. */
+/** Ask for a model; return the model that now answers, or nothing. */
 function askModel(now) {
   return dialog(t("model.title"), (close) => {
     const plain = { autocomplete: "off", spellcheck: "false", maxlength: 500 };

@@ -1,4 +1,4 @@
-// The trace of a question: for each round its sub-queries, what each route found, the passages, the reflection.
+// The trace of a question: for each round its sub-queries, the results of each route, the passages, the reflection.
 
 import { h } from "../dom.js";
 import { spaced } from "../names.js";
@@ -7,11 +7,11 @@ import { number, t } from "../strings.js";
 
 const ROUTES = ["entity", "triple", "community", "dfs"];
 
-/** A text in words: `{answer 1}` stands for what step 1 finds. */
+/** A text in which `{answer 1}` is replaced by words for the result of step 1. */
 const inWords = (text) => text.replace(/\{answer (\d+)\}/g, (_, number) => t("trace.answer.of", { number }));
 const byRoute = (one, other) => ROUTES.indexOf(one.route) - ROUTES.indexOf(other.route);
 
-/** The trace in a fold. */
+/** The trace in a collapsible section. */
 export function traceView({ question, steps }, open) {
   const rounds = byRound(steps);
   const understood = steps.find((step) => step.step === "question")?.text ?? question;

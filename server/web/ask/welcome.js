@@ -1,4 +1,4 @@
-// What a visitor meets first: without a knowledge base a way to one, and else questions to begin with.
+// The first page: without a knowledge base, ways to create one; otherwise example questions.
 
 import { get, of, post } from "../api.js";
 import { known, refreshBases } from "../bases.js";
@@ -9,7 +9,7 @@ import { go, href } from "../route.js";
 import { language, t } from "../strings.js";
 import { modelNotice } from "./model.js";
 
-/** The first page: documents of one's own, or the sample; who began a build is led to its questions. */
+/** The first page, for your own documents or the sample; starting a build leads to its questions. */
 export function firstPage(root) {
   const progress = h("div");
   const started = async (build) => {
@@ -47,7 +47,7 @@ export function firstPage(root) {
   );
 }
 
-/** What stands where no question was asked yet; `ask(question)` asks one of the examples. */
+/** The welcome text before the first question; `ask(question)` asks one of the examples. */
 export function welcome(base, ask) {
   const found = known(base);
   const examples = h("div", { class: "suggestions" });
@@ -66,7 +66,7 @@ export function welcome(base, ask) {
   );
 }
 
-/** Questions to choose from under a heading; nothing where there are none. */
+/** A list of questions under a heading; nothing if the list is empty. */
 export function suggestions(heading, questions, ask) {
   if (!questions.length) return null;
   return [

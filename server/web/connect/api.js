@@ -1,4 +1,4 @@
-// The description of the REST API, as the server gives it: every operation with its parameters and forms.
+// The server's description of the REST API: every operation with its parameters and schemas.
 
 import { get } from "../api.js";
 import { copied } from "../copying.js";
@@ -87,7 +87,7 @@ const form = (schema, forms, label) =>
     h("code", {}, JSON.stringify(shape(schema, forms), null, 2)),
   );
 
-/** What a value looks like: each field with the kind of its value. */
+/** The shape of a value: each field with its type. */
 function shape(schema, forms, depth = 0) {
   if (!schema || depth > DEEP) return "...";
   if (schema.$ref) return shape(forms[schema.$ref.split("/").at(-1)], forms, depth);

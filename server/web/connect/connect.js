@@ -1,4 +1,4 @@
-// Where other programs find this server, with settings to copy.
+// Addresses of this server for other programs, with settings to copy.
 
 import { copied } from "../copying.js";
 import { button, fill, h } from "../dom.js";
@@ -71,6 +71,6 @@ const langserve = (server, name) =>
     `print(chat.invoke({"messages": [("user", "...")]}).content)`,
   ].join("\n");
 
-/** The address is put together here, so that it is plain that nothing is fetched from it. */
+/** The address is assembled here, to make it clear that nothing is fetched from it. */
 const STUDIO = ["https:", "", "smith.langchain.com", "studio", "?baseUrl=http:", "", "127.0.0.1:2024"].join("/");
 const studio = () => ["make studio", "", STUDIO].join("\n");

@@ -1,4 +1,4 @@
-// The knowledge base as a whole: saved as a file, renamed, deleted.
+// The knowledge base as a whole: export, rename, delete.
 
 import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
@@ -7,13 +7,13 @@ import { announce, button, failure, field, fill, h } from "../dom.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
 
-/** Who lets a schema grow. */
+/** The ways in which a schema can grow. */
 const GROWTH = ["auto", "review", "off"];
 const FORMATS = ["json", "graphml", "cypher", "html"];
-/** What a knowledge base can be called; the server checks it, too. */
+/** Valid names of a knowledge base; the server checks them as well. */
 const NAME = "[\\p{L}\\p{N}]([\\p{L}\\p{N}_\\-]{0,62}[\\p{L}\\p{N}])?";
 
-/** The field for a knowledge base's name, checked while it is typed. */
+/** The field for a knowledge base's name, validated while the user types. */
 export function nameField(label, value = "") {
   const input = h("input", {
     required: true,
@@ -61,7 +61,7 @@ export function baseView(base) {
   );
 }
 
-/** How it is built: who lets its schema grow, and whether names are resolved. */
+/** The settings of its builds: how its schema grows, and whether names are resolved. */
 function settingsView(base) {
   const body = h("div");
   const fold = h("details", {}, h("summary", {}, t("base.settings")), body);

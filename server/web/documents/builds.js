@@ -1,4 +1,4 @@
-// Builds: how far they are, what they did, and stopping them.
+// Builds: their progress, their results, and cancelling them.
 
 import { get, post, stream } from "../api.js";
 import { refreshBases } from "../bases.js";
@@ -19,10 +19,10 @@ const TABLE = [
   "schema_version",
 ];
 
-/** Whether a build is at its end. */
+/** Whether a build has ended. */
 export const over = (build) => OVER.includes(build.state);
 
-/** Follow a build to its end, through broken connections; `seen(build)` is told of each change. */
+/** Follow a build until it ends, reconnecting if needed; `seen(build)` is called with each change. */
 export async function followBuild(id, seen, signal) {
   for (;;) {
     let last = null;
@@ -40,7 +40,7 @@ export async function followBuild(id, seen, signal) {
   }
 }
 
-/** The latest builds of a knowledge base, each followed to its end; `finished()` is called at an end. */
+/** The latest builds of a knowledge base, each followed until it ends; then `finished()` is called. */
 export class Builds {
   constructor(base, finished) {
     this.base = base;
@@ -51,7 +51,7 @@ export class Builds {
 
   async show() {
     const { items } = await get("builds", { kb: this.base });
-    // Newest first: what is under way, and what was done last.
+    // Newest first: running builds, and the last completed ones.
     const last = items.find(over);
     for (const build of items.filter((one) => one === last || !over(one)).reverse()) this.add(build);
   }
@@ -110,7 +110,7 @@ export class Builds {
 
 const SHOWN_FILES = 5;
 
-/** The files of a build, each with how far it is; those that failed with the reason. */
+/** The files of a build, each with its progress, or with the reason for its failure. */
 function files(build) {
   const names = build.files.toSorted();
   const failed = new Map((build.report?.files_failed ?? []).map(whyOf));
@@ -135,7 +135,7 @@ function whyOf(line) {
   return [line.slice(0, at), line.slice(at + 2)];
 }
 
-/** Files are read one after the other, by name; until all are, nothing else is done. */
+/** Files are read one after the other, by name; all other steps come after that. */
 function stateOf({ state, progress: now }, place) {
   if (state === "done") return "done";
   if (!now?.step || (now.step === "read" && place >= now.done)) return over({ state }) ? "unread" : "waits";

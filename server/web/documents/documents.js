@@ -1,4 +1,4 @@
-// Documents: adding, watching them being built, finding, opening and deleting them.
+// Documents: add them, watch their builds, find, open and delete them.
 
 import { get, of, post } from "../api.js";
 import { known, refreshBases } from "../bases.js";
@@ -95,7 +95,7 @@ function listing() {
   );
 }
 
-/** What can be done with the documents that are ticked. */
+/** Actions on the selected documents. */
 function showBulk() {
   const { bulk, chosen } = view;
   fill(
@@ -220,7 +220,7 @@ function pages(total) {
   );
 }
 
-/** Delete documents; `name` is that of a single one. */
+/** Delete documents; `name` is the name of a single one. */
 async function drop(ids, name = "") {
   const sure = name
     ? t("documents.delete.sure", { name })
@@ -238,7 +238,7 @@ async function drop(ids, name = "") {
   }
 }
 
-/** Chunks that failed, with the reason, and trying them again. */
+/** Failed chunks with their reasons, and a button to retry them. */
 async function showFailures() {
   const me = view;
   const status = await get(of(me.base));

@@ -1,4 +1,4 @@
-// Choosing files, how they are to be built, and sending them.
+// Choosing files and build options, and sending them.
 
 import { get, of, post } from "../api.js";
 import { nameField } from "./base.js";
@@ -6,19 +6,19 @@ import { beginWith } from "../schema/file.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
 import { number, t } from "../strings.js";
 
-/** The seed schemas that a new knowledge base can begin with; a test compares them with schemas/seeds. */
+/** The seed schemas for a new knowledge base; a test compares them with schemas/seeds. */
 export const SEEDS = ["general", "biomedical", "encyclopedia", "finance", "literature", "open"];
-/** What stands for a schema that a model infers; without a model it is `general`. */
+/** The option for a schema that a model infers; without a model it is `general`. */
 const AUTO = "auto";
-/** What stands for a schema of one's own among them. */
+/** The option for your own schema file. */
 const OWN = "own";
-/** Endings of the files that most people have. */
+/** Common file endings. */
 const USUAL = ["pdf", "docx", "pptx", "xlsx", "html", "md", "txt", "csv", "json", "epub", "eml"];
 const KB = 1024;
 
 /**
- * The form. `base` empty: it is named in the form; `fresh`: the knowledge base is new and takes a schema;
- * `started(build)` is told of the build.
+  * The form. `base`: the knowledge base, or empty to ask for its name; `fresh`: the knowledge base is new and takes a
+  * schema; `started(build)` is called with the build.
  */
 export function uploadForm(base, { fresh, started }) {
   const chosen = new Map();
@@ -98,7 +98,7 @@ export function uploadForm(base, { fresh, started }) {
   );
 }
 
-/** Which files can be read, as the server says. */
+/** The supported file endings, from the server. */
 function formats() {
   const line = h("div", { class: "soft formats" });
   get("formats").then(
@@ -152,7 +152,7 @@ function choices(base, fresh) {
     ),
   );
   if (!fresh) {
-    // What the last build, or the person in the settings, said.
+    // The settings of the last build, or those that the user saved.
     get(of(base, "/settings")).then((set) => {
       [review.checked, evolve.checked] = [set.growth === "review", set.growth !== "off"];
       resolve.checked = set.resolve;

@@ -1,4 +1,4 @@
-// The map: what is shown of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
+// The map: the shown part of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
 
 import { spaced } from "../names.js";
 import cytoscape from "../vendor/cytoscape.esm.min.js";
@@ -10,15 +10,15 @@ const GOLDEN = 2.399963;
 const MAX_ZOOM = 3;
 const FIT_ZOOM = 1.25;
 const PADDING = 50;
-/** Size of a name on the screen in pixels, and the longest that is shown whole, in its own height. */
+/** Size of a name on the screen in pixels, and the longest name that is shown in full, relative to that size. */
 const LETTERS = 12;
 const MOST_LETTERS = 11;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
-/** The length of a name in its own height: letters are about half as wide, ideographs as wide. */
+/** The width of a name relative to its size: letters are about half as wide as high, ideographs as wide. */
 const lettersOf = (name) => Array.from(name).reduce((length, letter) => length + (letter > "\u2e80" ? 1 : 0.58), 0);
-/** Where a name can stand next to its node, the usual place first. */
+/** Positions of a name next to its node, the default first. */
 function sidesOf(node, size) {
   const { x, y } = node.position();
   const radius = node.data("size") / 2;
@@ -35,7 +35,7 @@ const apart = (one, other) =>
   one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** How the map can be laid out, by name: Cytoscape's own layouts. */
+/** The layouts of the map by name, all Cytoscape's own. */
 export const LAYOUTS = {
   forces: (many) => ({
     name: "cose",
@@ -107,7 +107,7 @@ function look() {
     { selector: "node.above", style: { "text-valign": "top", "text-margin-y": -4 } },
     { selector: "node.right", style: { "text-halign": "right", "text-valign": "center", "text-margin-x": 4 } },
     { selector: "node.left", style: { "text-halign": "left", "text-valign": "center", "text-margin-x": -4 } },
-    // No name is left out: where there is no room for one, it is small and pale until it is looked at.
+    // Every name is drawn: without room for it, it is small and pale until the node is focused.
     { selector: "node.crowded", style: { "text-opacity": 0.55, "text-background-opacity": 0.4 } },
     { selector: "node.under, node.evidence, node.chosen", style: { "text-opacity": 1, "z-index": 9 } },
     { selector: ".off", style: { display: "none" } },
@@ -135,7 +135,7 @@ function look() {
   ];
 }
 
-/** A map in a container. `choose(id)`, `fact(edge)`: a node, an edge was picked; `expand(id)`: more of it is wanted. */
+/** A map in a container. Callbacks: `choose(id)` for nodes, `fact(edge)` for edges, `expand(id)` for more neighbours. */
 export class Canvas {
   constructor(container, { choose, expand, fact, layout }) {
     this.layout = layout;
@@ -165,8 +165,8 @@ export class Canvas {
   }
 
   /**
-   * Draw what is shown. `chosen` is picked out with its neighbours, `evidence` is a set of ids of nodes and edges,
-   * `members` of those of a community, `off` of the types that are not wanted.
+    * Draw the shown part. `chosen` is highlighted with its neighbours, `evidence` contains ids of nodes and edges,
+    * `members` ids of a community's members, `off` the hidden types.
    */
   draw(shown, { chosen, evidence, members, off }) {
     const changed = this.#sync(shown);
@@ -176,7 +176,7 @@ export class Canvas {
     else this.show();
   }
 
-  /** Make the map hold what is shown; true if nodes came or went. */
+  /** Update the map to the shown part; return true if nodes were added or removed. */
   #sync(shown) {
     const gone = this.cy.elements().filter((one) => !shown.nodes.has(one.id()) && !shown.edges.has(one.id()));
     gone.remove();
@@ -190,7 +190,7 @@ export class Canvas {
     return gone.length + added.length > 0;
   }
 
-  /** A new node starts next to a linked one, on a spiral: the same data gives the same picture. */
+  /** A new node starts next to a linked one, on a spiral, so the same data gives the same picture. */
   #addNode(shown, node, place) {
     const near = shown
       .at(node.id)
@@ -224,7 +224,7 @@ export class Canvas {
     if (path.empty()) this.cy.elements().not(node.closedNeighborhood()).addClass("far");
   }
 
-  /** Names keep their size on the screen: below the node, or on another side where the one below is taken. */
+  /** Names keep their size on the screen: below the node, or on another side if that place is taken. */
   #nameSome() {
     const zoom = this.cy.zoom();
     const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
@@ -251,27 +251,27 @@ export class Canvas {
     this.show();
   }
 
-  /** Lay the map out in another way. */
+  /** Change the layout of the map. */
   arrange(layout) {
     this.layout = layout;
     this.#arrange();
   }
 
-  /** Save the map as a file, of the kind "png" or "svg". */
+  /** Save the map as a "png" or "svg" file. */
   save(kind, name) {
     const of = (variable) => colours().getPropertyValue(variable).trim();
     if (kind === "png") return savePng(this.cy, name, of("--paper"));
     return saveSvg(this.cy, name, { paper: of("--paper"), ink: of("--ink"), soft: of("--line-strong") });
   }
 
-  /** Bring the evidence, or the node that is picked out, into view. */
+  /** Bring the evidence, or the chosen node, into view. */
   show() {
     const path = this.cy.elements(".evidence");
     const chosen = this.cy.getElementById(this.chosen);
     const eles = path.nonempty() ? path : chosen.nonempty() ? chosen.closedNeighborhood() : this.cy.elements();
-    // Few nodes are not blown up to fill the map.
+    // Do not enlarge a few nodes to fill the map.
     this.cy.maxZoom(FIT_ZOOM);
-    // Names take their size from the zoom, so they must not decide it.
+    // Names adapt to the zoom, so they must not influence it.
     this.cy.nodes().style({ "font-size": 1, "text-max-width": 1 });
     if (still()) this.cy.fit(eles, PADDING);
     else this.cy.animate({ fit: { eles, padding: PADDING }, duration: 250 });
@@ -300,7 +300,7 @@ export class Canvas {
     event.preventDefault();
   }
 
-  /** The nearest node in a direction, a neighbour before others. */
+  /** The nearest node in a direction; neighbours come first. */
   #towards(angle) {
     const from = this.cy.getElementById(this.chosen);
     if (from.empty())

@@ -1,6 +1,6 @@
 // The colour of an entity type: the same in every knowledge base.
 
-/** Types of our own schemas have colours that nobody shares. */
+/** Types of the built-in schemas have unique colours. */
 const KNOWN = ["Person", "Organization", "Location", "Event", "Work", "Award", "Product", "Concept"];
 const OTHERS = 8;
 

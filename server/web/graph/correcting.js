@@ -1,4 +1,4 @@
-// Changing names, types, facts and values by hand: recorded like merges, and undone in the list of decisions.
+// Manual changes of names, types, facts and values: recorded like merges, and undone in the list of decisions.
 
 import { of, post } from "../api.js";
 import { announce, field, h } from "../dom.js";
@@ -6,7 +6,7 @@ import { spaced } from "../names.js";
 import { t } from "../strings.js";
 import { decided, elementControl, entityControl } from "./deciding.js";
 
-/** Give an entity another name. */
+/** Rename an entity. */
 export async function rename(base, entity, changed) {
   const name = h("input", { required: true, maxlength: 500, value: entity.name });
   await carryOut(base, changed, t("edit.rename.title", { name: entity.name }), {
@@ -16,7 +16,7 @@ export async function rename(base, entity, changed) {
   });
 }
 
-/** Give an entity another type. */
+/** Change the type of an entity. */
 export async function retype(base, entity, changed) {
   const type = await elementControl(base, "entity_types", entity.type);
   await carryOut(base, changed, t("edit.retype.title", { name: entity.name }), {
@@ -26,7 +26,7 @@ export async function retype(base, entity, changed) {
   });
 }
 
-/** Reject a fact, or put another in its place. */
+/** Reject a fact, or replace it. */
 export async function correctFact(base, { subject, relation, object }, changed) {
   const controls = {
     subject: entityControl(base, subject, t("edit.fact.subject")),
@@ -43,7 +43,7 @@ export async function correctFact(base, { subject, relation, object }, changed) 
   await correct(base, changed, { fact, instead, rows, said: `${subject.name} ${spaced(relation)} ${object.name}` });
 }
 
-/** Reject a value, or put another in its place. */
+/** Reject a value, or replace it. */
 export async function correctValue(base, entity, attribute, value, changed) {
   const control = h("input", { required: true, maxlength: 2000, value });
   const fact = { subject: entity.id, relation: attribute, object: value };

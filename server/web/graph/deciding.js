@@ -1,4 +1,4 @@
-// A person's decision on the graph: what is asked before each, and how it is recorded.
+// The dialog for a manual change of the graph: who decides, and why.
 
 import { get, of } from "../api.js";
 import { dialog } from "../dialogs.js";
@@ -9,7 +9,7 @@ import { askOther } from "./toolbar.js";
 
 const KEPT = "banyan.who";
 
-/** Ask who decides and why; `send({ who, why })` has it done. Gives what that gives, or nothing. */
+/** Ask who decides and why; `send({ who, why })` makes the change. Return its result, or nothing. */
 export function decided(title, { content = [], verb, send }) {
   return dialog(title, (close) => {
     const who = h("input", {
@@ -49,7 +49,7 @@ export function decided(title, { content = [], verb, send }) {
   });
 }
 
-/** A control for an element of the schema: one of its own, or any where the schema is open. */
+/** A control for an element of the schema; it accepts any name if the schema is open. */
 export async function elementControl(base, kind, value) {
   const { schema } = await get(of(base, "/schema"));
   const names = [...new Set([value, ...schema[kind].map((one) => one.name)])];
@@ -65,7 +65,7 @@ export async function elementControl(base, kind, value) {
   return h("input", { required: true, maxlength: 200, value });
 }
 
-/** A control for an entity: its name, which is exchanged by searching for another; `value` is its id. */
+/** A control for an entity: its name, which can be replaced by searching for another; `value` is its id. */
 export function entityControl(base, entity, title) {
   const control = button(
     entity.name,

@@ -1,4 +1,4 @@
-// What can be changed of an entity by hand, and what persons decided so far, each with a way to take it back.
+// Manual changes of an entity, and the list of decisions so far, each with an undo button.
 
 import { get, of, post, remove } from "../api.js";
 import { announce, button, failure, fill, h } from "../dom.js";
@@ -8,7 +8,7 @@ import { rename, retype } from "./correcting.js";
 import { decided } from "./deciding.js";
 import { askOther } from "./toolbar.js";
 
-/** What can be changed of an entity; `changed(id)` is told which one to show then. */
+/** The actions on an entity; `changed(id)` is called with the entity to show afterwards. */
 export function editingView(base, entity, changed) {
   const names = h("ul", { class: "plain" });
   const decide = (verdict, first, second) => decidePair(base, { verdict, first, second }, changed);
@@ -57,7 +57,7 @@ export function editingView(base, entity, changed) {
   return fold;
 }
 
-/** What persons decided, the latest first, each with a way to take it back. */
+/** The decisions, latest first, each with an undo button. */
 export function decisionsView(base, changed) {
   const list = h("ul", { class: "plain decisions" });
   const fold = h("details", { class: "editing" }, h("summary", {}, t("edit.decisions")), list);
@@ -83,7 +83,7 @@ export function decisionsView(base, changed) {
   return fold;
 }
 
-/** Whether no later decision is on the same two. */
+/** Whether no later decision concerns the same two entities. */
 const isLast = (latest, place) => latest.findIndex((one) => pairOf(one) === pairOf(latest[place])) === place;
 const pairOf = ({ first, second }) => [first, second].sort().join();
 
@@ -133,7 +133,7 @@ function inWords(edit) {
   return t("edit.done.correct", { one, other });
 }
 
-/** Ask before two entities become one or two, and have it done. */
+/** Ask for confirmation before merging or splitting two entities, and do it. */
 async function decidePair(base, { verdict, first, second }, changed) {
   const done = await decided(t(`edit.${verdict}.sure`, { one: first.name, other: second.name }), {
     verb: t(`edit.${verdict}.do`),

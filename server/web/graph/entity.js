@@ -1,4 +1,4 @@
-// One entity: its names, values, facts with the words that state them, and the way to its neighbours.
+// One entity: its names, values, facts with their sources, and buttons for its neighbours.
 
 import { button, h } from "../dom.js";
 import { spaced } from "../names.js";
@@ -8,8 +8,8 @@ import { t } from "../strings.js";
 const DOCUMENTS = 12;
 
 /**
- * The panel. `reached` says how many of its neighbours were fetched, of how many; `wrong.fact(fact)` and
- * `wrong.value(attribute, value)` are for who sees a mistake.
+  * The panel. `reached` has the numbers of fetched and of all neighbours; `wrong.fact(fact)` and
+  * `wrong.value(attribute, value)` open the dialog for a correction.
  */
 export function entityView(entity, { choose, expand, hide, path, community, reached, wrong }) {
   const attributes = Object.entries(entity.attributes ?? {});
@@ -68,7 +68,7 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
   );
 }
 
-/** One fact in the panel, with the words that state it. */
+/** One fact in the panel, with its sources. */
 export function factPanel(fact, { choose, wrong }) {
   const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
   return h(

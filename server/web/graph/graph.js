@@ -1,4 +1,4 @@
-// The graph explorer. Only what is looked at is fetched: an overview, a neighbourhood, a page of a community.
+// The graph explorer. It fetches only what is shown: an overview, a neighbourhood, a page of a community.
 
 import { get, of, post } from "../api.js";
 import { refreshBases } from "../bases.js";
@@ -87,7 +87,7 @@ export function leave() {
   view = null;
 }
 
-/** Follow the address: the entity, community, type or evidence that it names. */
+/** Show the entity, community, type or evidence in the address. */
 export async function follow() {
   const me = view;
   if (!me) return;
@@ -112,11 +112,11 @@ export async function follow() {
     if (now.id) await select(now.id);
     else me.chosen = "";
     if (!now.id && now.community !== before.community) await me.tree.show(now.community);
-    // The person may have gone on meanwhile.
+    // The user may have navigated elsewhere meanwhile.
     if (me !== view || me.seen !== now) return;
     showPanel();
     draw();
-    // What the focus was on is gone: it goes to the heading of what is there now.
+    // The focused element no longer exists, so move the focus to the new heading.
     if (within) me.panel.querySelector("h2")?.focus();
   } catch (error) {
     if (me === view) fill(me.note, failure(error));
@@ -130,7 +130,7 @@ async function keyword(name) {
   if (found) choose(found.id);
 }
 
-/** Start again with the entities that have most links, of those that fit the filters. */
+/** Start again with the entities that have the most links, among those that match the filters. */
 async function overview() {
   const { type, relation, document } = view.seen;
   const asked = { type, relation, document, limit: view.limit };
@@ -139,12 +139,12 @@ async function overview() {
   view.reached.clear();
   view.evidence = new Set();
   view.fitting = total;
-  // What is linked to nothing else here says little on a map; of a type all are wanted.
+  // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
   view.shown.add(type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id)), edges);
 }
 
-/** The members of a community, for picking them out on the map. */
+/** The members of a community, to highlight them on the map. */
 async function membersOf(id) {
   if (!id) return new Set();
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS_MARKED });
@@ -161,7 +161,7 @@ async function select(id) {
   if (!me.reached.has(id)) await fetchNeighbours(id);
 }
 
-/** Fetch the next neighbours of a node; returns how many came. */
+/** Fetch the next neighbours of a node; return how many are new. */
 async function fetchNeighbours(id) {
   const { n: offset } = view.reached.get(id) ?? { n: 0 };
   const { nodes, edges, total } = await get(of(view.base, "/graph/neighbourhood"), { id, limit: NEIGHBOURS, offset });
@@ -177,7 +177,7 @@ async function expand(id) {
   draw();
 }
 
-/** Show the facts that an answer's citations quote, and nothing else. */
+/** Show only the facts that an answer's citations quote. */
 async function showEvidence(cites) {
   view.evidence = new Set();
   if (!cites.length) {
@@ -197,7 +197,7 @@ async function showEvidence(cites) {
   view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
 }
 
-/** Put a community's members on the map. */
+/** Add a community's members to the map. */
 async function mapCommunity(id) {
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
   const edges = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
@@ -226,7 +226,7 @@ function fullScreen() {
   return view.stage.requestFullscreen();
 }
 
-/** Take an entity off the screen. */
+/** Hide an entity. */
 function hide(id) {
   view.shown.remove(id);
   announce(t("entity.hidden"));
@@ -234,7 +234,7 @@ function hide(id) {
   draw();
 }
 
-/** Show a shortest way from an entity to another one. */
+/** Show a shortest path from an entity to another one. */
 async function path(entity) {
   const other = await askOther(view.base, t("entity.path.title", { name: entity.name }));
   if (!other) return;
@@ -252,7 +252,7 @@ async function path(entity) {
   view.note.prepend(h("p", { class: "path-note" }, t("entity.path.found", { names })));
 }
 
-/** After a decision: the graph is another one, and an entity may be part of another. */
+/** Reload after a decision: the graph has changed, and an entity may be part of another one now. */
 async function changed(id) {
   view.entity = null;
   await overview();
@@ -268,7 +268,7 @@ async function showFact({ source, target, relation }) {
   announce(`${view.fact.subject.name} ${spaced(relation)} ${view.fact.object.name}`);
 }
 
-/** What is shown, without the types that are off. */
+/** The shown part, without hidden types. */
 function wanted() {
   const { shown, off } = view;
   if (!off.size) return shown;
@@ -306,7 +306,7 @@ function draw() {
   } else {
     const key = view.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     fill(view.list, listView(wanted(), { choose, expand, chosen, evidence }));
-    // Who walks through the list by keyboard stays where they were.
+    // Keep the focus of keyboard users in the list.
     if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
   showLegend(view, draw);

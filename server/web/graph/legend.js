@@ -1,4 +1,4 @@
-// What stands around the map: how many are shown and why, and the colours of types, which are switches.
+// The lines around the map: how many entities are shown and why, and the colours of types, which can be switched off.
 
 import { known } from "../bases.js";
 import { button, fill, h } from "../dom.js";
@@ -7,7 +7,7 @@ import { t } from "../strings.js";
 import { colourOf } from "./colours.js";
 import { MOST } from "./shown.js";
 
-/** Why so many are shown, and a way to more. */
+/** The reason for the number of shown entities, and a button for more. */
 export function countNote(view, setLimit) {
   const { shown, fitting, limit, seen } = view;
   const total = known(view.base)?.entities ?? 0;
@@ -24,7 +24,7 @@ export function countNote(view, setLimit) {
   );
 }
 
-/** The types shown, each a button that takes its entities away and brings them back. */
+/** The shown types, each a button that hides or shows its entities. */
 export function showLegend(view, draw) {
   const present = new Set([...view.shown.nodes.values()].map((one) => one.type));
   const key = ({ name }) =>

@@ -1,4 +1,4 @@
-// What is shown of the graph in words: for the keyboard, for screen readers, and for whoever reads faster than looks.
+// The shown part of the graph as text, for keyboards, screen readers, and people who prefer reading.
 
 import { button, h } from "../dom.js";
 import { spaced } from "../names.js";

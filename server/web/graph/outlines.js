@@ -1,11 +1,11 @@
-// Outlines of communities on the map: a line around the entities of each that facts tie together, drawn behind them.
+// Outlines of communities on the map: a line around the linked entities of each, drawn behind them.
 
 const CORNERS = 12;
 const ROOM = 10;
-/** Two entities have a line between them already. */
+/** Two entities already have a line between them. */
 const LEAST = 3;
 
-/** Draws the outlines of a map whenever that is drawn; `shown` says whether they are wanted. */
+/** Draws the outlines whenever the map is drawn; `shown` says whether they are switched on. */
 export class Outlines {
   constructor(cy, container, colour) {
     Object.assign(this, { cy, colour, shown: true, open: new Set() });
@@ -16,7 +16,7 @@ export class Outlines {
     cy.on("render", () => this.draw());
   }
 
-  /** Show the outlines, or not. */
+  /** Show or hide the outlines. */
   show(shown) {
     this.shown = shown;
     this.draw();
@@ -37,7 +37,7 @@ export class Outlines {
     layer.dataset.outlines = String(drawn.length);
   }
 
-  /** The entities of each community that are on the map, the open one last: it is drawn over the others. */
+  /** The entities of each community on the map; the open community comes last, to be drawn over the others. */
   #communities() {
     const by = new Map();
     for (const node of this.cy.nodes().not(".off")) {
@@ -48,7 +48,7 @@ export class Outlines {
     return [...others, ...this.#parts(this.cy.nodes(".member").not(".off").toArray())];
   }
 
-  /** The entities of a community in groups that facts tie together: these stand near each other. */
+  /** The entities of a community in groups that are linked by facts, and therefore close to each other. */
   #parts(nodes) {
     const all = this.cy.collection(nodes);
     return all
@@ -76,7 +76,7 @@ export class Outlines {
   }
 }
 
-/** Points around a node, with room between it and a line through them. */
+/** Points around a node, to leave a margin between it and the outline. */
 function corners(node) {
   const { x, y } = node.renderedPosition();
   const radius = node.renderedWidth() / 2 + ROOM;

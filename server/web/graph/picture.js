@@ -1,4 +1,4 @@
-// The map as a file: a picture in points (PNG), or one in lines that stays sharp (SVG).
+// The map as a file: a bitmap (PNG), or a vector image (SVG).
 
 import { saved } from "../saving.js";
 
@@ -57,5 +57,5 @@ export function svgOf(cy, { paper, ink, soft }) {
   return new XMLSerializer().serializeToString(root);
 }
 
-/** Not an address: nothing is fetched from there. */
+/** Only an identifier: nothing is fetched from it. */
 const namespace = () => ["http:", "", "www.w3.org", "2000", "svg"].join("/");

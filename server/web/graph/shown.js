@@ -1,15 +1,15 @@
-// What of the graph is on the screen: a few hundred nodes at most, however large the store.
+// The shown part of the graph: a few hundred nodes at most, however large the graph is.
 
 export const MOST = 300;
 
-/** The nodes and edges shown, the latest last; the oldest make room. */
+/** The shown nodes and edges, latest last; the oldest are dropped first. */
 export class Shown {
   constructor() {
     this.nodes = new Map();
     this.edges = new Map();
   }
 
-  /** Add what was fetched; `keep` are the ids that may not make room. Returns the ids that are new. */
+  /** Add fetched nodes and edges; `keep` has ids that may not be dropped. Return the new ids. */
   add(nodes, edges, keep = []) {
     const fresh = nodes.map((one) => one.id).filter((id) => !this.nodes.has(id));
     for (const node of nodes) {
@@ -24,7 +24,7 @@ export class Shown {
     return fresh.filter((id) => this.nodes.has(id));
   }
 
-  /** Take a node out, with its edges. */
+  /** Remove a node with its edges. */
   remove(id) {
     this.nodes.delete(id);
     for (const edge of this.at(id)) this.edges.delete(edge.id);

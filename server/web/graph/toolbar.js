@@ -1,4 +1,4 @@
-// What stands above the graph: search, filters, map or list, zoom, layout, pictures.
+// The bar above the graph: search, filters, map or list, zoom, layout, pictures.
 
 import { get, of } from "../api.js";
 import { dialog } from "../dialogs.js";
@@ -12,7 +12,7 @@ import { suggestField } from "./suggest.js";
 const SUGGESTIONS = 12;
 const LIMITS = [30, 60, 120, 200, 300];
 
-/** The bar; `view` is the explorer's state as it stands at any time. */
+/** The bar; `view` is the explorer's current state. */
 export function toolbar(view, { choose, setForm, startAgain }) {
   const { base } = view;
   const search = suggestField(t("graph.search"), {
@@ -43,7 +43,7 @@ export function toolbar(view, { choose, setForm, startAgain }) {
   );
 }
 
-/** The second row: further filters, how many and how they are laid out, and pictures. */
+/** The second row: further filters, limit, layout, and pictures. */
 export function optionsBar(view, { setLimit, setLayout, fullScreen }) {
   const limit = h(
     "select",
@@ -96,7 +96,7 @@ function filterBy(name, counted, label, all) {
   return filter;
 }
 
-/** Only what a document states something of: it is found by its name, and a button takes the filter away. */
+/** The filter by document: find it by its name; a button removes the filter. */
 function documentFilter(base) {
   const now = route().parameters.get("of");
   const leave = button("×", () => go(here({ of: null })), {

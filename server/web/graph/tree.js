@@ -7,7 +7,7 @@ import { t } from "../strings.js";
 
 const PAGE = 20;
 
-/** The panel of the tree. `open(id)` goes to a community ("" to the top), `choose` and `keyword` to an entity. */
+/** The panel of the tree. `open(id)` opens a community ("" for the top), `choose` and `keyword` an entity. */
 export class Tree {
   constructor(base, { open, choose, keyword, map }) {
     Object.assign(this, { base, open, choose, keyword, map });
@@ -69,7 +69,7 @@ export class Tree {
       ),
       below.levels > 1 && h("p", { class: "eyebrow" }, t("tree.level", { level: found.level + 1, levels: below.levels })),
       h("h2", { tabindex: "-1" }, found.name),
-      // Entities without facts have nothing to be said of but their names.
+      // Entities without facts have only a name to show.
       found.summary !== found.name && h("p", {}, found.summary),
       this.#keywords(found),
       h(
@@ -84,7 +84,7 @@ export class Tree {
     ];
   }
 
-  /** Fill a list with a page; returns the button for the next one, or nothing. */
+  /** Fill a list with a page; return the button for the next page, or nothing. */
   #paged(list, first, next, item) {
     list.append(...first.items.map(item));
     if (list.children.length >= first.total) return null;

@@ -1,4 +1,4 @@
-// Defining elements of the schema: a type, a relation or an attribute with all that belongs to it.
+// Defining elements of the schema: a type, a relation or an attribute with all its fields.
 
 import { dialog } from "../dialogs.js";
 import { button, failure, field, fill, h } from "../dom.js";
@@ -8,7 +8,7 @@ import { keep, reviewer, typesSelect } from "./review.js";
 
 const KINDS_OF_VALUES = ["text", "number", "date"];
 
-/** Ask for an element of a kind, a new one or what `element` is to be; `send(decision, who)` takes it. */
+/** Ask for a new element of a kind, or for changes of `element`; `send(decision, who)` submits it. */
 export function defineDialog(kind, schema, element, send) {
   const title = element ? t("schema.edit.of", { name: element.name }) : t(`schema.add.${kind}`);
   return dialog(title, (close) => {
@@ -57,7 +57,7 @@ export function defineDialog(kind, schema, element, send) {
 
 const without = (element, name) => Object.fromEntries(Object.entries(element).filter(([key]) => key !== name));
 
-/** The controls of a kind's fields, by their names. */
+/** The controls of a kind's fields, by field name. */
 function fieldsOf(kind, schema, element) {
   const own = {
     entity_type: () => ({ parent: choice("schema.parent", schema.entity_types, element.parent, element.name) }),

@@ -1,4 +1,4 @@
-// The schema as a file: saved, and put in the place of the one in force.
+// The schema as a file: save it, or replace the current schema with one.
 
 import { of, put } from "../api.js";
 import { dialog } from "../dialogs.js";
@@ -10,7 +10,7 @@ import { keep, reviewer } from "./review.js";
 
 const ENDINGS = ".json,.yaml,.yml";
 
-/** The section; `replaced(version)` is told of a new version. */
+/** The section; `replaced(version)` is called with a new version. */
 export function fileView(base, schema, replaced) {
   const input = h("input", { type: "file", accept: ENDINGS, id: "schema-file" });
   const trouble = h("div");
@@ -44,11 +44,11 @@ export function fileView(base, schema, replaced) {
   );
 }
 
-/** Begin a new knowledge base with a schema of one's own. */
+/** Start a new knowledge base with your own schema. */
 export const beginWith = async (base, file) =>
   put(of(base, "/schema"), { text: await file.text(), file: file.name, who: t("review.who.default") });
 
-/** Show what would change, and have it done; gives the new version, or nothing. */
+/** Show the changes and apply them after confirmation; return the new version, or nothing. */
 async function replace(base, file, text) {
   const asked = { text, file, who: t("review.who.default"), dry_run: true };
   const { changes } = await put(of(base, "/schema"), asked);

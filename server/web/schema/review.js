@@ -1,4 +1,4 @@
-// Deciding on the schema: on candidates with their evidence, and on elements that stand.
+// Decisions on the schema: on candidates with their evidence, and on existing elements.
 
 import { dialog } from "../dialogs.js";
 import { button, failure, field, fill, h } from "../dom.js";
@@ -9,7 +9,7 @@ import { percent, t } from "../strings.js";
 const KEPT = "banyan.reviewer";
 const FIELD = { entity_type: "entity_types", relation: "relation_types", attribute: "attribute_types" };
 
-/** The form of a review; `send(decisions, who)` takes them. `mayWait`: an empty review is an answer too. */
+/** The form of a review; `send(decisions, who)` submits it. `mayWait`: it can be submitted without decisions. */
 export function reviewForm(candidates, schema, send, { mayWait = false } = {}) {
   const choices = candidates.map(
     (one) =>
@@ -64,7 +64,7 @@ export function reviewForm(candidates, schema, send, { mayWait = false } = {}) {
   return form;
 }
 
-/** Decide on an element that stands; gives {decision, who}, or nothing. */
+/** Decide on an existing element; return {decision, who}, or nothing. */
 export function elementDialog(element, kind, schema) {
   const standing = {
     kind,
@@ -98,7 +98,7 @@ export function elementDialog(element, kind, schema) {
   });
 }
 
-/** How often the documents ask for a candidate. */
+/** How often the documents use a candidate. */
 export const support = ({ documents, occurrences }) =>
   [t("review.documents", { n: documents }), t("review.times", { n: occurrences })].join(t("page.comma"));
 
@@ -211,7 +211,7 @@ class Choice {
     this.#ask();
   }
 
-  /** Ask what the verdict needs to know. */
+  /** Ask for the fields that the verdict needs. */
   #ask() {
     const { kind, name, nearest, subject_types: subjects, object_types: objects } = this.candidate;
     this.inputs = {};
@@ -250,7 +250,7 @@ class Choice {
     return typesSelect(this.schema, observed.length ? observed : ["*"]);
   }
 
-  /** The decision, or null while it waits. */
+  /** The decision, or null while it is pending. */
   decision() {
     const { kind, name } = this.candidate;
     if (this.verdict === "wait") return null;

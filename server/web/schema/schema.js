@@ -1,4 +1,4 @@
-// The schema: what is in force, what waits for a decision, and how it came to be.
+// The schema: the current version, pending candidates, and its history.
 
 import { get, of, post } from "../api.js";
 import { announce, button, failure, fill, h } from "../dom.js";
@@ -83,7 +83,7 @@ export function leave() {
   view = null;
 }
 
-/** Follow the address to one of the parts. */
+/** Show the part in the address. */
 export async function follow() {
   const me = view;
   if (!me) return;
@@ -106,7 +106,7 @@ export async function follow() {
 
 const reload = () => show(view.root, view.base);
 
-/** Send decisions and show what became of them. */
+/** Submit decisions, and show their results. */
 async function decide(decisions, who) {
   const found = await post(of(view.base, "/schema/decisions"), { decisions, who });
   await reload();
