@@ -17,7 +17,7 @@ from ...tools.retriever import Retriever
 from .citing import within_budget
 from .context import MARK_TOKENS, items_cost, shown_reports, statement_item
 
-_FACTS_SHARE, _REPORTS_SHARE = 1 / 5, 1 / 4
+_FACTS_SHARE, _REPORTS_SHARE, _BESIDE_SHARE = 1 / 5, 1 / 4, 1 / 2
 _MOST_FACTS = 8
 _ABOUT_FIRST = 3
 """Passages of each sub-query that go first because they are about what it names."""
@@ -52,14 +52,16 @@ def choose_evidence(retriever: Retriever, ranking: Sequence[tuple[str, float]], 
         seen: the keys of all items shown before.
 
     Returns:
-        The kept items, passages, facts and reports. Items that are no passages have a `statement`; their `text` is
-        the stretch of a document that supports it.
+        The kept items, passages beside them, further passages, facts and reports. Items that are no passages have a
+        `statement`; their `text` is the stretch of a document that supports it.
     """
     kept = within_budget(kept, tokens)
     reports = [item for item in shown_reports(retriever, queries, evidence, int(tokens * _REPORTS_SHARE))
                if item_key(item) not in seen]
     left = tokens - items_cost(kept) - items_cost(reports)
-    fresh = list(_fresh(retriever, ranking, kept, seen))
+    kept = [*kept, *_within_share(_beside(retriever, kept, seen), left)]
+    left = tokens - items_cost(kept) - items_cost(reports)
+    fresh = list(_fresh(retriever, ranking, kept, {*seen, *map(item_key, kept)}))
     passages = within_budget(fresh, left)
     facts = list(_facts(retriever, queries, [*kept, *passages], seen))
     room = left - items_cost(passages)
@@ -107,6 +109,33 @@ def relied_on(reflection: Reflection, items: Sequence[Passage], tokens: int) -> 
         kept = [item for item in items
                 if any(answer in canonical_name(f"{item.title} {item.text}") for answer in answers)][:_RELIED_ON]
     return within_budget(kept, tokens)
+
+
+def _beside(retriever: Retriever, kept: Sequence[Passage], seen: Collection[str]) -> Iterator[Passage]:
+    """Yield the passages that follow and precede kept ones in their documents, unless they were shown.
+
+    A list or a table that a passage breaks off goes on in the next one, whose words rarely repeat what it is about.
+    """
+    chunks, rows = retriever.index.chunks, retriever.index.chunk_row
+    shown = {*seen, *map(item_key, kept)}
+    for item in kept:
+        if item.statement or item.chunk_id not in rows:
+            continue
+        for row in (rows[item.chunk_id] + 1, rows[item.chunk_id] - 1):
+            if 0 <= row < len(chunks) and (chunk := chunks[row]).document_id == item.document and chunk.id not in shown:
+                shown.add(chunk.id)
+                yield retriever.passage(chunk.id, item.score)
+
+
+def _within_share(passages: Iterator[Passage], tokens: int) -> list[Passage]:
+    """Return the first passages that fit their share of a budget; none is cut."""
+    found, left = list[Passage](), int(tokens * _BESIDE_SHARE)
+    for passage in passages:
+        left -= items_cost([passage])
+        if left < 0:
+            break
+        found.append(passage)
+    return found
 
 
 def _fresh(retriever: Retriever, ranking: Sequence[tuple[str, float]], kept: Sequence[Passage],

@@ -2,6 +2,7 @@
 
 import pytest
 from banyan.agents.retrieval.evidence import answering_first, choose_evidence, item_key, relied_on
+from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.retrieval import Passage, Reflection, SubAnswer, SubQuery
 from banyan.text.tokens import estimate_tokens
 from banyan.tools.near_facts import near_facts
@@ -27,8 +28,24 @@ def retriever(tmp_path_factory, hashed_embedder):
                  attributes=[("Ada Byron", "birth_date", "1801")])
         base.put(kb, "ulm", f"Ulm lies on the Danube. {FILLER}", title="Ulm (city)",
                  entities={"Ulm": "Place", "Danube": "River"}, triples=[("Ulm", "lies_on", "Danube")])
+        _put_in_parts(kb, "guide", "Signs of frost are white edges,", "brown tips and soft stems.", "Water in spring.")
         base.finish(kb)
         yield Retriever(kb)
+
+
+def _put_in_parts(kb, document_id, *texts):
+    """A document with a chunk for each text."""
+    whole, chunks = "\n".join(texts), []
+    for ordinal, text in enumerate(texts):
+        start = whole.index(text)
+        chunks.append(Chunk(id=f"{document_id}{ordinal}", document_id=document_id, ordinal=ordinal, start=start,
+                            end=start + len(text), text=text, title="Guide"))
+    kb.documents.put(Document(id=document_id, title="Guide", text=whole, source="test"), chunks)
+    for chunk in chunks:
+        kb.extractions.save(chunk.id, "test", base.said([], [], []))
+    kb.schema_control.put_revisions_in_service()
+    kb.schema_control.write([chunk.id for chunk in chunks])
+    kb.refresh()
 
 
 def ranked(retriever, *documents: str) -> list[tuple[str, float]]:
@@ -87,6 +104,22 @@ def test_what_was_seen_is_not_shown_again_and_what_is_kept_comes_first(retriever
     again = chosen(retriever, ranking, kept=kept, seen=[item_key(item) for item in first[:2]])
     assert again[0] == kept[0]
     assert [item.document for item in again[1:] if not item.statement] == ["ulm"]
+
+
+def test_what_stands_beside_a_kept_passage_comes_next_unless_it_was_shown(retriever):
+    def texts(seen):
+        kept = [retriever.passage("guide1", 0.5)]
+        items = chosen(retriever, ranked(retriever, "ulm"), "What does frost do?", kept=kept, seen=["guide1", *seen])
+        return [item.text for item in items if not item.statement and item.document == "guide"]
+
+    assert texts([]) == ["brown tips and soft stems.", "Water in spring.", "Signs of frost are white edges,"]
+    assert texts(["guide2"]) == ["brown tips and soft stems.", "Signs of frost are white edges,"]
+
+
+def test_no_passage_of_another_document_stands_beside_one(retriever):
+    ends = [retriever.passage(key, 0.5) for key in ("guide0", "guide2")]
+    items = chosen(retriever, [], "What does frost do?", kept=ends, seen=["guide0", "guide2"])
+    assert [item.chunk_id for item in items if not item.statement] == ["guide0", "guide2", "guide1"]
 
 
 @pytest.mark.parametrize("tokens", [150, 400, 700, 1500])
