@@ -35,7 +35,7 @@ def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, 
         allowed = 1 + (len(word) >= _LONG)
         near = process.extract(folded, index.name_words, scorer=Levenshtein.distance, score_cutoff=allowed, limit=2)
         near = [item for item in near if item[0][0] == folded[0]]
-        if near and (len(near) == 1 or near[0][1] < near[1][1]):
+        if near and near[0][1] and (len(near) == 1 or near[0][1] < near[1][1]):
             replaced[word] = near[0][0].capitalize()
     for word, meant in replaced.items():
         question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
