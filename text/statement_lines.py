@@ -36,7 +36,7 @@ def has_statement(text: str, document: str = "", repeated: Mapping[str, str] | N
 def repeated_lines(documents: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the lines that several documents repeat, by hash, each with the one document that is read for it.
 
-    That is the first by id, so that the result is a function of the documents and nothing is lost.
+    That is the first by id, so the result depends only on the documents, and nothing is lost.
 
     Args:
         documents: ids and texts.
