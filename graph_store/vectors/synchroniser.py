@@ -12,6 +12,7 @@ from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
 from .generations import VectorGenerations
+from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .store import Kind, Put, VectorStore
 
 
@@ -40,7 +41,7 @@ class VectorSynchroniser:
         Raises:
             EmbeddingMismatchError: they come from another.
         """
-        stored = self._db.get_meta("embedding")
+        stored = self._db.get_meta(RECORD)
         if stored is None:
             return
         name, _, fingerprint = stored.partition("\n")
@@ -88,6 +89,8 @@ class VectorSynchroniser:
             return False
         self._generation = self._generations.current()
         self.store.move(self._generations.open(self._generation))
+        if isinstance(self._embedder, LedgerEmbedder):
+            self._embedder.reread()
         self._reconcile = True
         return True
 
@@ -124,7 +127,7 @@ class VectorSynchroniser:
                 return
             self._empty()
         self._generations.drop_others()
-        self._note_embedding()
+        record_model(self._db, self._embedder)
         if self._reconcile:
             self._compare()
         else:
@@ -191,14 +194,11 @@ class VectorSynchroniser:
             self._reconcile = True
             raise
         with self._db.transaction():
-            self._note_embedding()
+            record_model(self._db, self._embedder)
             self._note(state)
             self._generations.put_in_service(number)
         self._generation = number
         self._graph.touched = Touched()
-
-    def _note_embedding(self) -> None:
-        self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
 
     def _changes(self, touched: Touched) -> tuple[list[Put], list[tuple[Kind, list[str]]]]:
         """The vectors to store and those to drop, because a part of the graph changed."""
