@@ -15,7 +15,7 @@ from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.models import EmbeddingModels
+from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.errors import BanyanError
 from ..tools.retriever import Retriever
 

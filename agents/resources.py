@@ -28,8 +28,8 @@ from ..ingest.fetching import Address
 from ..ingest.limits import MEGABYTE, Limits
 from ..ingest.loaders import OnFailure, load_documents
 from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name
 from ..models.embedding.loading import load_embedder
-from ..models.embedding.models import EmbeddingModels, chooses, default_name
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranking.loading import load_reranker

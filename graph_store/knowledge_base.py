@@ -12,7 +12,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.models import EmbeddingModels, fitting_model
+from ..models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..runtime.collection import at_rest
 from ..schemas.chroma_server import ChromaServer
 from ..schemas.documents import Chunk

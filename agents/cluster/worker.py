@@ -20,8 +20,8 @@ from ...ingest.failures import UnreadableError
 from ...ingest.limits import Limits
 from ...ingest.reading_process import ReadingProcess
 from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors
+from ...models.embedding.embedding_models import EmbeddingModels, default_name
 from ...models.embedding.loading import load_embedder
-from ...models.embedding.models import EmbeddingModels, default_name
 from ...models.llm.capability import Form
 from ...models.llm.endpoint import Messages, Reply, SendIn, open_client
 from ...models.parsing.parser import Parser

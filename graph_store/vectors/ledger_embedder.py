@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from ...config import DEFAULT_EMBEDDING_MODEL
 from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries
-from ...models.embedding.models import EmbeddingModels, fitting_model
+from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..ledger.database import Database
 
 RECORD = "embedding"

@@ -2,7 +2,7 @@
 
 from ...config import AUTO_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL, Settings
 from .embedder import Embedder, EmbeddingError, InstructedEmbedder, is_served
-from .models import default_name
+from .embedding_models import default_name
 from .multilingual import MultilingualEmbedder
 
 

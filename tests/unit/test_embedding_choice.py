@@ -8,7 +8,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.errors import EmbeddingMismatchError
 from banyan.graph_store.integrity.status import status_of
-from banyan.models.embedding import models
+from banyan.models.embedding import embedding_models as models
 from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder
 from banyan.schemas.retrieval import SubQuery
 
