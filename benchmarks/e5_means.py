@@ -1,7 +1,8 @@
 """Computes what the vectors of the multilingual model share (`models/embedding/e5_means.json`).
 
-The sample is the sentences of our examples, sentences in fifteen other languages, and some names and labels: none of what
-is measured. Scripts with a dozen of them have a mean of their own. Run `python benchmarks/e5_means.py` after another release of the model.
+The sample is the sentences of our examples, sentences in fifteen other languages, and some names and labels: none of
+what is measured. Scripts with a dozen of them have a mean of their own. Run `python benchmarks/e5_means.py` after
+another release of the model.
 """
 
 import json

@@ -35,11 +35,11 @@ def is_installed() -> bool:
 
 
 class MultilingualEmbedder:
-    """multilingual-e5-small, which knows a hundred languages (384 dimensions, long texts as the mean of their parts).
+    """multilingual-e5-small, which knows a hundred languages; a long text's vector is the mean of its parts'.
 
     The model was trained with "query: " before questions and "passage: " before all else. All its vectors share most of
-    their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer to
-    whatever is in its own script than to its answer in another. So the mean of a text's script is taken out of its
+    their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer
+    to whatever is in its own script than to its answer in another. So the mean of a text's script is taken out of its
     vector. That is the same whatever is encoded beside it.
     """
 
