@@ -27,19 +27,20 @@ class LedgerEmbedder:
     Until a model is chosen, for the documents of the first build, there are no vectors, and MiniLM compares labels.
     """
 
-    def __init__(self, models: EmbeddingModels, database: Database, name: str = "", *, queries: bool = False) -> None:
+    def __init__(self, models: EmbeddingModels, database: Database, name: str = "",
+                 passages: "LedgerEmbedder | None" = None) -> None:
         """Look nothing up yet.
 
         Args:
             models: those of the process.
             database: the ledger.
             name: of the model, if it is not the one that the ledger names, as while all is embedded again.
-            queries: encode questions; else everything else.
+            passages: the embedder of passages, to encode questions by its model.
         """
         self._models = models
         self._db = database
         self._name = name
-        self._queries = queries
+        self._passages = passages
 
     def choose(self, texts: Iterable[str]) -> None:
         """Choose the model by a sample of documents, and record it, unless one is recorded."""
@@ -53,7 +54,7 @@ class LedgerEmbedder:
     @property
     def queries(self) -> "LedgerEmbedder":
         """The embedder of questions."""
-        return LedgerEmbedder(self._models, self._db, self._name, queries=True)
+        return LedgerEmbedder(self._models, self._db, passages=self)
 
     @property
     def name(self) -> str:
@@ -76,10 +77,11 @@ class LedgerEmbedder:
 
     @property
     def _model(self) -> Embedder:
+        if self._passages is not None:
+            return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
         self._name = self._name or recorded_model(self._db)
         try:
-            model = self._models.named(self._name or DEFAULT_EMBEDDING_MODEL)
+            return self._models.named(self._name or DEFAULT_EMBEDDING_MODEL)
         except EmbeddingError as error:
             raise EmbeddingError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
                                  ) from error
-        return as_queries(model) if self._queries else model

@@ -9,7 +9,7 @@ from banyan.config import Settings
 from banyan.graph_store.errors import EmbeddingMismatchError
 from banyan.graph_store.integrity.status import status_of
 from banyan.models.embedding import embedding_models as models
-from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder
+from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder, as_queries
 from banyan.schemas.retrieval import SubQuery
 
 from ..conftest import load_test_module
@@ -140,3 +140,14 @@ def test_vectors_of_the_model_before_are_forgotten():
     model.name, model.fingerprint = "two", "two-128"
     assert (remembering.encode(["a"]) != before).any()
     assert (remembering.name, remembering.fingerprint) == ("two", "two-128")
+
+
+def test_a_writer_that_is_open_goes_by_what_another_process_chose(home):
+    with home.resources() as resources, home.resources(embedding_model=MINILM) as other:
+        home.build(resources, "kb", CHINESE)
+        other.reindex("kb")
+        home.build(resources, "kb", ENGLISH)
+        kb = resources.knowledge_base("kb")
+        assert (kb.embedder.name, as_queries(kb.embedder).name) == (MINILM, MINILM)
+        writer = resources.runs.knowledge_base("kb")
+        assert (writer.embedder.name, as_queries(writer.embedder).name) == (MINILM, MINILM)
