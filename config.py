@@ -25,7 +25,10 @@ from .schemas.endpoint_url import EndpointUrl
 from .schemas.errors import BanyanError
 from .schemas.issuer_url import IssuerUrl
 
+AUTO_EMBEDDING_MODEL = "auto"
+"""Chosen by the documents of a knowledge base from the two that are bundled."""
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
+MULTILINGUAL_EMBEDDING_MODEL = "multilingual-e5-small"
 OPENAI = "openai:"
 """What the names of OpenAI's own models begin with where no other endpoint is set."""
 
@@ -100,8 +103,9 @@ class Settings(BaseSettings):
                                                                                            "standard error")
     log_format: Literal["text", "json"] = Field("text", description="how: lines to read, or JSON lines")
 
-    embedding_model: str = Field(DEFAULT_EMBEDDING_MODEL, description="any sentence-transformers model on this "
-                                                                         "machine, or `use-multilingual`")
+    embedding_model: str = Field(AUTO_EMBEDDING_MODEL, description="`auto`: `all-MiniLM-L6-v2` where the first build's "
+                                 "documents are English, else `multilingual-e5-small`; one of these, or any "
+                                 "sentence-transformers model on this machine")
     embedding_base_url: EndpointUrl | None = Field(None, description="OpenAI-compatible endpoint that has this model; "
                                                    "none: it is on this machine, or OpenAI's if it begins with "
                                                    "`openai:`")
@@ -260,4 +264,5 @@ def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
                                 "one, or unset one")
 
 
-__all__ = ["DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "OPENAI", "LlmStep", "Settings", "SettingsError"]
+__all__ = ["AUTO_EMBEDDING_MODEL", "DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "MULTILINGUAL_EMBEDDING_MODEL", "OPENAI",
+           "LlmStep", "Settings", "SettingsError"]

@@ -15,6 +15,7 @@ from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
 from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.errors import BanyanError
 from ..tools.retriever import Retriever
 
@@ -30,12 +31,13 @@ class Readers:
     Those used longest ago are let go of, so that descriptors, threads and memory do not grow with their number.
     """
 
-    def __init__(self, settings: Settings, embedder: Callable[[], Embedder], forgotten: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
+                 forgotten: Callable[[str], None]) -> None:
         """Nothing is opened yet.
 
         Args:
             settings: where knowledge bases are.
-            embedder: gives the embedding model when it is first needed.
+            embedder: gives the embedding model when it is first needed, or those of which each has its own.
             forgotten: told the name of each knowledge base that is let go of.
         """
         self._forgotten = forgotten

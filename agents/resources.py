@@ -27,6 +27,7 @@ from ..ingest.fetching import Address
 from ..ingest.limits import MEGABYTE, Limits
 from ..ingest.loaders import OnFailure, load_documents
 from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name
 from ..models.embedding.loading import load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
@@ -70,24 +71,30 @@ class Resources:
         """
         self.settings = settings or Settings()
         self._embedder = embedder
+        self._models = EmbeddingModels(self.settings, self._load_embedder)
         self.own_embedder = embedder is not None
         self._reranker = reranker
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
         self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], tuple[Calls, Reasoner]]] = {}
         self.spending = Spending(self.settings)
-        self.readers = Readers(self.settings, lambda: self.embedder, self._forget)
+        self.readers = Readers(self.settings, lambda: self.embedding, self._forget)
         self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases, self._forget)
         # Of the models alone: while it is held, neither readers nor runs are asked for anything.
         self._lock = threading.RLock()
 
     @property
     def embedder(self) -> Embedder:
-        """The embedding model."""
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = load_embedder(self.settings)
-            return self._embedder
+        """The embedding model of what belongs to no knowledge base."""
+        return self._embedder or self._models.named(default_name(self.settings))
+
+    @property
+    def embedding(self) -> Embedder | EmbeddingModels:
+        """The embedding model of all knowledge bases; with `auto` those of which each has its own."""
+        return self._models if chooses(self.settings) and self._embedder is None else self.embedder
+
+    def _load_embedder(self, settings: Settings) -> Embedder:
+        return load_embedder(settings)
 
     @property
     def reranker(self) -> Reranker | None:
@@ -152,7 +159,7 @@ class Resources:
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
         layout = Layout.by(self.settings, name)
-        return KnowledgeBase(layout if create else layout.require(), self.embedder, create=create,
+        return KnowledgeBase(layout if create else layout.require(), self.embedding, create=create,
                              any_embedding=any_embedding)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
@@ -336,7 +343,11 @@ class Resources:
             return kb.tree.build_view(spec)
 
     def reindex(self, name: str) -> None:
-        """Derive everything from the ledger again, with the embedding model in use."""
+        """Derive everything from the ledger again, with the embedding model that the settings name.
+
+        With `auto` it is chosen again, by the documents as they are now.
+        """
+        self.runs.forget(name)  # a writer that is open has the model before
         try:
             with self.runs.single_step(name, any_embedding=True) as kb:
                 reindex(kb, self.reasoner(name))

@@ -33,7 +33,7 @@ _COMMANDS = {
     "verify": ("knowledge_base", _CARE,
                "Check a knowledge base against its invariants; exits 1 if something is wrong."),
     "reindex": ("knowledge_base", _CARE,
-                "Rebuild graph, vectors and tree from the ledger, with the current embedding model."),
+                "Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name."),
     "backup": ("transfer", _CARE, "Write a knowledge base to one file, even while a build runs."),
     "restore": ("transfer", _CARE, "Create a knowledge base from a backup, under any name, without calling an LLM."),
     "audit": ("audit", _CARE, "List who changed which knowledge base, and who created and revoked keys."),

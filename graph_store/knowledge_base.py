@@ -12,6 +12,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..runtime.collection import at_rest
 from ..schemas.chroma_server import ChromaServer
 from .edits import Editing
@@ -36,6 +37,7 @@ from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
 from .resolution.synchroniser import ResolutionSynchroniser
+from .vectors.ledger_embedder import LedgerEmbedder
 from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
 from .vectors.text_cache import CachedEmbedder
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from .tree.synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
+_SAMPLE = 512
+"""Chunks that the embedding model is chosen by: those with the lowest ids, which are hashes of what they hold."""
 _READER_MAKES_UP = 600.0
 """Seconds that a writer waits for a reader, which may have to embed all that others wrote."""
 
@@ -63,15 +67,16 @@ class KnowledgeBase:
     `communities`, `calls`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`, `reliability`.
     """
 
-    def __init__(self, layout: Layout, embedder: Embedder, *, create: bool = False,
+    def __init__(self, layout: Layout, embedder: Embedder | EmbeddingModels, *, create: bool = False,
                  any_embedding: bool = False) -> None:
         """Open an existing or a new knowledge base.
 
         Args:
             layout: where it is.
-            embedder: the embedding model.
+            embedder: the embedding model, or those from which each knowledge base has its own.
             create: make it, if there is none.
-            any_embedding: open it even if its vectors come from another model, to reindex it.
+            any_embedding: open it even if its vectors come from another model, to reindex it; one that has its own
+                gets the one that fits its documents as they are now.
 
         Raises:
             UnknownKnowledgeBaseError: there is none, and it is not to be made.
@@ -82,11 +87,13 @@ class KnowledgeBase:
         if create and isinstance(layout.ledger, Path):
             layout.make("")
         self.layout = layout
-        self.embedder = embedder
         self.database = Database(layout.ledger, create=create)
         if self.database.identity:
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
+        if isinstance(embedder, EmbeddingModels):
+            embedder = LedgerEmbedder(embedder, self.database, fitting_model(self._sample()) if any_embedding else "")
+        self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
         self.entities = AliasTable(self.database)
@@ -136,7 +143,7 @@ class KnowledgeBase:
         return cls(Layout.of(home, name, server, database), embedder, create=True)
 
     @classmethod
-    def open(cls, home: Path, name: str, embedder: Embedder, *, any_embedding: bool = False,
+    def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
              server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
         """Open an existing knowledge base, bringing its derived files up to date where that is due; see `create`.
 
@@ -379,6 +386,15 @@ class KnowledgeBase:
         if self.vector_synchroniser.moved():
             self.ledger_graph.unload()
         self.ledger_graph.refresh()
+
+    def choose_embedding(self) -> None:
+        """Choose the embedding model by the documents, where that is still to be done."""
+        if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self._sample):
+            self.vector_synchroniser.follow_model()
+
+    def _sample(self) -> list[str]:
+        ids = sorted(self.documents.of_chunks())[:_SAMPLE]
+        return [chunk.text for chunk in self.documents.chunks(ids)]
 
     def version(self) -> Version:
         """Changes whenever facts, vectors, communities or schema do, or all was reindexed or restored."""

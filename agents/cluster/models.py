@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...config import Settings
-from ...models.embedding.embedder import Embedder, Vectors, encode_distinct
+from ...models.embedding.embedder import Embedder, Vectors, as_queries, encode_distinct
 from ...models.llm.capability import Form
 from ...models.llm.endpoint import Endpoint, Messages, Reply, SendIn
 from ...models.llm.reasoner import limited_endpoint
 from ...models.parsing.parser import Parser
 from ...models.rules.reasoner import RulesReasoner
 from ...runtime.event_loop import process_loop
+from ...schemas.errors import BanyanError
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from .workers import MOST_LOST, WorkerLostError, Workers, lost_too_many
@@ -95,6 +96,11 @@ class ClusterEmbedder:
             return self._embedder.encode(texts)
         return encode_distinct(texts, self._encode)
 
+    @property
+    def queries(self) -> Embedder:
+        """The embedder of questions, which are few: they are encoded here."""
+        return as_queries(self._embedder)
+
     def _encode(self, texts: list[str]) -> Vectors:
         # Texts of about one length are encoded fastest together.
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
@@ -102,7 +108,9 @@ class ClusterEmbedder:
         parts = [order[start:start + size] for start in range(0, len(order), size)]
         vectors = np.empty((len(texts), self.dimension), np.float32)
         encoded = self._workers.ahead(([texts[row] for row in part] for part in parts),
-                                      partial(self._workers.compute, "encode"))
+                                      partial(self._workers.compute, "encode", self.name, self.fingerprint))
         for part, rows in zip(parts, encoded, strict=True):
+            if isinstance(rows, BanyanError):
+                raise rows
             vectors[part] = rows
         return vectors

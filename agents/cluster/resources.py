@@ -32,7 +32,7 @@ def cluster_resources(resources: Resources) -> Iterator[Resources]:
     """
     embedding = workers_embedding(resources)
     with (started(resources.settings, resources.limits, embedding) as workers,
-          ClusterResources(resources.settings, resources.embedder, workers, embeds=bool(embedding)) as on_cluster):
+          ClusterResources(resources, workers, embeds=bool(embedding)) as on_cluster):
         yield on_cluster
 
 
@@ -48,10 +48,13 @@ def workers_embedding(resources: Resources) -> str:
 class ClusterResources(Resources):
     """As `Resources`, with the work of a build done by workers."""
 
-    def __init__(self, settings: Settings, embedder: Embedder, workers: Workers, *, embeds: bool) -> None:
-        super().__init__(settings, ClusterEmbedder(embedder, workers) if embeds else embedder)
+    def __init__(self, resources: Resources, workers: Workers, *, embeds: bool) -> None:
+        super().__init__(resources.settings, None if embeds else resources.embedder)
         self._workers = workers
         self._embeds = embeds
+
+    def _load_embedder(self, settings: Settings) -> Embedder:
+        return ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
     @property
     def extractions_at_once(self) -> int:

@@ -19,7 +19,8 @@ from ...ingest.content import Content
 from ...ingest.failures import UnreadableError
 from ...ingest.limits import Limits
 from ...ingest.reading_process import ReadingProcess
-from ...models.embedding.embedder import Embedder, Vectors
+from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors
+from ...models.embedding.embedding_models import EmbeddingModels, default_name
 from ...models.embedding.loading import load_embedder
 from ...models.llm.capability import Form
 from ...models.llm.endpoint import Messages, Reply, SendIn, open_client
@@ -65,7 +66,7 @@ class Worker:
             if self._settings.uses_llm:
                 await self._client(self._settings.model_of("extract"))
             return await asyncio.to_thread(
-                lambda: Ready(version(PACKAGE), self._embedder.fingerprint if self._embeds else ""))
+                lambda: Ready(version(PACKAGE), self._default.fingerprint if self._embeds else ""))
         except BanyanError as error:
             return error
 
@@ -93,9 +94,19 @@ class Worker:
         except BanyanError as error:
             return error
 
-    async def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts."""
-        return await asyncio.to_thread(self._embedder.encode, texts)
+    async def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors | BanyanError:
+        """The vectors of some texts, by a model of the same weights as where they were asked for."""
+        try:
+            return await asyncio.to_thread(self._encode, model, fingerprint, texts)
+        except BanyanError as error:
+            return error
+
+    def _encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
+        embedder = self._models.named(model)
+        if embedder.fingerprint != fingerprint:
+            raise EmbeddingError(f"a worker of the Ray cluster has other files of the embedding model {model!r}: have "
+                                 "the same everywhere")
+        return embedder.encode(texts)
 
     async def chunk(self, documents: Sequence[Document]) -> list[tuple[Document, list[Chunk]]]:
         """Documents with their chunks."""
@@ -115,9 +126,13 @@ class Worker:
             except UnreadableError as error:
                 return error
 
+    @property
+    def _default(self) -> Embedder:
+        return self._models.named(default_name(self._settings))
+
     @cached_property
-    def _embedder(self) -> Embedder:
-        return load_embedder(self._settings)
+    def _models(self) -> EmbeddingModels:
+        return EmbeddingModels(self._settings, load_embedder)
 
     @cached_property
     def _reasoner(self) -> RulesReasoner:

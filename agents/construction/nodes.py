@@ -121,6 +121,7 @@ class Nodes:
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             self._store_documents(kb, distinct(given, documents, failures))
             _store_recorded(kb, records)
+            kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
             total = _total(kb)

@@ -54,7 +54,10 @@ def delete(document: Annotated[str, typer.Argument(help="The document's id.")], 
 
 @app.command()
 def reindex(kb: Kb) -> None:
-    """Rebuild graph, vectors and tree from the ledger, with the current embedding model."""
+    """Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name.
+
+    With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
+    """
     with opened() as resources, err.status("reindexing"):
         resources.reindex(kb)
     out.print("done")

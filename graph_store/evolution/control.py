@@ -139,7 +139,7 @@ class SchemaControl:
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
         types = decided_types(self._edits.in_force())
-        key = schema.model_dump_json(), tuple(types.items())
+        key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
         if key not in self._prepared:
             self._prepared[key] = Bounds(schema, self._similar(schema), types)
         return self._prepared[key]

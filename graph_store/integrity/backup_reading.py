@@ -9,6 +9,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.version import published
+from ..vectors.ledger_embedder import recorded_model
 from .verify import unsound
 from .verify_ledger import foreign_objects
 
@@ -64,7 +65,7 @@ def _check(apart: Layout) -> str:
                 raise _error("its ledger is none")
         with closing(Database(apart.ledger_file)) as database:
             problems = [*database.problems(), *foreign_objects(database)]
-            embedding = str(database.get_meta("embedding") or "").partition("\n")[0]
+            embedding = recorded_model(database)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
         raise _error(f"its ledger cannot be read ({error})") from error
     except LedgerDamagedError as error:

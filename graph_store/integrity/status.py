@@ -6,6 +6,7 @@ from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from ..knowledge_base import KnowledgeBase
 from ..ledger.accounts import Spent, StepTokens, total
+from ..vectors.ledger_embedder import recorded_model
 
 DEAREST = 10
 """Documents shown with what they cost."""
@@ -62,7 +63,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
-        embedding_model=(kb.database.get_meta("embedding") or "").partition("\n")[0],
+        embedding_model=recorded_model(kb.database),
         vectors_trusted=dict(kb.reliability.current().by_script))
 
 

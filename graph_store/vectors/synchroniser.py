@@ -13,6 +13,7 @@ from ..ledger.database import Database
 from ..ledger.documents import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
+from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
 from .store import Kind, Put, VectorStore
 
@@ -42,7 +43,7 @@ class VectorSynchroniser:
         Raises:
             EmbeddingMismatchError: they come from another.
         """
-        stored = self._db.get_meta("embedding")
+        stored = self._db.get_meta(RECORD)
         if stored is None:
             return
         name, _, fingerprint = stored.partition("\n")
@@ -82,9 +83,16 @@ class VectorSynchroniser:
         if self._epoch == epoch(self._db):
             return False
         self._epoch = epoch(self._db)
-        self.store.close()
         self._suspect = True
+        if isinstance(self._embedder, LedgerEmbedder):
+            self._embedder.reread()
+        self.follow_model()
         return True
+
+    def follow_model(self) -> None:
+        """Move to the collections of the model in use, which may have been chosen after these were opened."""
+        self.store.close()
+        self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
     def is_behind(self) -> bool:
         """Whether the vectors do not reflect the graph, or are lost."""
@@ -139,7 +147,7 @@ class VectorSynchroniser:
 
     def _note_embedding(self) -> None:
         if not self._db.is_frozen:
-            self._db.set_meta("embedding", f"{self._embedder.name}\n{self._embedder.fingerprint}")
+            record_model(self._db, self._embedder)
 
     def _compare(self) -> None:
         """Embed and drop what the ids of graph and store differ in."""

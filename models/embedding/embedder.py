@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from cachetools import LRUCache
@@ -50,6 +50,15 @@ class Embedder(Protocol):
         """
 
 
+@runtime_checkable
+class Instructed(Protocol):
+    """An `Embedder` of a model that encodes questions otherwise than all else."""
+
+    @property
+    def queries(self) -> Embedder:
+        """The embedder of questions."""
+
+
 class RememberingEmbedder:
     """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
 
@@ -58,19 +67,36 @@ class RememberingEmbedder:
 
     def __init__(self, embedder: Embedder, kept: int) -> None:
         """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
-        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
         self._embedder = embedder
         self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
+        self._made_by = ""
         self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """See `Embedder.name`."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder.dimension`."""
+        return self._embedder.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """See `Embedder.fingerprint`."""
+        return self._embedder.fingerprint
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
         with self._lock:
+            self._forget_others()
             self._vectors.update(vectors)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
         with self._lock:
+            self._forget_others()
             vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
             new = [text for text in dict.fromkeys(texts) if text not in vectors]
             if new:
@@ -78,6 +104,12 @@ class RememberingEmbedder:
                 self._vectors.update(made)
                 vectors |= made
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
+
+    def _forget_others(self) -> None:
+        """Drop the vectors of another model: that of a knowledge base is chosen when its documents are known."""
+        if self._made_by != self._embedder.fingerprint:
+            self._vectors.clear()
+            self._made_by = self._embedder.fingerprint
 
 
 class InstructedEmbedder:
@@ -113,7 +145,7 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
 
 def as_queries(embedder: Embedder) -> Embedder:
     """The embedder as it encodes questions: another only for models that are instructed."""
-    return embedder.queries if isinstance(embedder, InstructedEmbedder) else embedder
+    return embedder.queries if isinstance(embedder, Instructed) else embedder
 
 
 def is_served(settings: Settings) -> bool:

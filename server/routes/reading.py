@@ -30,7 +30,7 @@ async def ready(service: Serving) -> Ready:
     if not service.ready:
         raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
-    return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=settings.embedding_model)
+    return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
 
 
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])

