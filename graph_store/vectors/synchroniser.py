@@ -35,7 +35,7 @@ class VectorSynchroniser:
         self._embedder = embedder
         self._epoch = epoch(database)
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
-        self._suspect = False
+        self._suspect = self._is_unchecked = False
 
     def check_embedding(self) -> None:
         """Check that the vectors come from the model in use, or that there are none.
@@ -69,14 +69,18 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def take_over(self) -> None:
-        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
+        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read."""
+        self._suspect = self._is_unchecked = True
+
+    def _clear_if_damaged(self) -> None:
+        """Remove vectors that cannot be read. Called before the first are written: documents are stored by then.
 
         Raises:
             Exception: what cannot be read cannot be removed either.
         """
-        self._suspect = True
-        if self._extractions.position() and not self.store.collections.is_sound():
+        if self._is_unchecked and self._extractions.position() and not self.store.collections.is_sound():
             self.store.collections.clear()
+        self._is_unchecked = False
 
     def moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base."""
@@ -111,6 +115,7 @@ class VectorSynchroniser:
         Raises:
             Exception: it could not be done, say because the disk is full; `sync` does it.
         """
+        self._clear_if_damaged()
         self._note_embedding()
         stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
         for new in (_entities(stated, stated.entity_ids()), *_edges(stated, stated.edges()), self._chunks(chunk_ids)):
@@ -123,6 +128,7 @@ class VectorSynchroniser:
         Raises:
             Exception: it could not be done, say because the disk is full; the next call does it.
         """
+        self._clear_if_damaged()
         self._note_embedding()
         if self._suspect or not self.store.collections.marked(self._state()):
             self._compare()

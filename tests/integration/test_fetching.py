@@ -103,7 +103,7 @@ def test_a_password_in_an_address_is_not_sent(site):
     site.asked.clear()
     documents, (reason,) = load(site, "/ulm".replace("/ulm", "@127.0.0.1/ulm"))
     assert documents == {}
-    assert "a user or password" in reason
+    assert "contains a user or a password" in reason
     assert site.asked == []
 
 
