@@ -49,7 +49,7 @@ def reply(request: Json) -> str:
     user = request["messages"][1]["content"]
     steps: dict[str, Callable[[list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "decomposition": _decompose, "reflection": _reflect,
-        "answer": _answer, "question": _condense}
+        "answer": _answer, "question": _condense, "same": lambda _: {"same": []}}
     found = steps[request["response_format"]["json_schema"]["name"]](_FENCED.findall(user))
     return '<think>{"entities": [["Baron Vex", "Overlord"]]}</think>' + json.dumps(found, ensure_ascii=False)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
@@ -39,6 +38,8 @@ def damaged_graph(path: Path) -> Iterator[str]:
 
 def graph(kb: KnowledgeBase) -> Iterator[Problem]:
     """The graph's file, where it is of this state, is what a fresh pass over the ledger makes."""
+    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+
     if nx.node_link_data(kb.tree_graph(), edges="edges") != nx.node_link_data(kb.fresh_tree_graph(), edges="edges"):
         yield Problem(what="the graph's file is not what the ledger's rows give", fix=REINDEX)
 

@@ -204,7 +204,7 @@ def test_nothing_that_listens_is_a_clear_error_at_once(tmp_path, endpoint):
 def test_a_request_that_is_refused_fails_alone(tmp_path, endpoint):
     endpoint.fault = lambda request: Fault("status", 400) if "polonium" in str(request).lower() else None
     banyan = commands(tmp_path, endpoint)
-    report = banyan("build", ENGLISH, "--kb", "kb", "--json").report
+    report = banyan("build", ENGLISH, "--kb", "kb", "--schema", "general", "--json").report
     assert report["stopped"] == ""
     assert 0 < report["chunks_failed"] < report["chunks"]
 
@@ -330,7 +330,7 @@ def test_the_key_is_in_no_log_and_no_file(tmp_path, endpoint):
         assert done.returncode == (0 if key == KEY else 1), done.stderr
         said += done.stdout + done.stderr
     lines = [json.loads(line) for line in said.splitlines() if line.startswith('{"time"')]
-    assert {"extract", "summarise", "answer"} <= {line.get("step") for line in lines if line.get("event") == "call"}
+    assert {"extract", "summarise", "reflect"} <= {line.get("step") for line in lines if line.get("event") == "call"}
     assert "EndpointDown" in {line.get("outcome") for line in lines}
     assert "***" in said, "the server repeats the key, or this shows nothing"
     assert KEY not in said

@@ -167,7 +167,7 @@ class TestAdding:
     def test_what_persons_decide_on_waits_for_a_decision(self, empty):
         """A document that an agent adds does not let a schema grow that persons keep to themselves."""
         server = mcp_server(empty, knowledge_base="chess", decides=True)
-        called(server, ("add_document", {"document": "otto.md", "text": PLAYER.format("Otto")}))
+        called(server, ("add_document", {"document": "ines.md", "text": "Ines Falk was born in Graz."}))
         with empty.runs.step("chess", "test") as kb:
             kb.schema_control.set_policy("off")
         empty.runs.finish("chess", "test")

@@ -72,7 +72,7 @@ def running(client, endpoint, kb, documents=CHESS):
 
 def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, servers):
     first, second, third = clients
-    waiting = rest.built(first, "chess", CHESS, review="true")
+    waiting = rest.built(first, "chess", CHESS, review="true", schema="general")
     assert waiting["state"] == "waiting"
     for client in clients:
         assert client.get("/api/builds").json()["items"] == [waiting]

@@ -155,7 +155,7 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
 
 def test_a_build_that_waits_is_decided_on_by_way_of_the_other_process(both):
     with both(0) as first:
-        waiting = rest.built(first, "reviewed", CHESS, review="true")
+        waiting = rest.built(first, "reviewed", CHESS, review="true", schema="general")
     assert waiting["state"] == "waiting"
     decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
     with both(1) as second:

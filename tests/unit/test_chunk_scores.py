@@ -71,22 +71,28 @@ def test_what_is_off_has_no_say(index):
     nothing = Switches(dense=False, lexical=False)
     assert chunk_scores(index, query, [], 0.3, nothing).tolist() == [0.0] * len(TEXTS)
     only_communities = chunk_scores(index, query, found(narrow=0.9), 0.3, nothing)
-    np.testing.assert_allclose(only_communities, [0, 0, 0, 1, 1, 0])
+    np.testing.assert_allclose(only_communities, 0.9 ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
 
 
 # ---- communities ---------------------------------------------------------------------------------
 
 
 def test_a_community_scores_the_chunks_of_its_members_and_no_others(index):
-    assert community_scores(index, found(narrow=0.4)).tolist() == [0, 0, 0, 1, 1, 0]
-    assert community_scores(index, found(wide=0.4)).tolist() == [1, 1, 0, 1, 0, 0]
-    assert community_scores(index, found(empty=0.4)).tolist() == [0] * len(TEXTS)
+    assert community_scores(index, found(narrow=1)).tolist() == [0, 0, 0, 1, 1, 0]
+    assert community_scores(index, found(wide=1)).tolist() == [1, 1, 0, 1, 0, 0]
+    assert community_scores(index, found(empty=1)).tolist() == [0] * len(TEXTS)
+
+
+def test_communities_count_little_where_none_is_near(index):
+    near, far = (community_scores(index, found(narrow=score)).max() for score in (0.8, 0.1))
+    assert near == pytest.approx(0.8 ** 3)
+    assert far == pytest.approx(0.1 ** 3)
 
 
 def test_of_several_communities_the_best_counts_alone(index):
     both = community_scores(index, found(wide=0.4, narrow=0.8))
     # The fourth chunk is of both, and has no more than the fifth, which is of the better one.
-    np.testing.assert_allclose(both, [0.5, 0.5, 0, 1, 1, 0])
+    np.testing.assert_allclose(both, 0.8 ** 3 * np.array([0.5, 0.5, 0, 1, 1, 0]), rtol=1e-6)
     np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4)))
     np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4) + found(narrow=0.1)))
 
