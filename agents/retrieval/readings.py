@@ -26,8 +26,9 @@ class Readings:
         """Keep the state of a knowledge base for a new question; return its revision."""
         revision = "-".join(map(str, retriever.version))
         with self._lock:
-            kept, questions = self._open.get((name, revision), (retriever, 0))
-            self._open[name, revision] = kept, questions + 1
+            _, questions = self._open.get((name, revision), (retriever, 0))
+            # The newest reader of an equal state: the connection of an earlier one may have been lost.
+            self._open[name, revision] = retriever, questions + 1
         return revision
 
     def get(self, name: str, revision: str) -> Retriever | None:

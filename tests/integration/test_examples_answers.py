@@ -15,7 +15,9 @@ QUESTIONS = command_line.EXAMPLES / "questions.jsonl"
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """The report, and each question with its record."""
-    banyan = command_line.CommandLine(tmp_path_factory.mktemp("answers"))
+    # Both languages in one base would be embedded by the multilingual model, at ten passages a second.
+    banyan = command_line.CommandLine(tmp_path_factory.mktemp("answers"),
+                                      (("BANYAN_EMBEDDING_MODEL", "all-MiniLM-L6-v2"),))
     banyan("build", command_line.EXAMPLES / "en", command_line.EXAMPLES / "zh", "--kb", "examples", "--json")
     path = banyan.folder / "records.jsonl"
     report = banyan("eval", "qa", "--kb", "examples", "--questions", QUESTIONS, "--format", "generic",

@@ -90,3 +90,16 @@ def test_a_step_that_fails_keeps_others_from_nothing(shop):
             graph.invoke(asked)
         resources.scripted.answer = answer
         assert graph.invoke(asked)["messages"]
+
+
+def test_a_question_reads_by_the_newest_reader_of_its_state(shop):
+    """The connection of an earlier one may have been lost, and a question that failed by it never ends."""
+    with shop.resources() as resources:
+        earlier = resources.retriever("kb")
+        resources.readers.forget("kb")
+        later = resources.retriever("kb")
+        assert later is not earlier
+        readings = Readings()
+        revision = readings.begin("kb", earlier)
+        assert readings.begin("kb", later) == revision
+        assert readings.get("kb", revision) is later
