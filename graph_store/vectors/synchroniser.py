@@ -2,10 +2,11 @@
 
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.naming import relation_id, triple_id
-from ..errors import EmbeddingMismatchError
+from ..errors import EmbeddingMismatchError, VectorServerError
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.ledger_graph import LedgerGraph
 from ..layout import Layout
@@ -71,9 +72,11 @@ class VectorSynchroniser:
     def take_over(self) -> None:
         """Go on where another writer ended: there may be more vectors than it noted, or none that can be read."""
         self._suspect = self._is_unchecked = True
+        with suppress(VectorServerError):  # looked at again before the first are written: documents are stored by then
+            self._clear_if_damaged()
 
     def _clear_if_damaged(self) -> None:
-        """Remove vectors that cannot be read. Called before the first are written: documents are stored by then.
+        """Remove vectors that cannot be read.
 
         Raises:
             Exception: what cannot be read cannot be removed either.
