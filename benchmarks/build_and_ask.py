@@ -14,6 +14,7 @@ import random
 import re
 import resource
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +25,10 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors
+from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
 from banyan.models.embedding.loading import load_embedder
 from rich.console import Console
 from rich.table import Table
-from wrapped_embedder import WrappedEmbedder
 
 SEED = 42
 QUESTIONS = 50
@@ -59,6 +59,7 @@ class TimedEmbedder(WrappedEmbedder):
         super().__init__(embedder)
         self.seconds = 0.0
         self.texts = 0
+        self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Its vectors; one thread at a time, so that times do not count twice."""

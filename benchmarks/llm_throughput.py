@@ -14,6 +14,7 @@ import asyncio
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +25,11 @@ import llm_peer_lightrag
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors
+from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
 from banyan.models.embedding.loading import load_embedder
 from llm_world import KB, endpoint_apart, write_passages
 from rich.console import Console
 from rich.table import Table
-from wrapped_embedder import WrappedEmbedder
 
 CONCURRENCY = 32
 WARM = 40
@@ -42,6 +42,7 @@ class KeptTexts(WrappedEmbedder):
         """Wrap an embedder."""
         super().__init__(embedder)
         self.batches: list[list[str]] = []
+        self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Its vectors."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...config import Settings
-from ...models.embedding.embedder import Embedder, Vectors, as_queries, encode_distinct
+from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct
 from ...models.llm.capability import Form
 from ...models.llm.endpoint import Endpoint, Messages, Reply, SendIn
 from ...models.llm.reasoner import limited_endpoint
@@ -77,7 +77,7 @@ class ClusterRulesReasoner(RulesReasoner):
         return extraction
 
 
-class ClusterEmbedder:
+class ClusterEmbedder(WrappedEmbedder):
     """An `Embedder` whose large requests are divided among workers that have the same model.
 
     Args:
@@ -86,8 +86,7 @@ class ClusterEmbedder:
     """
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
-        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
-        self._embedder = embedder
+        super().__init__(embedder)
         self._workers = workers
 
     def encode(self, texts: Sequence[str]) -> Vectors:

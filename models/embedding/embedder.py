@@ -1,6 +1,7 @@
 """Embedding models: what turns texts into vectors."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Protocol, runtime_checkable
@@ -59,18 +60,12 @@ class Instructed(Protocol):
         """The embedder of questions."""
 
 
-class RememberingEmbedder:
-    """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
+class WrappedEmbedder(ABC):
+    """An `Embedder` that another one works for, whose model may change when it is chosen for the documents."""
 
-    Threads wait for each other, so that what several want at once is encoded once.
-    """
-
-    def __init__(self, embedder: Embedder, kept: int) -> None:
-        """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
+    def __init__(self, embedder: Embedder) -> None:
+        """Wrap an embedder."""
         self._embedder = embedder
-        self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
-        self._made_by = ""
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -86,6 +81,24 @@ class RememberingEmbedder:
     def fingerprint(self) -> str:
         """See `Embedder.fingerprint`."""
         return self._embedder.fingerprint
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.encode`."""
+
+
+class RememberingEmbedder(WrappedEmbedder):
+    """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
+
+    Threads wait for each other, so that what several want at once is encoded once.
+    """
+
+    def __init__(self, embedder: Embedder, kept: int) -> None:
+        """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
+        super().__init__(embedder)
+        self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
+        self._made_by = ""
+        self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
