@@ -42,6 +42,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import Retriever
 from .model_choice import AskStep
 from .readers import Readers
+from .reasoners import Reasoners
 from .runs import Runs
 from .spending import Spending
 from .thresholds import support_in, thresholds_in
@@ -76,11 +77,11 @@ class Resources:
         self._reranker = reranker
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
-        self._reasoners: dict[str, dict[tuple[tuple[str, str], ...], tuple[Calls, Reasoner]]] = {}
+        self._reasoners = Reasoners(self._calls, self._make_reasoner)
         self.spending = Spending(self.settings)
-        self.readers = Readers(self.settings, lambda: self.embedding, self._forget)
-        self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases, self._forget)
-        # Of the models alone: while it is held, neither readers nor runs are asked for anything.
+        self.readers = Readers(self.settings, lambda: self.embedding, self._reasoners.forget)
+        self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases,
+                         self._reasoners.forget)
         self._lock = threading.RLock()
 
     @property
@@ -140,10 +141,9 @@ class Resources:
         Args:
             settings: those in use, with another LLM; whatever else differs is not followed everywhere.
         """
-        with self._lock:
-            self.settings = settings
-            self.spending.follow(settings)
-            self._reasoners.clear()
+        self.settings = settings
+        self.spending.follow(settings)
+        self._reasoners.clear()
 
     def bounds(self, schema: GraphSchema) -> Bounds:
         """A schema prepared for bounding as in a build, outside any knowledge base."""
@@ -178,24 +178,15 @@ class Resources:
             name: the knowledge base in whose ledger calls are accounted.
             models: of steps that ask another model than the settings name (see `model_choice`).
         """
-        chosen = tuple(sorted((models or {}).items()))
-        with self._lock:
-            made = self._reasoners.get(name, {}).get(chosen)
-        if made is None or made[0].gone:
-            calls = self._calls(name)
-            with self._lock:
-                reasoners = self._reasoners.setdefault(name, {})
-                # Another thread may have been quicker.
-                if (newest := reasoners.get(chosen)) is None or newest is made:
-                    newest = reasoners[chosen] = calls, self._make_reasoner(calls, chosen)
-                made = newest
-        return made[1]
+        return self._reasoners.get(name, models or {})
 
     def schema_writer(self, name: str) -> "SchemaWriter | None":
         """Return what proposes schemas and groups labels of a knowledge base; None where no model is set."""
+        if not self.settings.uses_llm:
+            return None
         from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
 
-        return SchemaWriter(self.settings, self._calls(name)) if self.settings.uses_llm else None
+        return SchemaWriter(self.settings, self._calls(name))
 
     @cached_property
     def finder(self) -> "Answers":
@@ -203,11 +194,6 @@ class Resources:
         from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
 
         return Answers(Parser(self.settings.spacy_pipelines))
-
-    def _forget(self, name: str) -> None:
-        """A knowledge base was let go of: its reasoners keep accounts through a connection to it."""
-        with self._lock:
-            self._reasoners.pop(name, None)
 
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
@@ -352,8 +338,7 @@ class Resources:
             with self.runs.single_step(name, any_embedding=True) as kb:
                 reindex(kb, self.reasoner(name))
         except BaseException:
-            with self._lock:
-                self._reasoners.pop(name, None)  # their connection to the ledger is closed
+            self._reasoners.forget(name)  # their connection to the ledger is closed
             raise
 
     # Whole knowledge bases.
@@ -394,8 +379,7 @@ class Resources:
         """Close every knowledge base."""
         self.readers.close()
         self.runs.close()
-        with self._lock:
-            self._reasoners.clear()
+        self._reasoners.clear()
 
     def __enter__(self) -> "Resources":
         return self
