@@ -1,7 +1,9 @@
 """Server-sent events, for all streams of the API."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -16,6 +18,25 @@ _FAREWELL = 3.0
 def event(name: str, data: Any) -> ServerSentEvent:
     """Return an event with JSON data."""
     return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
+
+
+@asynccontextmanager
+async def stopping_with(server: anyio.Event, stop: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `stop` if the server ends while the block runs.
+
+    Args:
+        server: set when the server ends.
+        stop: ends what the block waits for.
+    """
+    async def wait() -> None:
+        await server.wait()
+        stop()
+
+    waiting = asyncio.create_task(wait())
+    try:
+        yield
+    finally:
+        waiting.cancel()
 
 
 def event_stream(events: AsyncIterator[ServerSentEvent], stopping: anyio.Event | None = None) -> EventSourceResponse:

@@ -1,7 +1,6 @@
 """Questions, answered in one response or as a stream of events."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import anyio
 from fastapi import APIRouter, Request
@@ -10,13 +9,12 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from ..answers import AskAnswer
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
-from ..runs.questions import Question
+from ..runs.questions import GONE, Question
 from ..security.access import AFFORDABLE, Asking
 from ..service import Service, Serving
-from ..streaming import event, event_stream
+from ..streaming import event, event_stream, stopping_with
 
 router = APIRouter(prefix="/api", tags=["questions"])
-_GONE = "the client disconnected, or the server stopped, before the question was answered"
 
 
 @router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
@@ -29,7 +27,7 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
                 return AskAnswer(**item.data)
             if await request.is_disconnected():
                 break
-    raise UnavailableError(_GONE)
+    raise UnavailableError(GONE)
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
@@ -43,22 +41,14 @@ async def ask_stream(kb: KbName, question: Question, request: Request, service: 
 
 async def _events(kb: str, question: Question, request: Request, service: Service, client: str,
                   stopping: anyio.Event) -> AsyncIterator[ServerSentEvent]:
-    failure: Exception = UnavailableError(_GONE)
+    failure: Exception = UnavailableError(GONE)
     try:
-        async with service.questions.answering(client, kb, question) as events:
-            ending = asyncio.create_task(_stop(stopping, events.stop))
-            try:
-                async for item in events:
-                    yield event(item.event, item.data)
-                    if item.event == "answer":
-                        return
-            finally:
-                ending.cancel()
+        async with (service.questions.answering(client, kb, question) as events,
+                    stopping_with(stopping, events.stop)):
+            async for item in events:
+                yield event(item.event, item.data)
+                if item.event == "answer":
+                    return
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         failure = error
     yield event("error", error_told(failure, request).model_dump())
-
-
-async def _stop(stopping: anyio.Event, stop: Callable[[], None]) -> None:
-    await stopping.wait()
-    stop()

@@ -3,12 +3,12 @@
 `GET /v1/models` lists the knowledge bases that the key covers, `POST /v1/chat/completions` answers the last message.
 """
 
-import asyncio
 import json
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
@@ -27,13 +27,12 @@ from ...text.tokens import estimate_tokens
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
-from ..runs.questions import Question
+from ..runs.questions import GONE, Question
 from ..security.access import AFFORDABLE, Asking, Seeing, check_base, may
 from ..service import Service, Serving
-from ..streaming import event_stream
+from ..streaming import event_stream, stopping_with
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-_GONE = "the client disconnected, or the server stopped, before the question was answered"
 _MARK = re.compile(r"\[(\d+)\]")
 
 
@@ -123,11 +122,12 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
         return event_stream(_chunks(completion, asked, pieces, request), stopping)
     parts: list[str] = []
     citations: list[dict[str, Any]] = []
-    async for text, found in pieces:
-        parts.append(text)
-        citations = found
-        if await request.is_disconnected():
-            raise UnavailableError(_GONE)
+    async with aclosing(pieces):
+        async for text, found in pieces:
+            parts.append(text)
+            citations = found
+            if await request.is_disconnected():
+                raise UnavailableError(GONE)
     text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None,
                "annotations": _annotations(asked.model, text, citations, request)}
@@ -154,26 +154,16 @@ def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]
 
 
 async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,
-                  stopping: anyio.Event) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the pieces of the answer; the last one, its list of sources, also has the citations."""
-    async with service.questions.answering(client, kb, question, earlier) as events:
-        ending = asyncio.create_task(_stop_when(stopping, events.stop))
-        try:
-            async for item in events:
-                if item.event == "token":
-                    yield item.data["text"], []
-                elif item.event == "answer":
-                    citations = item.data["citations"]
-                    yield _sources(citations), citations
-                    return
-        finally:
-            ending.cancel()
-    raise UnavailableError(_GONE)
-
-
-async def _stop_when(stopping: anyio.Event, stop: Any) -> None:
-    await stopping.wait()
-    stop()
+                  stopping: anyio.Event) -> AsyncGenerator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, has citations."""
+    async with (service.questions.answering(client, kb, question, earlier) as events,
+                stopping_with(stopping, events.stop)):
+        async for item in events:
+            if item.event == "answer":
+                yield _sources(item.data["citations"]), item.data["citations"]
+                return
+            yield item.data["text"] if item.event == "token" else "", []
+    raise UnavailableError(GONE)
 
 
 def _sources(citations: Sequence[dict[str, Any]]) -> str:

@@ -25,6 +25,7 @@ from .conversations import Conversations
 from .following import Followed, following
 from .threads import THREAD_NAME, Thread
 
+GONE = "the client disconnected, or the server stopped, before the question was answered"
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
 _RULES_AT_ONCE = 2
