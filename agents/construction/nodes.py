@@ -357,7 +357,7 @@ def _total(kb: KnowledgeBase) -> int:
     So the build that is taken up shows one progress, which goes on where it ended.
     """
     left = kb.documents.count("pending") + kb.documents.count("extracted")
-    total = max(left, int(kb.database.get_meta(_TOTAL) or 0))
+    total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
     kb.database.set_meta(_TOTAL, str(total))
     return total
 
