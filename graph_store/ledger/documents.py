@@ -14,6 +14,10 @@ from .forgetting import forget_responses, forget_summaries
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 
+_DOCUMENT_TEXTS = f"SELECT id, text FROM documents WHERE {among('id')}"  # noqa: S608  (of constants)
+_TEXTS_AT_ONCE = 500
+"""Texts of documents read by one query."""
+
 Status = Literal["pending", "extracted", "done", "failed"]
 
 
@@ -190,9 +194,12 @@ class Documents:
         return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the ids and texts of all documents."""
-        for row in self._db.rows("SELECT id, text FROM documents"):
-            yield str(row.id), str(row.text)
+        """Yield the ids and texts of all documents, of which some are in memory at once."""
+        ids = [str(row.id) for row in self._db.rows("SELECT id FROM documents ORDER BY id")]
+        for start in range(0, len(ids), _TEXTS_AT_ONCE):
+            page = json.dumps(ids[start:start + _TEXTS_AT_ONCE])
+            for row in self._db.rows(_DOCUMENT_TEXTS, among=page):
+                yield str(row.id), str(row.text)
 
     def texts(self) -> list[ChunkText]:
         """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
