@@ -12,7 +12,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedding_models import EmbeddingModels, fitting_model
+from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.collection import at_rest
 from ..schemas.chroma_server import ChromaServer
 from .edits import Editing
@@ -37,7 +37,7 @@ from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
 from .resolution.synchroniser import ResolutionSynchroniser
-from .vectors.ledger_embedder import LedgerEmbedder
+from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
 from .vectors.text_cache import CachedEmbedder
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from .tree.synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
-_SAMPLE = 512
-"""Chunks that the embedding model is chosen by: those with the lowest ids, which are hashes of what they hold."""
 _READER_MAKES_UP = 600.0
 """Seconds that a writer waits for a reader, which may have to embed all that others wrote."""
 
@@ -92,7 +90,7 @@ class KnowledgeBase:
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
         if isinstance(embedder, EmbeddingModels):
-            embedder = LedgerEmbedder(embedder, self.database, fitting_model(self._sample()) if any_embedding else "")
+            embedder = LedgerEmbedder(embedder, self.database, model_for(self.documents) if any_embedding else "")
         self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
@@ -389,12 +387,8 @@ class KnowledgeBase:
 
     def choose_embedding(self) -> None:
         """Choose the embedding model by the documents, where that is still to be done."""
-        if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self._sample):
+        if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self.documents):
             self.vector_synchroniser.follow_model()
-
-    def _sample(self) -> list[str]:
-        ids = sorted(self.documents.of_chunks())[:_SAMPLE]
-        return [chunk.text for chunk in self.documents.chunks(ids)]
 
     def version(self) -> Version:
         """Changes whenever facts, vectors, communities or schema do, or all was reindexed or restored."""

@@ -1,14 +1,24 @@
 """The embedding model of a knowledge base: that which its ledger names."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from ...config import DEFAULT_EMBEDDING_MODEL
 from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries
 from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..ledger.database import Database
+from ..ledger.documents import Documents
 
 RECORD = "embedding"
 """Where the ledger holds the name and, on a second line, the fingerprint of the model."""
+
+
+_SAMPLE = 512
+"""Chunks that the model is chosen by: the share of a tenth is sure within three in a hundred then."""
+
+
+def model_for(documents: Documents) -> str:
+    """Return the name of the model that fits documents, by a sample that is a function of them, not of their order."""
+    return fitting_model(chunk.text for chunk in documents.sample(_SAMPLE))
 
 
 def recorded_model(database: Database) -> str:
@@ -42,12 +52,12 @@ class LedgerEmbedder:
         self._name = name
         self._passages = passages
 
-    def choose(self, texts: Callable[[], Iterable[str]]) -> bool:
+    def choose(self, documents: Documents) -> bool:
         """Choose the model by a sample of documents, and record it, unless one is recorded; returns True if it did."""
         if recorded_model(self._db):
             return False
         self._name = ""
-        record_model(self._db, self._models.named(fitting_model(texts())))
+        record_model(self._db, self._models.named(model_for(documents)))
         return True
 
     def reread(self) -> None:
