@@ -1,8 +1,9 @@
 """The four routes as LangChain tools: the retrieval graph's search nodes call them, and agents that plan themselves."""
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
-from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
 from pydantic import BaseModel, Field
 
 from ..schemas.errors import BanyanError
@@ -35,6 +36,7 @@ class SearchArguments(SearchedStep):
     after: list[SearchedStep] = Field(default_factory=list, description=(
         "Questions whose unknown answers this one is about, first to last: chains of facts are followed along them."))
     limit: int = Field(_LIMIT, ge=1, le=_MOST, description="How many findings at most.")
+    described: Annotated[bool, InjectedToolArg] = Field(True, description="Write the findings as lines, too.")
 
 
 def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
@@ -62,7 +64,7 @@ def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> 
     *before, step = (_step(part) for part in query.chain)
     tool = _tool(lambda: retriever, route)
     message = tool.invoke({"type": "tool_call", "id": route, "name": tool.name,
-                           "args": {**step, "after": before, "limit": limit}})
+                           "args": {**step, "after": before, "limit": limit, "described": False}})
     found: list[Evidence] = message.artifact
     return found
 
@@ -74,7 +76,8 @@ def _step(query: Query) -> dict[str, object]:
 
 
 def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
-    def search(limit: int = _LIMIT, after: Sequence[SearchedStep] = (), **step: object) -> tuple[str, list[Evidence]]:
+    def search(limit: int = _LIMIT, after: Sequence[SearchedStep] = (), *, described: bool = True,
+               **step: object) -> tuple[str, list[Evidence]]:
         try:
             retriever = retriever_of()
         except BanyanError as error:
@@ -82,7 +85,9 @@ def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
         *_, query = retriever.queries([
             _sub_query(part, route, number) for number, part in enumerate([*after, SearchedStep.model_validate(step)])])
         found = retriever.search(route, query, limit)
-        return "\n".join(_line(retriever, item) for item in found) or "Nothing was found.", found
+        # The search nodes read the artifact alone, and lines are a third of the time.
+        lines = "\n".join(_line(retriever, item) for item in found) if described else f"{len(found)} findings"
+        return lines or "Nothing was found.", found
 
     return StructuredTool(name=f"{route}_search", description=_DESCRIPTIONS[route], args_schema=SearchArguments,
                           func=search, response_format="content_and_artifact", handle_tool_error=True)

@@ -33,6 +33,8 @@ def tools(resources):
 
 def test_each_route_is_a_tool_of_which_a_question_is_enough(tools):
     assert sorted(tools) == ["community_search", "dfs_search", "entity_search", "triple_search"]
+    assert all("described" not in tool.tool_call_schema.model_json_schema()["properties"]
+               for tool in tools.values())
     assert all(tool.args_schema.model_json_schema()["required"] == ["question"] and tool.description
                for tool in tools.values())
 
