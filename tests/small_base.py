@@ -69,6 +69,13 @@ def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", enti
     return chunk.id
 
 
+def put_meetings(kb: KnowledgeBase, numbers: Iterable[int]) -> None:
+    """Store documents in which one person meets the next."""
+    for number in numbers:
+        one, other = f"P{number}", f"P{number + 1}"
+        put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
+
+
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
     embed_facts(kb)
@@ -89,9 +96,10 @@ def reindex(kb: KnowledgeBase) -> None:
 
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:
-    """An empty knowledge base with the open schema, or another one."""
+    """Open a knowledge base; a new one is empty and has the open schema, or another one."""
     kb = KnowledgeBase.create(home, name, embedder)
-    kb.schemas.append(schema or open_schema(), (), "seed")
+    if not kb.schemas.version():
+        kb.schemas.append(schema or open_schema(), (), "seed")
     return kb
 
 

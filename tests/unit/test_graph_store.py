@@ -1,4 +1,4 @@
-"""The graph as a function of its chunks, its file, and what verify sees."""
+"""The graph as a function of its chunks, and its file."""
 
 import json
 import logging
@@ -104,9 +104,9 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
 
 def test_the_rows_of_a_chunk_go_with_it(home):
     with home() as kb:
-        fill(kb, range(3))
+        small_base.put_meetings(kb, range(3))
         before = kb.graph.dump(), kb.extractions.position()
-        fill(kb, [7])
+        small_base.put_meetings(kb, [7])
         assert kb.graph.dump() != before[0]
         small_base.delete(kb, "d7")
         assert kb.graph.dump() == before[0]
@@ -183,26 +183,14 @@ def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
 @pytest.fixture
 def home(tmp_path, hashed_embedder):
     """Opens the knowledge base `kb`, with an open schema."""
-    def opened():
-        kb = KnowledgeBase.create(tmp_path, "kb", hashed_embedder)
-        if not kb.schemas.version():
-            kb.schemas.append(open_schema(), (), "seed")
-        return kb
-
-    return opened
-
-
-def fill(kb, numbers):
-    for number in numbers:
-        one, other = f"P{number}", f"P{number + 1}"
-        small_base.put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
+    return lambda: small_base.create(tmp_path, "kb", hashed_embedder)
 
 
 def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(home):
     with home() as kb:
-        fill(kb, range(3))
+        small_base.put_meetings(kb, range(3))
         small_base.finish(kb)
-        fill(kb, range(3, 5))
+        small_base.put_meetings(kb, range(3, 5))
         kb.documents.delete("d0")
         kb.refresh()
         expected = kb.graph.dump()
@@ -217,7 +205,7 @@ def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home
     saves, original = [], graph_file.save
     monkeypatch.setattr(graph_file, "save", lambda *a: (saves.append(a[1]), original(*a)))
     with home() as kb:
-        fill(kb, range(2))
+        small_base.put_meetings(kb, range(2))
         small_base.finish(kb)
         kb.save_graph()  # nothing has changed
         assert len(saves) == 1
@@ -225,7 +213,7 @@ def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home
         marked.graph["schema"] = "from the file"
         original(kb.layout.graph, saves[0], small_base.node_link_of(marked))
         assert kb.tree_graph().graph["schema"] == "from the file"
-        fill(kb, [5])
+        small_base.put_meetings(kb, [5])
         assert kb.tree_graph().graph["schema"] == "open"
         small_base.finish(kb)
         assert len(saves) == 2
@@ -234,22 +222,22 @@ def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home
 def test_a_large_file_is_written_after_a_tenth_of_the_documents_changed(home, monkeypatch):
     monkeypatch.setattr(graph_file, "_LARGE", 1)
     with home() as kb:
-        fill(kb, range(40))
+        small_base.put_meetings(kb, range(40))
         small_base.finish(kb)
         written = graph_file.state_of(kb.layout.graph)
-        fill(kb, range(40, 43))
+        small_base.put_meetings(kb, range(40, 43))
         small_base.finish(kb)
         assert graph_file.state_of(kb.layout.graph) == written
         assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph()), "a file of another state is not read"
         assert verify(kb) == []
-        fill(kb, range(43, 50))
+        small_base.put_meetings(kb, range(43, 50))
         small_base.finish(kb)
         assert graph_file.state_of(kb.layout.graph) == kb._graph_state()
 
 
 def test_the_file_is_what_networkx_reads(home):
     with home() as kb:
-        fill(kb, range(3))
+        small_base.put_meetings(kb, range(3))
         small_base.finish(kb)
         with kb.layout.graph.open(encoding="utf-8") as file:
             loaded = nx.node_link_graph(json.load(file))
@@ -261,7 +249,7 @@ def test_the_file_is_what_networkx_reads(home):
 
 def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
     with home() as kb:
-        fill(kb, range(3))
+        small_base.put_meetings(kb, range(3))
         small_base.finish(kb)
         written = kb.layout.graph.read_bytes()
         kb.layout.graph.unlink()
@@ -271,7 +259,7 @@ def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_
 
 def test_a_damaged_file_is_written_again_when_it_is_read(home, caplog):
     with home() as kb:
-        fill(kb, range(2))
+        small_base.put_meetings(kb, range(2))
         small_base.finish(kb)
         written = kb.layout.graph.read_bytes()
         kb.layout.graph.write_bytes(written[:-9])
@@ -331,73 +319,13 @@ def test_a_migration_that_fails_leaves_the_ledger_as_it_was(tmp_path):
 
 def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
     with home() as kb, home() as reader:
-        fill(kb, range(2))
+        small_base.put_meetings(kb, range(2))
         assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 met P2."]
         small_base.put(kb, "d1", "P1 left for good.")
         assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 left for good."]
         small_base.put(reader, "d1", "P1 came back.")
         for one in (kb, reader):
             assert one.documents.chunks()[-1].text == "P1 came back."
-
-
-# Planted damage.
-
-@pytest.fixture
-def sound(home):
-    with home() as kb:
-        fill(kb, range(4))
-        small_base.finish(kb)
-        assert verify(kb) == []
-        yield kb
-
-
-def whats(kb):
-    return " | ".join(problem.what for problem in verify(kb))
-
-
-@pytest.mark.parametrize("table", ["facts", "mentions"])
-def test_verify_sees_a_span_that_was_altered(sound, table):
-    sound.database.execute(f"UPDATE {table} SET start = start + 1 WHERE ordinal = 0")
-    assert "are not what the schema admits of the extraction" in whats(sound)
-
-
-def test_verify_sees_a_source_that_was_altered(sound):
-    sound.database.execute("UPDATE documents SET text = replace(text, 'met', 'saw') WHERE id = 'd1'")
-    assert "document 'd1', chunk 0" in whats(sound)
-
-
-def test_verify_sees_a_fact_that_does_not_fit_the_schema(sound):
-    sound.schemas.append(scripted.schema(), (), "someone")
-    assert "(P0; met; P1) does not fit the schema" in whats(sound)
-
-
-@pytest.mark.parametrize("kind", ["entities", "triples", "relations", "chunks"])
-def test_verify_sees_a_vector_that_is_gone_and_reindex_mends_it(sound, kind):
-    sound.vectors.drop(kind, sorted(sound.vectors.ids(kind))[:1])
-    assert whats(sound) == f"the vectors of the {kind}: 1 missing, 0 left over"
-    small_base.reindex(sound)
-    assert verify(sound) == []
-
-
-def test_verify_sees_a_vector_too_many(sound):
-    sound.vectors.put("entities", ["stranger"], ["stranger"])
-    assert whats(sound) == "the vectors of the entities: 0 missing, 1 left over"
-
-
-def test_verify_sees_a_graph_file_that_is_not_what_the_ledger_gives(sound, home):
-    state, other = graph_file.load(sound.layout.graph)
-    other.remove_edge(*next(iter(other.edges(keys=True))))
-    graph_file.save(sound.layout.graph, state, small_base.node_link_of(other))
-    sound.close()
-    with home() as kb:
-        assert "the graph's file is not what the ledger's rows give" in whats(kb)
-        small_base.reindex(kb)
-        assert verify(kb) == []
-
-
-def test_verify_sees_communities_that_do_not_partition_the_entities(sound):
-    sound.database.execute("UPDATE communities SET members = '[]' WHERE id = (SELECT min(id) FROM communities)")
-    assert "the communities do not partition the entities" in whats(sound)
 
 
 def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_path):
