@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEMO := BANYAN_LLM_BASE_URL= BANYAN_LLM_MODEL= $(BIN)/banyan
 PACKAGES := agents api cli evaluation export graph_store ingest models prompts runtime schemas server subagent text tools
 
-.PHONY: demo studio test unit fuzz soak check lint types docs screenshots clean
+.PHONY: demo studio test slow unit fuzz soak check lint types docs screenshots clean
 
 demo: .venv/usable
 	$(DEMO) build examples/en --kb english
@@ -37,7 +37,11 @@ PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 # Integration tests wait for processes: two more workers than cores use that time.
 test: .venv/installed
-	$(PYTEST) -n 4
+	$(PYTEST) -n 4 -m "not slow"
+
+# Killed at random points, writers beside readers, a real model, the page in every scheme: for releases.
+slow: .venv/installed
+	$(PYTEST) -n 2 -m slow
 
 # What needs no process, no model but the bundled one, and no socket.
 unit: .venv/installed

@@ -11,7 +11,7 @@ import pytest
 
 from ..conftest import load_test_module
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 serving, sse, llama_server = (load_test_module(name) for name in ("serving", "sse", "llama_server"))
 command_line = serving.command_line
 

@@ -28,12 +28,15 @@ def decide(page, verb):
 
 
 def take_back(page):
-    """Take back the latest decision, from the list of them."""
+    """Take back the latest decision, from the list of them, and wait until the graph is loaded again."""
+    status = page.locator("#status")
+    status.evaluate("status => { status.textContent = '' }")
     page.get_by_role("button", name="Communities", exact=True).click()
     panel = page.locator(".panel")
     panel.get_by_text("Manual changes of the graph").click()
     panel.get_by_role("button", name="Undo").first.click()
     decide(page, "Undo")
+    expect(status).to_contain_text("undone by")
 
 
 def test_an_entity_is_renamed_and_retyped_and_both_are_taken_back(web_browser, web_server, uploaded):
@@ -53,7 +56,6 @@ def test_an_entity_is_renamed_and_retyped_and_both_are_taken_back(web_browser, w
         expect(panel.locator(".eyebrow")).to_have_text("Organization")
         expect(panel.locator(".entity h2")).to_have_text("Zofia Nowak-Kern")
         take_back(page)
-        expect(page.locator("#status")).to_contain_text("undone by")
         take_back(page)
         expect(find(page, "Zofia Nowak").locator(".eyebrow")).to_have_text("Person")
 

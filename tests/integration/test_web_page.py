@@ -86,8 +86,10 @@ def test_the_server_being_away_is_said(web_browser, web_server):
 
 
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-# Any two of language, colours and width come together in one of them.
-LOOKS = [("en-GB", "light", 1400), ("en-GB", "dark", 390), ("zh-CN", "dark", 1400), ("zh-CN", "light", 390)]
+# Every view in both languages, both colour schemes and both widths.
+LOOKS = [("en-GB", "light", 1400), ("zh-CN", "dark", 390),
+         pytest.param("en-GB", "dark", 390, marks=pytest.mark.slow),
+         pytest.param("zh-CN", "light", 1400, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("locale", "scheme", "width"), LOOKS)
