@@ -169,7 +169,8 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
         if not has_statement(prose, chunk.document_id, repeated):
             continue
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
-        asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose))
+        asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose),
+                                  resources.settings.prompts)
         calls += 1
         prompt += sum(map(estimate_tokens, asked))
         completion += ANSWER + ANSWER_SHARE * estimate_tokens(prose)

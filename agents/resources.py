@@ -312,6 +312,16 @@ class Resources:
             audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
+    def instruct(self, name: str, instructions: str) -> None:
+        """Set how a model words all answers of a knowledge base; an empty text removes the instructions.
+
+        Raises:
+            InstructionsError: they are too long.
+        """
+        with self._change(name) as kb:
+            kb.instructions.set(instructions)
+            audit.record(self.settings.home, "instructions", name)
+
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""
         with self.runs.single_step(name) as kb:

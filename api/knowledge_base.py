@@ -163,34 +163,37 @@ class KnowledgeBase:
     # Questions.
 
     def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-            context: AskContext | None = None) -> Answer:
+            instructions: str = "", context: AskContext | None = None) -> Answer:
         """Answer a question from the documents, or report that they do not answer it.
 
         Args:
             question: the question.
             mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
             history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
-            context: every option of a question, instead of `mode`.
+            instructions: how a model is to word the answer: tone, length, format, language; beside those of the
+                knowledge base (`instructions`). What is cited is checked all the same.
+            context: every option of a question, instead of `mode` and `instructions`.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
+            InstructionsError: the instructions are too long.
             QuestionError: the question is empty or too long.
         """
-        output = self._retrieval.invoke(**self._arguments(question, history, context, mode))
+        output = self._retrieval.invoke(**self._arguments(question, history, context, mode, instructions))
         return self._answer(output)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                   context: AskContext | None = None) -> Answer:
+                   instructions: str = "", context: AskContext | None = None) -> Answer:
         """Answer like `ask`, for an event loop."""
-        output = await self._retrieval.ainvoke(**self._arguments(question, history, context, mode))
+        output = await self._retrieval.ainvoke(**self._arguments(question, history, context, mode, instructions))
         return await asyncio.to_thread(self._answer, output)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-               context: AskContext | None = None) -> Iterator[Step | Answer]:
+               instructions: str = "", context: AskContext | None = None) -> Iterator[Step | Answer]:
         """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
         output: Any = None
         for kind, event in self._retrieval.stream(
-                **self._arguments(question, history, context, mode), stream_mode=_STREAMED):
+                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
@@ -198,11 +201,11 @@ class KnowledgeBase:
         yield self._answer(output)
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                      context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
+                      instructions: str = "", context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
         """Answer like `stream`, for an event loop."""
         output: Any = None
         async for kind, event in self._retrieval.astream(
-                **self._arguments(question, history, context, mode), stream_mode=_STREAMED):
+                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
@@ -215,14 +218,14 @@ class KnowledgeBase:
         return retrieval_graph(self.resources)
 
     def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
-                   ) -> dict[str, Any]:
+                   instructions: str) -> dict[str, Any]:
         """Return the arguments for running the retrieval graph."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
         given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
         return {"input": given, "output_keys": _OUTPUT,
-                "context": replace(context or AskContext(mode=mode), trace=True)}
+                "context": replace(context or AskContext(mode=mode, instructions=instructions), trace=True)}
 
     def _answer(self, output: Any) -> Answer:
         return answer_of(self._store, cast("AskOutput", output))
@@ -242,6 +245,15 @@ class KnowledgeBase:
     async def asearch(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
         """Search like `search`, in a thread."""
         return await asyncio.to_thread(lambda: self.search(query, k, context=context))
+
+    @property
+    def instructions(self) -> str:
+        """How a model is to word all answers: tone, length, format, language; set it to change it, "" removes it."""
+        return self._store.instructions.get()
+
+    @instructions.setter
+    def instructions(self, text: str) -> None:
+        self.resources.instruct(self.name, text)
 
     # What it holds.
 

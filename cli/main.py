@@ -20,6 +20,7 @@ _COMMANDS = {
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
     "list": ("bases", _BASES, "List all knowledge bases and where they are stored."),
     "status": ("status", _BASES, "Show a knowledge base's contents, failures and spending."),
+    "instructions": ("instructions", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
     "documents": ("knowledge_base", _BASES, "List the documents of a knowledge base."),
     "delete": ("knowledge_base", _BASES, "Delete a document, and everything that no other document supports."),
     "rename": ("bases", _BASES, "Give a knowledge base another name."),

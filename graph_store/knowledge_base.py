@@ -33,6 +33,7 @@ from .ledger.database import Database
 from .ledger.documents import Documents
 from .ledger.edits import EditTable
 from .ledger.extractions import Extractions
+from .ledger.instructions import Instructions
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
@@ -62,7 +63,8 @@ class KnowledgeBase:
     """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
 
     In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
-    `communities`, `calls`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`, `reliability`.
+    `communities`, `calls`, `instructions`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`,
+    `reliability`.
     """
 
     def __init__(self, layout: Layout, embedder: Embedder | EmbeddingModels, *, create: bool = False,
@@ -94,6 +96,7 @@ class KnowledgeBase:
         self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
+        self.instructions = Instructions(self.database)
         self.entities = AliasTable(self.database)
         edits = EditTable(self.database)
         self.communities = CommunityTable(self.database)

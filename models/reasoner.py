@@ -52,6 +52,9 @@ class Reasoner(Protocol):
         answered.
         """
 
+    def instructed(self, instructions: str) -> "Reasoner":
+        """Return a reasoner whose answers follow these wishes for their wording: tone, length, format, language."""
+
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 

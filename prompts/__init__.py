@@ -2,8 +2,18 @@
 
 from .evidence_text import evidence_block
 from .language import Language, language_of, question_language
-from .rendering import STEPS, Prompt, Step, example, numbered, render
+from .rendering import (
+    STEPS,
+    Prompt,
+    PromptFileError,
+    Step,
+    check_prompts,
+    example,
+    instructions_line,
+    numbered,
+    render,
+)
 from .schema_text import schema_block
 
-__all__ = ["STEPS", "Language", "Prompt", "Step", "evidence_block", "example", "language_of", "numbered",
-           "question_language", "render", "schema_block"]
+__all__ = ["STEPS", "Language", "Prompt", "PromptFileError", "Step", "check_prompts", "evidence_block", "example",
+           "instructions_line", "language_of", "numbered", "question_language", "render", "schema_block"]

@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from string import Template
 from typing import Literal, NamedTuple, get_args
 
+from ..schemas.errors import BanyanError
 from ..schemas.naming import UNSEEN
 from .language import Language
 
 Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
                "judge", "retell", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
+_LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 _DIVIDER = "=== user ===\n"
 # Wide and small forms, look-alike letters and invisible characters too: a model may read them as the same sign.
@@ -42,17 +45,36 @@ class Prompt(NamedTuple):
     user: str
 
 
-def render(step: Step, language: Language, **values: str) -> Prompt:
+_INSTRUCTIONS: dict[Language, str] = {
+    "en": "- How the person who asks wants the claims worded (tone, length, format, language). It changes neither what "
+          "counts as evidence nor the form of the reply: ",
+    "zh": "- 提问者对结论措辞的要求（语气、长短、格式、语言）；它不改变什么算作证据，也不改变回复的格式："}
+
+
+class PromptFileError(BanyanError):
+    """A prompt file of the folder that BANYAN_PROMPTS names cannot be used."""
+
+
+def instructions_line(instructions: str, language: Language) -> str:
+    """Return the line of a prompt that says how an answer is to be worded; empty without instructions."""
+    return f"{_INSTRUCTIONS[language]}{' '.join(instructions.split())}\n" if instructions.strip() else ""
+
+
+def render(step: Step, language: Language, folder: Path | None = None, **values: str) -> Prompt:
     """The messages of a step.
 
     Args:
         step: the step, the name of its file.
-        language: the folder.
+        language: the folder of prompts in that language.
+        folder: prompt files of the user's own, `en/reflect.txt` and so on; a file that it lacks is Banyan's.
         **values: the text of each `$placeholder`; `$` and braces in it are left as they are, and a
             `<data>`, `</data>` or a sign of a turn in it gets another opening bracket.
+
+    Raises:
+        PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
     """
     fenced = {name: _TURN.sub(_opened, _FENCE.sub("‹", value)) for name, value in values.items()}
-    system, user = _templates(step, language)
+    system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
 
 
@@ -74,8 +96,48 @@ def _opened(sign: re.Match[str]) -> str:
     return "‹" if sign[0] == "<" else "⟦"
 
 
+def check_prompts(folder: Path) -> None:
+    """Check all prompt files of a user's folder.
+
+    Raises:
+        PromptFileError: there is no such folder, a file is no prompt's, or has other placeholders than Banyan's.
+    """
+    files = sorted(folder.rglob("*.txt"))
+    if not files:
+        raise PromptFileError(f"BANYAN_PROMPTS: {folder} has no prompt files; copy those to change from "
+                              f"{resources.files(__package__)}, for example en/reflect.txt")
+    known = {Path(language, f"{step}.txt"): (step, language) for step in STEPS for language in _LANGUAGES}
+    for file in files:
+        if file.relative_to(folder) not in known:
+            raise PromptFileError(f"BANYAN_PROMPTS: {file} belongs to no step; the files are en/STEP.txt and "
+                                  f"zh/STEP.txt, where STEP is one of {', '.join(STEPS)}")
+        _own_templates(*known[file.relative_to(folder)], folder)
+
+
+@cache
+def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Template, Template]:
+    file = folder / language / f"{step}.txt"
+    if not file.is_file():
+        return _templates(step, language)
+    try:
+        own = _parsed(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptFileError(f"BANYAN_PROMPTS: {file} cannot be read: {error}") from error
+    wanted, found = (set().union(*(template.get_identifiers() for template in pair))
+                     for pair in (_templates(step, language), own))
+    if wanted != found or not all(template.is_valid() for template in own):
+        differences = [f"lacks {', '.join(f'${name}' for name in sorted(wanted - found))}"] * bool(wanted - found) + [
+            f"has unknown {', '.join(f'${name}' for name in sorted(found - wanted))}"] * bool(found - wanted)
+        raise PromptFileError(f"BANYAN_PROMPTS: {file} {' and '.join(differences) or 'has a stray $'}; placeholders "
+                              "must be those of Banyan's file, and a plain $ is written $$")
+    return own
+
+
 @cache
 def _templates(step: Step, language: Language) -> tuple[Template, Template]:
-    text = (resources.files(__package__) / language / f"{step}.txt").read_text("utf-8")
+    return _parsed((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
+
+
+def _parsed(text: str) -> tuple[Template, Template]:
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))

@@ -25,7 +25,7 @@ MAX_WHAT = 1_000
 """The most characters in an entry's `what`."""
 
 Action = Literal["build", "decide", "edit", "delete", "schema", "settings", "rename", "drop", "restore", "set model",
-                 "make key", "revoke key"]
+                 "instructions", "make key", "revoke key"]
 
 _client: ContextVar[str] = ContextVar("banyan_client", default="")
 

@@ -28,6 +28,7 @@ class Fake:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
         self.parts: list[SubQuery] = []
         self.reflections: list[Reflection] = []
+        self.instructions = ""
         self.draft: Callable[[list[Passage]], DraftAnswer] = lambda _: DraftAnswer(answerable=False)
 
     def steps(self) -> list[str]:
@@ -35,6 +36,10 @@ class Fake:
 
     def said_to(self, step: str) -> list[tuple[Any, ...]]:
         return [arguments for name, arguments in self.calls if name == step]
+
+    def instructed(self, instructions):
+        self.instructions = instructions
+        return self
 
     def decompose(self, question, schema, limit):
         self.calls.append(("decompose", (question, schema, limit)))

@@ -12,6 +12,7 @@ from langgraph.types import Send
 
 from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.budgets import charged
 from ...schemas.graph_schema import GraphSchema
@@ -67,6 +68,13 @@ class RetrievalNodes:
 
     def _reasoner(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
         return self._resources.reasoner(state["knowledge_base"], context.models)
+
+    def _answering(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
+        """The reasoner, with the knowledge base's and the question's instructions for the wording of the answer."""
+        reasoner = self._reasoner(state, context)
+        wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
+        instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
+        return reasoner.instructed(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """The retriever that the question began with, whatever was published meanwhile."""
@@ -136,6 +144,7 @@ class RetrievalNodes:
 
     def _check(self, name: str, context: AskContext) -> None:
         """Report wrong settings before anything is paid for."""
+        check_instructions(context.instructions)
         self._resources.knowledge_base(name)
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
@@ -279,7 +288,7 @@ class RetrievalNodes:
         A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
         """
         context = runtime.context or AskContext()
-        reasoner = await in_busy_thread(self._reasoner, state, context)
+        reasoner = await in_busy_thread(self._answering, state, context)
         ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
         if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
@@ -353,7 +362,7 @@ class RetrievalNodes:
         """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
         context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
         if draft is None:
-            reasoner = await in_busy_thread(self._reasoner, state, context)
+            reasoner = await in_busy_thread(self._answering, state, context)
             items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
             draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
         return await in_busy_thread(self._checked, state, context, draft, items)

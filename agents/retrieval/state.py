@@ -52,6 +52,8 @@ class AskContext:
                                                                  "one route, over all rounds"})
     models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "LLM of each step that is to ask "
                                        "another one than is set; through a server only such as it offers"})
+    instructions: str = field(default="", metadata={"description": "how a model is to word the answer: tone, length, "
+                              "format, language; beside the knowledge base's own instructions"})
     trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
 
     @property

@@ -16,6 +16,8 @@ from ..trace import print_trace
 app = typer.Typer()
 
 _LONGEST_LINE = 100
+Instructed = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
+                                                            "format, language.")]
 
 
 @app.command()
@@ -26,6 +28,7 @@ def ask(
     *,
     no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
+    instructions: Instructed = "",
     trace: Annotated[bool, typer.Option("--trace", help="Show every step: sub-queries, what each route found and "
                                                         "how, the ranking, and what was missing.")] = False,
     as_json: AsJson = False,
@@ -33,7 +36,8 @@ def ask(
     """Answer a question from a knowledge base, with citations, or abstain."""
     # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
     with without_collecting(), opened() as resources:
-        context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace)
+        context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
+                             instructions=instructions)
         answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
             del answer["short"]  # the keys of the report are fixed
@@ -45,7 +49,7 @@ def ask(
 
 
 @app.command()
-def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
+def chat(kb: Kb, mode: AnswerMode = "reject", *, instructions: Instructed = "") -> None:
     """Ask one question after another, including follow-ups. End with an empty line or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     with opened() as resources:
@@ -56,7 +60,8 @@ def chat(kb: Kb, mode: AnswerMode = "reject") -> None:
                 return
             if not question:
                 return
-            answer = _ask(resources, kb, AskContext(mode=mode), [*messages, ("user", question)])
+            context = AskContext(mode=mode, instructions=instructions)
+            answer = _ask(resources, kb, context, [*messages, ("user", question)])
             messages += [("user", question), ("assistant", answer["answer"])]
             _print_answer(answer)
 

@@ -83,4 +83,4 @@ def _question(resources: Resources, arm: Arm, plan: Plan) -> tuple[int, int]:
 def _prompt_tokens(step: Step) -> int:
     """Estimate the tokens of a prompt without its inputs."""
     empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit"), "")
-    return sum(map(estimate_tokens, render(step, "en", **empty)))
+    return sum(map(estimate_tokens, render(step, "en", None, **empty)))

@@ -27,7 +27,7 @@ def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Sett
     """Return the prompt that proposes a schema from excerpts, and its language."""
     text = numbered(excerpts)
     language = prompt_language(settings, text)
-    return render("infer", language, excerpts=text, schema=schema_block(known, language),
+    return render("infer", language, settings.prompts, excerpts=text, schema=schema_block(known, language),
                   entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
                   attributes=str(MOST["attribute"])), language
 
@@ -74,7 +74,7 @@ class SchemaWriter:
         """
         text = numbered(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
-        prompt = render("group", language, labels=text, schema=schema_block(schema, language))
+        prompt = render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language))
         return process_loop().run(self._chat.ask("group", prompt, wire.same_labels(), language))
 
 

@@ -1,17 +1,21 @@
 """The Reasoner over an OpenAI-compatible endpoint."""
 
 import asyncio
+import copy
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeAlias, TypeVar, cast
+from pathlib import Path
+from typing import Self, TypeAlias, TypeVar, cast
 
 from ...config import LLM_STEPS, LlmStep, Settings
 from ...prompts import (
     Language,
     Prompt,
     Step,
+    check_prompts,
     evidence_block,
     example,
+    instructions_line,
     language_of,
     numbered,
     question_language,
@@ -55,11 +59,12 @@ _OF_FACTS: tuple[LlmStep, ...] = ("extract", "resolve")
 _ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
 
-def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language) -> Prompt:
-    """The prompt for a chunk's extraction."""
+def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language,
+                      folder: Path | None = None) -> Prompt:
+    """Return the prompt for a chunk's extraction; `folder` as for `render`."""
     context = " > ".join(part for part in (request.title, request.heading) if part)
-    return render("extract", language, schema=schema_block(schema, language), example=example("extract", language),
-                  context=context or "-", text=request.text)
+    return render("extract", language, folder, schema=schema_block(schema, language),
+                  example=example("extract", language), context=context or "-", text=request.text)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
@@ -84,7 +89,7 @@ def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -
     """The prompt for the communities of a call, and its language."""
     text = numbered(_digest_text(community) for community in communities)
     language = prompt_language(settings, text)
-    return render("summarise", language, communities=text), language
+    return render("summarise", language, settings.prompts, communities=text), language
 
 
 class LlmReasoner:
@@ -99,13 +104,17 @@ class LlmReasoner:
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
+        PromptFileError: a prompt file that the settings name cannot be used.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[str], Endpoint] | None = None) -> None:
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
+        if settings.prompts:
+            check_prompts(settings.prompts)
         self._settings = settings
+        self._instructions = ""
         models = {step: settings.model_of(step) for step in LLM_STEPS}
         endpoint_of = endpoint_of or partial(limited_endpoint, settings)
         chats = {model: StructuredChat(model, endpoint_of(model), ledger) for model in dict.fromkeys(models.values())}
@@ -131,7 +140,7 @@ class LlmReasoner:
     def _extraction(self, request: ExtractionRequest, schema: GraphSchema) -> _Call[Extraction]:
         language = self._language(request.text)
         shape = wire.extraction(schema, estimate_tokens(request.text))
-        return extraction_prompt(request, schema, language), shape, language
+        return extraction_prompt(request, schema, language, self._settings.prompts), shape, language
 
     @property
     def resolves(self) -> bool:
@@ -143,6 +152,12 @@ class LlmReasoner:
         """Return True."""
         return True
 
+    def instructed(self, instructions: str) -> Self:
+        """Return this reasoner with wishes for the wording of its answers."""
+        other = copy.copy(self)
+        other._instructions = instructions  # noqa: SLF001  (a copy of its own)
+        return other
+
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
@@ -151,7 +166,7 @@ class LlmReasoner:
     async def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
         text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
         language = self._language(text)
-        prompt = await asyncio.to_thread(render, "resolve", language, pairs=text)
+        prompt = await asyncio.to_thread(render, "resolve", language, self._settings.prompts, pairs=text)
         return await self._chats["resolve"].ask("resolve", prompt, wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
@@ -178,8 +193,8 @@ class LlmReasoner:
         """As `decompose`, holding no thread while the endpoint works."""
         def make() -> _Call[list[SubQuery]]:
             language = self._question_language(question)
-            prompt = render("decompose", language, schema=schema_block(schema, language), limit=str(limit),
-                            question=question)
+            prompt = render("decompose", language, self._settings.prompts, schema=schema_block(schema, language),
+                            limit=str(limit), question=question)
             return prompt, wire.decomposition(schema, limit), language
 
         return await self._aask("decompose", make)
@@ -214,8 +229,9 @@ class LlmReasoner:
                  shape: wire.Shape[_T]) -> _Call[_T]:
         """A call that judges evidence; those of one question begin alike."""
         language = self._question_language(question)
-        prompt = render(step, language, passages=evidence_block(passages), history=_history_text(history),
-                        question=question)
+        prompt = render(step, language, self._settings.prompts, passages=evidence_block(passages),
+                        history=_history_text(history), question=question,
+                        instructions=instructions_line(self._instructions, language))
         return prompt, shape, language
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -230,7 +246,7 @@ class LlmReasoner:
         def make() -> _Call[str]:
             language = self._question_language(question)
             conversation = "\n".join(f"{role}: {text}" for role, text in messages)
-            prompt = render("condense", language, conversation=conversation, question=question)
+            prompt = render("condense", language, self._settings.prompts, conversation=conversation, question=question)
             return prompt, wire.standalone_question(), language
 
         return await self._aask("condense", make)

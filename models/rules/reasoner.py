@@ -55,6 +55,11 @@ class RulesReasoner:
         """Extract in a thread; see `extract`."""
         return await asyncio.to_thread(self.extract, request, schema)
 
+    def instructed(self, instructions: str) -> "RulesReasoner":
+        """Return this reasoner: quotes are not worded."""
+        del instructions
+        return self
+
     @property
     def resolves(self) -> bool:
         """Always False: names and facts are resolved without it."""

@@ -44,7 +44,7 @@ class TextPart(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """A message of the conversation; messages of other roles than user and assistant are ignored."""
+    """A message of the conversation; those of the system say how to word the answer."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -147,8 +147,9 @@ def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]
                             "question")
     kinds: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [kinds[message.role](message.text) for message in before if message.role in kinds]
+    instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
     try:
-        return Question(question=last.text, mode=asked.mode), earlier
+        return Question(question=last.text, mode=asked.mode, instructions=instructions), earlier
     except ValidationError as error:
         raise QuestionError(f"the question is not allowed: {error.errors()[0]['msg']}") from error
 

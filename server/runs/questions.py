@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import MAX_QUESTION, AskContext
+from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
 from ..answers import AskAnswer
@@ -49,6 +50,8 @@ class Question(BaseModel):
     agent: bool = Field(default=True, description="search again for missing facts; otherwise search once")
     decompose: bool = Field(default=True, description="split the question into sub-queries")
     routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="retrieval routes to use")
+    instructions: str = Field(default="", max_length=MOST_INSTRUCTIONS, description="how a model is to word the "
+                              "answer: tone, length, format, language")
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
                                                                                 "so follow-ups refer to it")
@@ -141,8 +144,8 @@ class Questions:
         yield event  # only now, so a client with the answer can ask a follow-up at once
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
-        context = AskContext(mode=question.mode, agent=question.agent, decompose=question.decompose,
-                             routes=tuple(question.routes), trace=question.trace)
+        context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
+                             decompose=question.decompose, routes=tuple(question.routes), trace=question.trace)
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}

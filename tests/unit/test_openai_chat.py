@@ -70,10 +70,11 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
     assert len(chunks) > 5
 
 
-def test_the_conversation_before_is_understood_and_prompts_of_the_front_end_are_not(app, resources):
+def test_the_conversation_before_is_understood_and_the_system_prompt_words_the_answer(app, resources):
     ask(app, ("system", "You are a pirate."), ("user", QUESTION), ("assistant", "In London."), ("user", "And when?"))
     (said,) = resources.fake.said_to("condense")
     assert "pirate" not in str(said)
+    assert resources.fake.instructions == "You are a pirate."
     assert QUESTION in str(said)
 
 

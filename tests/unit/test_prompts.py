@@ -18,6 +18,7 @@ from banyan.prompts import (
     Prompt,
     evidence_block,
     example,
+    instructions_line,
     language_of,
     numbered,
     question_language,
@@ -108,8 +109,9 @@ def fixed_tokens(schema: GraphSchema, language: Language) -> int:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("step", STEPS)
 def test_rendered_prompts_are_pinned(step, language):
-    prompt = render(step, language, schema=schema_block(SCHEMA, language), example=example("extract", language),
-                    **VALUES)
+    wish = instructions_line("One sentence,\n for children.", language)
+    prompt = render(step, language, instructions=wish, schema=schema_block(SCHEMA, language),
+                    example=example("extract", language), **VALUES)
     rendered = f"{prompt.system}\n=== user ===\n{prompt.user}\n"
     snapshot = SNAPSHOTS / f"{step}.{language}.txt"
     if os.environ.get("BANYAN_UPDATE_SNAPSHOTS"):

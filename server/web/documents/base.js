@@ -84,12 +84,18 @@ function settingsForm(base, set) {
   );
   growth.value = set.growth;
   const resolve = h("input", { type: "checkbox", checked: set.resolve });
+  const instructions = h("textarea", { rows: 3, maxlength: 4000 });
+  instructions.value = set.instructions;
   const told = h("div", { role: "status" });
   const submit = async (event) => {
     event.preventDefault();
     try {
       fill(told, h("p", { class: "soft" }, t("edit.working")));
-      await put(of(base, "/settings"), { growth: growth.value, resolve: resolve.checked });
+      await put(of(base, "/settings"), {
+        growth: growth.value,
+        resolve: resolve.checked,
+        instructions: instructions.value,
+      });
       fill(told, h("p", { class: "soft" }, t("base.settings.saved")));
     } catch (error) {
       fill(told, failure(error));
@@ -100,6 +106,8 @@ function settingsForm(base, set) {
     { class: "settings", on: { submit } },
     field(t("base.growth"), growth),
     field(t("upload.resolve"), resolve),
+    field(t("base.instructions"), instructions),
+    h("p", { class: "soft" }, t("base.instructions.hint")),
     h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: set.seed })),
     h("div", { class: "actions start" }, h("button", { type: "submit" }, t("base.settings.save"))),
     told,
