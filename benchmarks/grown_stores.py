@@ -28,10 +28,11 @@ from banyan.models.embedding.loading import load_embedder
 Origin = Literal["derived", "model"]
 # The import keeps this share of the recorded triples: the others are not in their passage's words.
 _KEPT = 0.91
-_ENDINGS = "aeiouybcdfghjklmnprstvwxz"
+_LETTERS = "aeiouybcdfghjklmnprstvwxz"
+_ENDINGS = (*_LETTERS, *(first + second for first in _LETTERS for second in _LETTERS))
 WORD = re.compile(r"[^\W\d_]+")
 # No English word ends so.
-_ENDED = re.compile(rf"(?<=\w)q([{_ENDINGS}])\b", re.IGNORECASE)
+_ENDED = re.compile(rf"(?<=\w)q([{_LETTERS}]{{1,2}})\b", re.IGNORECASE)
 # More than one worker, because LangGraph's stream takes one for itself; as the command line does.
 _WORKERS = 3
 # What a derived vector has of its original, of its copy, and of nothing but itself.
@@ -77,7 +78,7 @@ def grown(home: Path, recorded: Path, size: int, origin: Origin, first: Sequence
     Args:
         home: the home folder.
         recorded: MuSiQue's recorded triples in HippoRAG's format.
-        size: how many triples; at most some 100,000.
+        size: how many triples.
         origin: whence the vectors of copies are.
         first: rows of passages that even the smallest has, those that questions are about.
 
