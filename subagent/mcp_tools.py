@@ -1,7 +1,7 @@
 """The tools of the MCP server, as functions: each docstring is the description that a calling agent sees."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Annotated, Any, Literal, cast
 
@@ -21,7 +21,8 @@ from ..graph_store.errors import UnknownKnowledgeBaseError
 from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
-from ..schemas.retrieval import Mode
+from ..schemas.retrieval import ROUTES, Mode, Route
+from ..tools.langchain_tools import route_tools
 from .answers import (
     AddedDocument,
     AskResult,
@@ -61,6 +62,8 @@ MAX_DECISIONS = 100
 _MESSAGE = 200
 
 Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default.")]
+Names = Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=20, description="Elements of the "
+                  "schema that the question is about, by their names.")]
 Ctx = Context[Any, Any]
 
 
@@ -133,6 +136,26 @@ class Tools:
                 RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in passages))
+
+    def search_by(self, route: Route) -> Callable[..., Coroutine[Any, Any, str]]:
+        """Return a route of retrieval as a tool: what the tool of `kb.as_tools()` finds, a finding a line."""
+        async def search_route(
+            ctx: Ctx, question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION, description="One question "
+                                                     "about one thing, with names instead of pronouns.")],
+            knowledge_base: Kb = "", relations: Names = (), entity_types: Names = (), attributes: Names = (),
+            limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 10,
+        ) -> str:
+            with self._check_access(ctx, "read"):
+                name = self._resolve_name(ctx, knowledge_base)
+                await asyncio.to_thread(self._resources.knowledge_base, name)  # an unknown one is an error
+                tool = route_tools(lambda: self._resources.retriever(name))[ROUTES.index(route)]
+                async with self._turn(ctx.request_context.request):
+                    found: str = await tool.ainvoke({
+                        "question": question, "relations": list(relations), "entity_types": list(entity_types),
+                        "attributes": list(attributes), "limit": limit})
+                return found
+
+        return search_route
 
     async def ask(
         self, ctx: Ctx,

@@ -12,7 +12,7 @@ from ..schemas.retrieval import ROUTES, Evidence, Route, SubQuery
 from .query import Query
 from .retriever import Retriever
 
-_DESCRIPTIONS: dict[Route, str] = {
+ROUTE_DESCRIPTIONS: dict[Route, str] = {
     "entity": "Look up entities that a question names or is close to: their types, attributes and relations.",
     "triple": "Find single facts (subject, relation, object) close to a question.",
     "community": "Find themes: groups of entities that belong together, with a summary and their main facts.",
@@ -89,7 +89,7 @@ def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
         lines = "\n".join(_line(retriever, item) for item in found) if described else f"{len(found)} findings"
         return lines or "Nothing was found.", found
 
-    return StructuredTool(name=f"{route}_search", description=_DESCRIPTIONS[route], args_schema=SearchArguments,
+    return StructuredTool(name=f"{route}_search", description=ROUTE_DESCRIPTIONS[route], args_schema=SearchArguments,
                           func=search, response_format="content_and_artifact", handle_tool_error=True)
 
 

@@ -78,14 +78,15 @@ class Mcp(_Client):
 
     name = "mcp"
     _TOOLS = ("search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema", "schema_candidates",
-              "decide_schema", "add_document", "nothing")
+              "decide_schema", "add_document", "entity_search", "triple_search", "community_search", "dfs_search",
+              "nothing")
 
     def round(self, draw: random.Random) -> int:
         """Call once; returns 1."""
         odd = (None, -1, 0, 10**30, 1.5, "", [], {}, ["x"] * 100, {"a": {"b": []}}, question(draw), "demo", "../x")
         arguments = {name: draw.choice(odd) if draw.random() < 0.4 else question(draw)[:300]
                      for name in ("query", "question", "document", "start", "length", "limit", "offset", "mode", "who",
-                                  "decisions", "title", "text") if draw.random() < 0.6}
+                                  "decisions", "title", "text", "relations", "attributes") if draw.random() < 0.6}
         if draw.random() < 0.8:
             # What is added goes to another knowledge base: the others are asked of one that stays as it is.
             arguments["knowledge_base"] = draw.choice(("demo", "demo", "mine", "nowhere", "../demo", 5))

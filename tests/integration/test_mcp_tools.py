@@ -52,7 +52,7 @@ def tools(server):
 def test_what_is_offered_depends_on_what_is_allowed(resources):
     reading = set(tools(mcp_server(resources, writes=False)))
     assert reading == {"search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema",
-                       "schema_candidates"}
+                       "schema_candidates", "entity_search", "triple_search", "community_search", "dfs_search"}
     assert set(tools(mcp_server(resources))) - reading == {"add_document"}
     assert set(tools(mcp_server(resources, decides=True))) - reading == {"add_document", "decide_schema"}
 
@@ -93,6 +93,17 @@ def test_passages_are_searched_without_an_answer(resources):
     best = found.structured_content["passages"][0]
     assert small_base.PEOPLE[best["document"]][best["start"]:best["end"]] == best["text"]
     assert few.structured_content["passages"] == found.structured_content["passages"][:1]
+
+
+@pytest.mark.parametrize("route", ["entity", "triple", "community", "dfs"])
+def test_a_route_finds_what_the_tool_of_the_python_api_finds(resources, route):
+    asked = {"question": "Where was Ada Byron born?", "relations": ["born_in"], "limit": 3}
+    (found, unknown) = called(mcp_server(resources, knowledge_base="people"), (f"{route}_search", asked),
+                              (f"{route}_search", {**asked, "knowledge_base": "nowhere"}))
+    (tool,) = (one for one in banyan.KnowledgeBase("people", resources).as_tools() if one.name == f"{route}_search")
+    assert found.content[0].text == tool.invoke(asked)
+    assert unknown.is_error
+    assert "there is no knowledge base 'nowhere'" in unknown.content[0].text
 
 
 def test_long_lists_and_texts_are_given_in_parts(resources):

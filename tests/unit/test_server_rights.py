@@ -257,7 +257,7 @@ def called(client, method, key, **params):
 
 def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, resources):
     tools = called(client, "tools/list", keys["all"])["tools"]
-    assert len(tools) == 9
+    assert len(tools) == 13
     for tool in tools:
         name, arguments = tool["name"], {one: TOOL_ARGUMENTS[one] for one in tool["inputSchema"].get("required", ())}
         for key in ("nothing", "token: nothing"):
