@@ -35,6 +35,7 @@ class ExtractedTriple(_AnswerPart):
     relation: str = Field(min_length=1, max_length=200)
     tail: str = Field(min_length=1, max_length=500)
     evidence: str = Field(default="", description="the words of the source that say so")
+    time: str = Field(default="", description="the words of the source that say when it holds")
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
@@ -45,6 +46,7 @@ class ExtractedAttribute(_AnswerPart):
     attribute: str = Field(min_length=1, max_length=200)
     value: str = Field(min_length=1, max_length=2000)
     evidence: str = ""
+    time: str = ""
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
@@ -86,6 +88,7 @@ class Fact(Frozen):
     relation: str
     tail: str
     tail_type: str
+    time: str = Field(default="", description="when it holds, in the source's own words; see `text.times`")
     span: Span
     confidence: float = 1.0
 
@@ -98,6 +101,7 @@ class AttributeFact(Frozen):
     attribute: str
     value: str = Field(description="in the source's own words")
     normal: str = Field(default="", description="a number's or date's normal form; empty for text")
+    time: str = Field(default="", description="when it holds, in the source's own words")
     span: Span
     confidence: float = 1.0
 
@@ -120,7 +124,7 @@ class Rejection(Frozen):
     confidence: float = 1.0
 
 
-RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", "normalised_value"]
+RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", "normalised_value", "dropped_time"]
 
 
 class Ask(Frozen):

@@ -85,6 +85,8 @@ class RelationType(SchemaElement):
     range: tuple[str, ...] = (ANY,)
     inverse: str | None = Field(default=None, description="the relation that says the same from tail to head")
     symmetric: bool = Field(default=False, description="holds from tail to head as well, as `spouse` does")
+    functional: bool = Field(default=False, description="a head has one tail at a time: a later one takes its place")
+    inverse_functional: bool = Field(default=False, description="a tail has one head at a time, as of `ceo_of`")
     inverse_aliases: tuple[str, ...] = Field(default=(), description="names that say it from tail to head, as `owns` "
                                                                      "does of `owned_by`")
 
@@ -95,6 +97,7 @@ class AttributeType(SchemaElement):
     owners: tuple[str, ...] = (ANY,)
     kind: ValueKind = "text"
     unit: str = Field(default="", description="for numbers: the unit meant where a value names none")
+    functional: bool = Field(default=False, description="an entity has one value at a time, as of a price")
 
 
 class GraphSchema(Frozen):
@@ -159,6 +162,19 @@ class GraphSchema(Frozen):
     def attribute_type(self, name: str) -> AttributeType | None:
         """Return the attribute type with exactly this name, or None."""
         return next((a for a in self.attribute_types if a.name == name), None)
+
+    def is_functional(self, relation: str) -> tuple[bool, bool]:
+        """Return whether a head has one tail of a relation at a time, and whether a tail has one head.
+
+        What is said of the inverse of a relation counts for it as well.
+        """
+        known = self.relation_type(relation)
+        if known is None:
+            return False, False
+        inverse = next((r for r in self.relation_types if known.name == r.inverse or r.name == known.inverse), None)
+        head = known.functional or (inverse is not None and inverse.inverse_functional)
+        tail = known.inverse_functional or (inverse is not None and inverse.functional)
+        return head or (known.symmetric and tail), tail or (known.symmetric and head)
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""

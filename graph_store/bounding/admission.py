@@ -9,7 +9,8 @@ Admitted as said is what fits the schema and stands in the source. Repaired and 
 - `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity of which no type was said takes the one its facts ask for;
 - `swapped`: a fact that fits only with its ends exchanged;
-- `normalised_value`: a value or date that the source spells otherwise takes the source's words.
+- `normalised_value`: a value or date that the source spells otherwise takes the source's words;
+- `dropped_time`: a fact loses a time that does not stand in the source or says nothing of when.
 
 One way of storing what can be said in two is no repair: the ends of a symmetric relation are in the
 order of their names, and of two inverse relations the fact stands under the one that comes first in
@@ -35,6 +36,7 @@ from ...schemas.extraction import (
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
+from ...text.times import read_time
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known, extracted_labels
@@ -75,8 +77,8 @@ class _Bounding:
         self._waiting: dict[str, str] = {}
         """Of each entity of unknown type: the key of the type's label."""
         self._mentioned: set[str] = set()
-        self._facts: dict[tuple[str, str, str], Fact] = {}
-        self._attributes: dict[tuple[str, str, str], AttributeFact] = {}
+        self._facts: dict[tuple[str, str, str, str], Fact] = {}
+        self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}
         self._rejections: set[Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
         self._repairs: set[tuple[RepairKind, str]] = set()
@@ -269,9 +271,10 @@ class _Bounding:
         if relation.repair:
             self._repairs.add((relation.repair, text))
         head, name, tail = self._one_way(head, name, tail)
-        key = (head.key, name, tail.key)
+        time = self._time(item.time, text)
+        key = (head.key, name, tail.key, time)
         fact = Fact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
-                    tail_type=self._type(tail), confidence=item.confidence,
+                    tail_type=self._type(tail), time=time, confidence=item.confidence,
                     span=self._support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
@@ -333,13 +336,13 @@ class _Bounding:
                     self._repairs.add(("normalised_value", text))
                 self._admit_attribute(AttributeFact(
                     entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
-                    normal=normal, span=support, confidence=item.confidence), owner)
+                    normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
         if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
             self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
             return
-        key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value))
+        key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value), fact.time)
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
 
@@ -353,6 +356,15 @@ class _Bounding:
                       object_type=kind, context=support, confidence=item.confidence))
 
     # Small things.
+
+    def _time(self, words: str, text: str) -> str:
+        """Return the source's words for when a fact holds; empty where it has none that say so."""
+        found = self._source.find(words) if words.strip() else None
+        quoted = one_line(found.quote) if found else ""
+        if words.strip() and read_time(quoted) is None:
+            self._repairs.add(("dropped_time", text))
+            return ""
+        return quoted
 
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:

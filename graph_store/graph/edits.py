@@ -14,7 +14,7 @@ from .knowledge_graph import EdgeKey
 
 @dataclass(frozen=True)
 class GraphEdits:
-    """The edits in force, in order, and the schema that corrected facts have to fit."""
+    """The edits in force, in order, and the schema: corrected facts have to fit it."""
 
     edits: Sequence[Edit] = ()
     schema: GraphSchema | None = None

@@ -3,14 +3,17 @@
 Every node, edge and attribute value knows which chunks support it and where. The graph is made whole and never
 updated, so it is a function of the rows.
 
-Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attribute: {value: {chunk: span}}}.
-Edges, keyed by relation: `support` {chunk: (start, end, confidence)}. Spans are (start, end) in the chunk.
+Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attribute: {value: {chunk: span}}}; where
+values have times, `times` {attribute: {value: {words: {chunk: span}}}}.
+Edges, keyed by relation: `support` {chunk: (start, end, confidence)}; where the fact has times, `times`
+{words: {chunk: span}}. Spans are (start, end) in the chunk.
 """
 
 from typing import Any
 
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id, triple_id
+from ...text.times import Validity
 from ..ledger.facts import AdmittedRows, Contribution
 
 EdgeKey = tuple[str, str, str]
@@ -55,10 +58,10 @@ class KnowledgeGraph:
         graph = cls()
         for chunk, _, name, kind, start, end in rows.mentions:
             graph._mention(chunk, (name, kind), [start, end])
-        for chunk, _, head, head_type, relation, tail, tail_type, start, end, confidence in rows.facts:
-            graph._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence])
-        for chunk, _, entity, kind, attribute, value, _, start, end, _ in rows.values:
-            graph._describe(chunk, (entity, kind), attribute, value, [start, end])
+        for chunk, _, head, head_type, relation, tail, tail_type, time, start, end, confidence in rows.facts:
+            graph._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence], time)
+        for chunk, _, entity, kind, attribute, value, _, time, start, end, _ in rows.values:
+            graph._describe(chunk, (entity, kind), attribute, value, [start, end], time)
         return graph
 
     def add(self, chunk_id: str, contribution: Contribution) -> None:
@@ -67,10 +70,10 @@ class KnowledgeGraph:
             self._mention(chunk_id, (mention.name, mention.type), [mention.span.start, mention.span.end])
         for fact in contribution.facts:
             self._state(chunk_id, (fact.head, fact.head_type), fact.relation, (fact.tail, fact.tail_type),
-                        [fact.span.start, fact.span.end, fact.confidence])
+                        [fact.span.start, fact.span.end, fact.confidence], fact.time)
         for value in contribution.attributes:
             self._describe(chunk_id, (value.entity, value.entity_type), value.attribute, value.value,
-                           [value.span.start, value.span.end])
+                           [value.span.start, value.span.end], value.time)
 
     def _id(self, named: tuple[str, str]) -> str:
         found = self._ids.get(named)
@@ -86,16 +89,23 @@ class KnowledgeGraph:
         self._by_chunk.setdefault(chunk_id, set()).add(entity)
 
     def _state(self, chunk_id: str, head: tuple[str, str], relation: str, tail: tuple[str, str],
-               support: list[float]) -> None:
+               support: list[float], time: str) -> None:
         ends = self._id(head), self._id(tail)
         if not self.network.has_edge(*ends, relation):
             self.network.add_edge(*ends, relation, support={})
-        self.network.edges[*ends, relation]["support"][chunk_id] = support
+        edge = self.network.edges[*ends, relation]
+        # A chunk may state a fact at several times.
+        edge["support"][chunk_id] = surer(support, edge["support"].get(chunk_id, support))
+        if time:
+            _put_first(edge.setdefault("times", {}).setdefault(time, {}), chunk_id, support[:2])
 
     def _describe(self, chunk_id: str, named: tuple[str, str], attribute: str, value: str,
-                  place: list[int]) -> None:
-        values = self.network.nodes[self._id(named)]["attributes"].setdefault(attribute, {})
-        values.setdefault(value, {})[chunk_id] = place
+                  place: list[int], time: str) -> None:
+        node = self.network.nodes[self._id(named)]
+        _put_first(node["attributes"].setdefault(attribute, {}).setdefault(value, {}), chunk_id, place)
+        if time:
+            times = node.setdefault("times", {}).setdefault(attribute, {}).setdefault(value, {})
+            _put_first(times.setdefault(time, {}), chunk_id, place)
 
     def entity_ids(self) -> list[str]:
         """All entities' ids, sorted."""
@@ -133,10 +143,25 @@ class KnowledgeGraph:
         return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
                       tail=self.entity(tail), confidence=max(entry[2] for entry in support.values()))
 
-    def statement(self, key: EdgeKey) -> str:
-        """A triple in words; see `Triple.text`."""
+    def validity(self, key: EdgeKey) -> Validity:
+        """Return when a triple holds."""
         head, relation, tail = key
-        return f"{self.name(head)} {relation_text(relation)} {self.name(tail)}"
+        edge = self.network.edges[head, tail, relation]
+        return Validity.of(edge["times"], edge.get("later", ())) if "times" in edge else Validity()
+
+    def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
+        """Return when attribute values of an entity hold, by attribute and value; values without a time are left out.
+        """
+        node = self.network.nodes[entity]
+        later = node.get("later", {})
+        return {name: {value: Validity.of(times, later.get(name, {}).get(value, ())) for value, times in values.items()}
+                for name, values in node.get("times", {}).items()}
+
+    def statement(self, key: EdgeKey) -> str:
+        """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
+        head, relation, tail = key
+        said, note = f"{self.name(head)} {relation_text(relation)} {self.name(tail)}", self.validity(key).note()
+        return f"{said} ({note})" if note else said
 
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""
@@ -188,6 +213,16 @@ class KnowledgeGraph:
 def relation_text(relation: str) -> str:
     """A relation's name as words."""
     return relation.replace("_", " ")
+
+
+def surer(*supports: list[Any]) -> list[Any]:
+    """Return the surest of a chunk's supports of one fact, of equals the first in the chunk."""
+    return min(supports, key=lambda support: (-support[2], support[0], support[1]))
+
+
+def _put_first(places: dict[str, list[Any]], chunk_id: str, place: list[Any]) -> None:
+    """Note a place in a chunk; of two the first one stays."""
+    places[chunk_id] = min(place, places.get(chunk_id, place))
 
 
 def _most_used(names: dict[str, Any]) -> str:

@@ -69,7 +69,8 @@ class LedgerGraph:
             return self._mentions
 
     def refresh(self) -> None:
-        """Let go of a graph that the ledger has gone beyond; of one with other aliases alone, the mentions are kept."""
+        """Let go of a graph that the ledger has gone beyond; with other aliases or schema alone, the mentions are kept.
+        """
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())
             if made_of is None or made_of == now:
@@ -77,9 +78,7 @@ class LedgerGraph:
             if made_of[0].position != now[0].position:
                 self.unload()
             else:
-                if made_of[0] != now[0] or self._edits.in_force():
-                    self._graph = None
-                self._made_of = now
+                self._graph, self._made_of = None, now
 
     def unload(self) -> None:
         """Let go of the graph."""
@@ -92,10 +91,9 @@ class LedgerGraph:
 
     @at_rest()
     def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
-        """Lay the ledger's aliases and edits over a graph of mentions."""
-        edits = self._edits.in_force()
-        schema = self._schemas.current() if edits and self._schemas.version() else None
-        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(edits, schema))
+        """Lay the ledger's aliases and edits over a graph of mentions; the schema says which facts end earlier ones."""
+        schema = self._schemas.current() if self._schemas.version() else None
+        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))
 
     def _now(self) -> GraphState:
         return GraphState(self._extractions.position(), self._entities.number())

@@ -1,15 +1,16 @@
 """The knowledge graph as it is searched: an entity with several names is one node.
 
 Made from the mentions' graph, in which every name and type is a node, from the aliases, and from what persons changed
-of names, facts and values.
+of names, facts and values. Where a subject has one value at a time, later ones end those before (`supersede`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from .edits import GraphEdits
-from .knowledge_graph import EdgeKey, KnowledgeGraph
+from .knowledge_graph import EdgeKey, KnowledgeGraph, surer
+from .superseding import supersede
 
 Support = dict[str, list[Any]]
 
@@ -92,6 +93,8 @@ class ResolvedGraph(KnowledgeGraph):
             self._make_node(node)
         for key in sorted(self._sources):
             self._make_edge(key)
+        if self._edits.schema is not None:
+            supersede(self, self._edits.schema)
 
     def _place_edge(self, key: EdgeKey) -> None:
         """Note which edge a fact of mentions belongs to; none where a person rejected it."""
@@ -124,15 +127,18 @@ class ResolvedGraph(KnowledgeGraph):
         kind = next((self._aliases[entity].type for entity in members if entity != node),
                     self.mentions.network.nodes[node]["type"])
         names = parts[0]["names"] if len(parts) == 1 else _joined(part["names"] for part in parts)
-        attributes = parts[0]["attributes"]
+        attributes, times = parts[0]["attributes"], parts[0].get("times", {})
         if len(parts) > 1:
             attributes = {name: _joined(part["attributes"].get(name, {}) for part in parts)
                           for name in sorted({name for part in parts for name in part["attributes"]})}
+            times = _joined_times(part.get("times", {}) for part in parts)
         if node in self._edited.names:
             names = {**names, self._edited.names[node]: names.get(self._edited.names[node], {})}
         if node in self._edited.values:
             attributes = _corrected(attributes, self._edited.values[node])
-        self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes)
+            times = _joined_times(_corrected_times(times, self._edited.values[node]))
+        self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes,
+                              **({"times": times} if times else {}))
 
     def _make_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
@@ -142,9 +148,10 @@ class ResolvedGraph(KnowledgeGraph):
         # A fact between an entity and itself under another name says nothing.
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
-        supports = [self.mentions.network.edges[h, t, r]["support"] for h, r, t in sources]
-        support = supports[0] if len(supports) == 1 else _surest(supports)
-        self.network.add_edge(head, tail, relation, support=support)
+        edges = [self.mentions.network.edges[h, t, r] for h, r, t in sources]
+        support = edges[0]["support"] if len(edges) == 1 else _surest(edge["support"] for edge in edges)
+        times = _joined(edge.get("times", {}) for edge in edges)
+        self.network.add_edge(head, tail, relation, support=support, **({"times": times} if times else {}))
 
 
 def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
@@ -158,6 +165,17 @@ def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
     return joined
 
 
+def _joined_times(parts: Iterable[Mapping[str, Mapping[str, dict[str, Support]]]]) -> dict[str, dict[str, Any]]:
+    """Return the times of values by attribute and value, with the chunks of all parts."""
+    joined: dict[str, dict[str, list[dict[str, Support]]]] = {}
+    for part in parts:
+        for name, values in part.items():
+            for value, times in values.items():
+                joined.setdefault(name, {}).setdefault(value, []).append(times)
+    return {name: {value: _joined(times) for value, times in sorted(values.items())}
+            for name, values in sorted(joined.items())}
+
+
 def _corrected(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[tuple[str, str], str | None],
                ) -> dict[str, dict[str, Support]]:
     """Attributes with the values that hold in the place of those that a person rejected or corrected."""
@@ -167,12 +185,21 @@ def _corrected(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[
     return {name: values for name, values in made.items() if values}
 
 
+def _corrected_times(times: Mapping[str, Mapping[str, dict[str, Support]]],
+                     edited: Mapping[tuple[str, str], str | None]) -> Iterator[dict[str, dict[str, Any]]]:
+    """Yield the times of each value under the value that holds in its place."""
+    for name, values in times.items():
+        for value, own in values.items():
+            if (instead := edited.get((name, value), value)) is not None:
+                yield {name: {instead: own}}
+
+
 def _surest(supports: Iterable[Support]) -> Support:
     """The support of all; of two facts of a chunk the surer one, then the first."""
     joined: Support = {}
     for support in supports:
         for chunk, fact in support.items():
-            joined[chunk] = min(fact, joined.get(chunk, fact), key=lambda f: (-f[2], f[0], f[1]))
+            joined[chunk] = surer(fact, joined.get(chunk, fact))
     return joined
 
 

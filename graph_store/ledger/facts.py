@@ -83,11 +83,11 @@ class FactTable:
         return Contribution(
             mentions=tuple(EntityMention(name=row.name, type=row.type, span=span(row)) for row in rows.mentions),
             facts=tuple(Fact(head=row.head, head_type=row.head_type, relation=row.relation, tail=row.tail,
-                             tail_type=row.tail_type, span=span(row), confidence=row.confidence)
+                             tail_type=row.tail_type, time=row.time, span=span(row), confidence=row.confidence)
                         for row in rows.facts),
             attributes=tuple(AttributeFact(
                 entity=row.entity, entity_type=row.entity_type, attribute=row.attribute, value=row.value,
-                normal=row.normal, span=span(row), confidence=row.confidence) for row in rows.values))
+                normal=row.normal, time=row.time, span=span(row), confidence=row.confidence) for row in rows.values))
 
     def _rows(self, table: Table, chunk_ids: Sequence[str] | None) -> Sequence[Record]:
         where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
@@ -114,10 +114,10 @@ def _rows_of(contributions: Mapping[str, Contribution]) -> tuple[list[_Values], 
     mentions, facts, values = list[_Values](), list[_Values](), list[_Values]()
     for chunk, own in contributions.items():
         mentions += _numbered(chunk, ((m.name, m.type, m.span.start, m.span.end) for m in own.mentions))
-        facts += _numbered(chunk, ((f.head, f.head_type, f.relation, f.tail, f.tail_type, f.span.start, f.span.end,
-                                    f.confidence) for f in own.facts))
-        values += _numbered(chunk, ((v.entity, v.entity_type, v.attribute, v.value, v.normal, v.span.start, v.span.end,
-                                     v.confidence) for v in own.attributes))
+        facts += _numbered(chunk, ((f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start,
+                                    f.span.end, f.confidence) for f in own.facts))
+        values += _numbered(chunk, ((v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start,
+                                     v.span.end, v.confidence) for v in own.attributes))
     return mentions, facts, values
 
 

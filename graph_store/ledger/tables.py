@@ -90,8 +90,8 @@ def _admitted(name: str, *texts: str, confidence: bool = True) -> Table:
 
 
 MENTIONS = _admitted("mentions", "name", "type", confidence=False)
-FACTS = _admitted("facts", "head", "head_type", "relation", "tail", "tail_type")
-ATTRIBUTE_VALUES = _admitted("attribute_values", "entity", "entity_type", "attribute", "value", "normal")
+FACTS = _admitted("facts", "head", "head_type", "relation", "tail", "tail_type", "time")
+ATTRIBUTE_VALUES = _admitted("attribute_values", "entity", "entity_type", "attribute", "value", "normal", "time")
 
 SCHEMA_VERSIONS = Table("schema_versions", METADATA, Column("version", Integer, primary_key=True, autoincrement=False),
                         *_texts("schema", "base", "decisions", "who", "decided_at"))

@@ -1,0 +1,38 @@
+"""Which facts a later one ends: of relations and attributes that have one value at a time.
+
+What is derived here is told apart from what a source states: edges and nodes have it as `later`, the dates at which
+another value took the place of one, beside their `times`. It is a function of the graph, whatever its order.
+"""
+
+from ...schemas.graph_schema import GraphSchema
+from ...text.times import Validity, later_values
+from .knowledge_graph import EdgeKey, KnowledgeGraph
+
+
+def supersede(graph: KnowledgeGraph, schema: GraphSchema) -> None:
+    """Note at which dates facts and values of a graph are followed by a later one."""
+    _supersede_facts(graph, schema)
+    functional = {attribute.name for attribute in schema.attribute_types if attribute.functional}
+    for node, data in graph.network.nodes(data=True):
+        later = {name: found for name, values in data.get("times", {}).items() if name in functional
+                 and (found := later_values({value: Validity.of(times) for value, times in values.items()}))}
+        if later:
+            graph.network.nodes[node]["later"] = {
+                name: {value: sorted(dates) for value, dates in sorted(found.items())} for name, found in later.items()}
+
+
+def _supersede_facts(graph: KnowledgeGraph, schema: GraphSchema) -> None:
+    subjects: dict[tuple[str, str, str], dict[EdgeKey, Validity]] = {}
+    ends = {relation.name: schema.is_functional(relation.name) for relation in schema.relation_types}
+    for head, tail, relation, times in graph.network.edges(keys=True, data="times"):
+        of_head, of_tail = ends.get(relation, (False, False))
+        if times and of_head:
+            subjects.setdefault((head, relation, "head"), {})[head, relation, tail] = Validity.of(times)
+        if times and of_tail:
+            subjects.setdefault((tail, relation, "tail"), {})[head, relation, tail] = Validity.of(times)
+    found: dict[EdgeKey, set[str]] = {}
+    for values in subjects.values():
+        for key, dates in later_values(values).items():
+            found.setdefault(key, set()).update(dates)
+    for (head, relation, tail), dates in found.items():
+        graph.network.edges[head, tail, relation]["later"] = sorted(dates)

@@ -1,0 +1,266 @@
+"""When facts hold: read the words in which a text says so, and decide which facts hold at a date.
+
+The words stay as written ("since March 2019", "until 2021", "planned for 2027", "former", 自2019年起). Their dates are
+ISO 8601 with the precision that they have ("2019", "2019-03", "2019-03-05").
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeVar
+
+from .cleaning import one_line
+from .dates import find_dates, parse_date, years_of
+
+TimeKind = Literal["at", "from", "until", "during", "planned", "former"]
+_Key = TypeVar("_Key")
+_Day = tuple[int, int, int]
+
+_LONGEST = 80
+"""The most characters of words that say when; longer ones are a sentence."""
+_MOST_NOTED = 4
+"""Times that a note shows of a fact; the latest ones."""
+_DURING = re.compile(r"^(?:between|during|for) ", re.IGNORECASE)
+_QUARTER = re.compile(r"\bQ[1-4] ?\d{4}\b|\b\d{4} ?Q[1-4]\b|\d{4} ?年第?[一二三四1-4]季度?", re.IGNORECASE)
+_ISO_MONTH = re.compile(r"(?<![\d-])\d{4}-(?:0[1-9]|1[0-2])(?![\d-])")
+_PLANNED = re.compile(
+    r"\b(?:plan(?:s|ned|ning)?|scheduled|due(?! to)|expected|upcoming|future|will|proposed|intended|forthcoming|projected)\b"
+    r"|计划|预计|规划|将于|将在|拟于|拟在|拟建|即将|待建", re.IGNORECASE)
+_FORMER = re.compile(
+    r"\b(?:former(?:ly)?|ex|previous(?:ly)?(?! (?:year|quarter|month))|no longer|used to|ceased|discontinued|abolished|retired|resigned)"
+    r"\b|^前(?!往)|^原|曾|前任|原任|卸任|离任|不再|已终止|已结束|已停", re.IGNORECASE)
+_OPEN_END = re.compile(r"\b(?:present|now|today|to date|onwards?|ongoing|current(?:ly)?)\b|至今|迄今|现在",
+                       re.IGNORECASE)
+_UNTIL_BEFORE = re.compile(
+    r"(?:\b(?:until|till|til|through|thru|up to|to|ends?|ended|ending|expir(?:y|es|ed)|terminated|closed|left|before"
+    r"|prior to)\b|(?<!截)[至到]|截止)[^\d]{0,20}$", re.IGNORECASE)
+_UNTIL_AFTER = re.compile(r"^ ?[日号月年]?(?:为?止|之?以?前|结束|到期|终止|届满|离任|卸任)")
+_FROM_BEFORE = re.compile(
+    r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"
+    r"|opened|took over|takes effect|took effect)\b|[自从])[^\d]{0,20}$", re.IGNORECASE)
+_FROM_AFTER = re.compile(r"^ ?[日号月年]?(?:起|以来|开始|之?以?后|上任|就任|生效)")
+_RANGE = re.compile(r"^\W*(?:to|until|till|through|至|到)?\W*(?:\w+ )?$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
+_QUARTERS, _MONTHS_EACH = range(33, 37), 3
+_EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
+
+
+class FactTime(NamedTuple):
+    """One statement of when a fact holds.
+
+    `start` and `end` are the first and last dates that the words give, empty where they give none. Of the kinds `at`
+    and `during` both are known; a fact that is stated `at` a time is not said to have ended with it.
+    """
+
+    words: str
+    kind: TimeKind
+    start: str
+    end: str
+
+
+@lru_cache(maxsize=10_000)
+def read_time(words: str) -> FactTime | None:
+    """Return when the words of a text say that a fact holds.
+
+    Args:
+        words: a few words, in English or Chinese, such as "since 2019" or "former".
+
+    Returns:
+        The time; None where the words name neither a date with its year nor that a fact is planned or former.
+    """
+    shown = one_line(words).strip(" ,;()，；（）")
+    if not shown or len(shown) > _LONGEST:
+        return None
+    dated = _read_dates(shown)
+    if dated is None:
+        return None
+    kind, start, end = dated
+    if _PLANNED.search(shown):
+        return FactTime(shown, "planned", start, end)
+    if _FORMER.search(shown):
+        return FactTime(shown, "former", start, end)
+    return FactTime(shown, kind, start, end) if start or end else None
+
+
+def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
+    """Return the kind that the words around the dates give, and the first and last date; None if they are unclear."""
+    whole = _bounds(parse_date(_DURING.sub("", words)))
+    if whole is not None and whole[2]:
+        return "during", *whole[:2]
+    places = list(_date_places(words))
+    dates = [bounds for start, end in places if (bounds := _bounds(parse_date(words[start:end]))) is not None]
+    if len(dates) != len(places) or len(places) > 2:  # noqa: PLR2004  (a range has two ends)
+        return None
+    if not places:
+        return "at", "", ""
+    before, after = words[:places[0][0]], words[places[-1][1]:]
+    if len(places) == 1:
+        return _read_one(before, dates[0], after)
+    is_range = _BETWEEN.search(before) or _RANGE.match(words[places[0][1]:places[1][0]])
+    return ("during", dates[0][0], dates[1][1]) if is_range and _first_day(dates[0][0]) <= _first_day(
+        dates[1][0]) else None
+
+
+def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
+    """Return the kind that words before and after a single date give it, and its first and last date."""
+    start, end, is_range = date
+    if is_range:
+        return "during", start, end
+    if _OPEN_END.search(after):
+        return "from", start, ""
+    if _UNTIL_BEFORE.search(before) or _UNTIL_AFTER.match(after):
+        return "until", "", end
+    if _FROM_BEFORE.search(before) or _FROM_AFTER.match(after):
+        return "from", start, ""
+    return "at", start, end
+
+
+def _date_places(words: str) -> Iterator[tuple[int, int]]:
+    """Yield where the dates of some words are, in order; quarters and ISO months are dates of their own."""
+    own = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    found = [place for place in find_dates(words) if not any(s < place[1] and place[0] < e for s, e in own)]
+    yield from sorted([*own, *found])
+
+
+def _bounds(normal: str) -> tuple[str, str, bool] | None:
+    """Return the first and last date of a normal form as ISO 8601, and whether it is a range; None without a year."""
+    normal = normal.rstrip("~")
+    if not normal or normal.startswith("XXXX"):
+        return None
+    first, _, last = normal.partition("/")
+    if last:
+        return first, last, True
+    if "X" in normal and (years := years_of(normal)) is not None:
+        return _year(years[0]), _year(years[1]), False
+    year, _, part = normal.rpartition("-")
+    if year and part.isdigit() and int(part) in _QUARTERS:
+        begin = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
+        return f"{year}-{begin:02d}", f"{year}-{begin + _MONTHS_EACH - 1:02d}", False
+    return normal, normal, False
+
+
+def _year(number: int) -> str:
+    return f"{number:05d}" if number < 0 else f"{number:04d}"
+
+
+def _parts(date: str) -> list[int]:
+    """Return the year, and the month and day as far as the date has them."""
+    sign, plain = (-1, date[1:]) if date.startswith("-") else (1, date)
+    year, *rest = map(int, plain.split("-"))
+    return [sign * year, *rest]
+
+
+def _first_day(date: str) -> _Day:
+    year, month, day = [*_parts(date), 1, 1][:3]
+    return year, month, day
+
+
+def _last_day(date: str) -> _Day:
+    given = _parts(date)
+    year, month, day = [*given, 12, 31][:3] if len(given) == 1 else [*given, 31][:3]
+    return year, month, day
+
+
+class DateError(ValueError):
+    """A text that is no date with a year."""
+
+
+def read_day(text: str) -> tuple[str, str]:
+    """Return the first and last date of a text that names a date.
+
+    Raises:
+        DateError: it is no date with a year.
+    """
+    bounds = _bounds(parse_date(text))
+    if bounds is None:
+        raise DateError(f"{text!r} is not a date: write a year, a month or a day, such as 2020, 2020-03 or 2020-03-15")
+    return bounds[:2]
+
+
+class Validity(NamedTuple):
+    """When a fact holds: what its sources say, and when other values took its place.
+
+    `later` has dates that no source of the fact states: where a subject has one value at a time, the start of the
+    next one ends those before.
+    """
+
+    times: tuple[FactTime, ...] = ()
+    later: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
+        """Return the validity of a fact from the words of its sources, in an order of their dates."""
+        times = {(time.kind, time.start, time.end): time for said in sorted(words, reverse=True)
+                 if (time := read_time(said)) is not None}
+        return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
+                   tuple(sorted(later)))
+
+    def note(self) -> str:
+        """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
+        said = [time.words for time in self.times[-_MOST_NOTED:]]
+        return "; ".join([*["…"] * (len(self.times) > _MOST_NOTED), *said,
+                          *(f"superseded {date}" for date in self.superseded)])
+
+    @property
+    def superseded(self) -> tuple[str, ...]:
+        """The date at which another value took the place of the last one stated; empty if none did."""
+        last = max((_first_day(start) for start in self.open_starts()), default=None)
+        ends = [date for date in self.later if last is not None and _first_day(date) > last]
+        return tuple(ends[:1])
+
+    def open_starts(self) -> list[str]:
+        """Return the dates from which the fact is stated to hold, without saying until when."""
+        return [time.start for time in self.times if time.kind in ("at", "from")]
+
+    def holds(self, first: str, last: str) -> bool:
+        """Return True if the fact holds on some day from a first to a last date.
+
+        A fact without a time always holds. A plan does not, nor does what is former, beyond the dates it has.
+        """
+        begin, end = _first_day(first), _last_day(last)
+        return not self.times or any(start <= end and begin <= stop for start, stop in self._periods())
+
+    def _periods(self) -> Iterator[tuple[_Day, _Day]]:
+        """Yield the first and last days of the periods in which the fact holds.
+
+        A period that is open ends with the next end that a source states, or before a later value begins.
+        """
+        ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
+        starts = [_first_day(start) for start in self.open_starts()]
+        for start in starts:
+            stated = min((end for end in ends if end >= start), default=_LATEST)
+            replaced = min((day for day in map(_first_day, self.later) if day > start), default=None)
+            yield start, stated if replaced is None else min(stated, _before(replaced))
+        for time in self.times:
+            if time.kind == "during" or (time.kind == "former" and time.start):
+                yield _first_day(time.start), _last_day(time.end or time.start)
+            elif time.kind in ("until", "former") and time.end and not any(
+                    start <= _last_day(time.end) for start in starts):
+                yield _EARLIEST, _last_day(time.end)
+
+
+def _before(day: _Day) -> _Day:
+    """Return what is before a day and after all days before it."""
+    return day[0], day[1], day[2] - 1
+
+
+def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
+    """Return, of values of which one holds at a time, the dates at which another one took their place.
+
+    Args:
+        values: the values of one subject, each with its stated times.
+
+    Returns:
+        For each date from which a value holds the start of the next other one, by value; a function of the times,
+        whatever their order.
+    """
+    starts = sorted({(_first_day(time.start), time.start, key) for key, validity in values.items()
+                     for time in validity.times if time.start and time.kind in ("at", "from", "during")},
+                    key=lambda item: item[:2])
+    found: dict[_Key, set[str]] = {}
+    for key, validity in values.items():
+        for own in validity.open_starts():
+            follows = next((date for day, date, other in starts if other != key and day > _first_day(own)), None)
+            if follows is not None:
+                found.setdefault(key, set()).add(follows)
+    return found
