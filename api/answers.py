@@ -21,6 +21,7 @@ class Source(Span):
     """The source of a fact: characters `start` to `end` of a document."""
 
     document: str = Field(description="the document's id")
+    time: str = Field(default="", description="the document's words for when the fact holds")
 
 
 class Entity(Frozen):
@@ -31,6 +32,8 @@ class Entity(Frozen):
     type: str
     names: tuple[str, ...] = Field(description="all its names, sorted")
     attributes: dict[str, tuple[str, ...]]
+    times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value, as `Fact.time`; "
+                                             "values without a time are left out")
     documents: tuple[str, ...] = Field(description="ids of the documents that name it")
 
 
@@ -45,9 +48,15 @@ class Fact(Frozen):
     object_id: str
     confidence: float = Field(description="the best of its sources', 0 to 1")
     sources: tuple[Source, ...]
+    time: str = Field(default="", description='when it holds, as its sources say: "since 2019", "planned for 2027", '
+                      '"former"; "superseded 2021" is added where a later fact took its place. Empty: nobody says')
+    start: str = Field(default="", description="the first date of its latest period, as ISO 8601: 2019, 2019-03, "
+                                               "2019-03-05; empty: not known")
+    end: str = Field(default="", description="the last date, or that from which a later fact holds")
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
+        said = f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
+        return f"{said} ({self.time})" if self.time else said
 
 
 class Community(Frozen):
@@ -115,10 +124,12 @@ def facts_of(kb: KnowledgeBase, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
 
 def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
     head, relation, tail = key
-    support = graph.network.edges[head, tail, relation]["support"]
+    edge, validity = graph.network.edges[head, tail, relation], graph.validity(key)
+    start, end = validity.bounds()
     return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
-                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in support.values()),
-                sources=tuple(Source(**source) for source in sources.of(support)))
+                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in edge["support"].values()),
+                sources=tuple(Source(**source) for source in sources.of(edge["support"], edge.get("times"))),
+                time=validity.note(), start=start, end=end)
 
 
 def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity:
@@ -127,6 +138,8 @@ def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity
     entity = graph.entity(node)
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
                   attributes={name: tuple(values) for name, values in graph.attributes(node).items()},
+                  times={name: {value: validity.note() for value, validity in values.items()}
+                         for name, values in graph.validities(node).items()},
                   documents=tuple(sorted({of_chunks[chunk] for chunk in graph.entity_support(node)
                                           if chunk in of_chunks})))
 

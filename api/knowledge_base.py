@@ -37,6 +37,7 @@ from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.retriever import BanyanRetriever
 from ..subagent.searching import search
 from ..subagent.tool import as_tool
+from ..text.times import read_day
 from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
 from .editing import Editing
@@ -280,20 +281,26 @@ class KnowledgeBase:
         nodes.sort(key=lambda node: (-graph.network.degree(node), graph.name(node), node))
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
-    def facts(self, entity: str = "", *, relation: str = "") -> list[Fact]:
+    def facts(self, entity: str = "", *, relation: str = "", at: str = "") -> list[Fact]:
         """Return the facts with their sources.
 
         Args:
             entity: the id or name of an entity that is subject or object; empty means all.
             relation: a relation type; empty means all.
+            at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
+                but those that are planned, had ended or been replaced by then, or began later. Empty means all.
+
+        Raises:
+            ValueError: `at` is no date with a year.
         """
         kb = self._store
-        graph, wanted = kb.graph, normalise(entity)
+        graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
         return list(facts_of(kb, [key for key in graph.edges()
                                   if (not relation or key[1] == relation)
-                                  and (not entity or key[0] in about or key[2] in about)]))
+                                  and (not entity or key[0] in about or key[2] in about)
+                                  and (day is None or graph.validity(key).holds(*day))]))
 
     def communities(self, level: int | None = 0) -> list[Community]:
         """Return the communities of the knowledge tree, largest first.

@@ -23,7 +23,7 @@ _SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 # For the same reason, a backslash and a u after it go into two literals, so no engine sees \u.
 _ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\' + 'u"}
 
-_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes"})
+_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes", "times"})
 
 
 def cypher(graph: TreeGraph) -> Iterator[str]:
@@ -31,7 +31,8 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
     Each entity is a node labelled `Entity` and its type. An attribute's values are a list; all attributes with their
     sources are JSON text in `attributes`. Communities are nodes `TreeCommunity`. A relation names its relationships;
-    their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source.
+    their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source. Where a fact
+    has a time, `time`, `start` and `end` are that; of attribute values it is JSON text in `times`.
     """
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
@@ -58,7 +59,8 @@ def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
     values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
               for name, sources in data["attributes"].items()}
     return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
-            "documents": data["documents"], "attributes": json_text(data["attributes"])}
+            "documents": data["documents"], "attributes": json_text(data["attributes"]),
+            **({"times": json_text(data["times"])} if "times" in data else {})}
 
 
 def _edges(graph: TreeGraph) -> Iterator[str]:
@@ -82,7 +84,8 @@ def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [source["document"] for source in sources],
             "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
-            "quotes": [source["quote"] for source in sources]}
+            "quotes": [source["quote"] for source in sources],
+            **{name: data[name] for name in ("time", "start", "end") if name in data}}
 
 
 def _merge(source: str, relationship: str, target: str) -> str:

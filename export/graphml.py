@@ -14,9 +14,10 @@ xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdr
 """
 _GRAPH = {"name": "string", "schema": "string", "schema_version": "long", "documents": "long", "current": "boolean"}
 _NODE = {"kind": "string", "name": "string", "type": "string", "names": "string", "documents": "string",
-         "attributes": "string", "summary": "string", "level": "long", "size": "long", "cohesion": "double"}
+         "attributes": "string", "times": "string", "summary": "string", "level": "long", "size": "long",
+         "cohesion": "double"}
 _EDGE = {"kind": "string", "relation": "string", "confidence": "double", "documents": "string", "sources": "string",
-         "rank": "long"}
+         "time": "string", "start": "string", "end": "string", "rank": "long"}
 
 
 def graphml(graph: TreeGraph) -> Iterator[str]:

@@ -68,6 +68,11 @@ def _safe(text: str, most: int = _NAME) -> str:
     return escape(printable(text if len(text) <= most else text[:most - 1] + "…"))
 
 
+def _time(note: str | None) -> str:
+    """Return when a fact holds, in brackets; "" where nobody says."""
+    return f' <span class="y">(<bdi>{_safe(note)}</bdi>)</span>' if note else ""
+
+
 def _label(key: str, english: str, number: object = None) -> str:
     """Return one of the page's own texts, which the script translates by its key."""
     given = "" if number is None else f' data-n="{number}"'
@@ -176,8 +181,10 @@ class _Tree:
 
     def _attributes(self, node: str) -> str:
         attributes = self._graph.nodes[node]["attributes"].items()
+        times = self._graph.nodes[node].get("times", {})
         lines = [f'<li><span class="r">{_safe(name)}</span>: '
-                 + ", ".join(f"<bdi>{_safe(value)}</bdi>" for value in list(values)[:_MOST_SOURCES])
+                 + ", ".join(f"<bdi>{_safe(value)}</bdi>{_time(times.get(name, {}).get(value))}"
+                             for value in list(values)[:_MOST_SOURCES])
                  + (f" {_more(len(values) - _MOST_SOURCES)}" if len(values) > _MOST_SOURCES else "") + "</li>"
                  for name, values in list(attributes)[:_MOST_TRIPLES]]
         if len(attributes) > _MOST_TRIPLES:
@@ -191,7 +198,8 @@ class _Tree:
                   "</blockquote>" for source in sources[:_MOST_SOURCES]]
         rest = f"<p>{_more(len(sources) - len(quotes))}</p>" if len(quotes) < len(sources) else ""
         return (f'<li><details><summary><bdi>{_safe(nodes[head]["name"])}</bdi> <span class="r">{_safe(relation)}'
-                f'</span> <bdi>{_safe(nodes[tail]["name"])}</bdi></summary>{"".join(quotes)}{rest}'
+                f'</span> <bdi>{_safe(nodes[tail]["name"])}</bdi>{_time(self._graph.edges[edge].get("time"))}</summary>'
+                f'{"".join(quotes)}{rest}'
                 f"{self._attributes(tail if head == seen_from else head)}</details></li>\n")
 
     def _members(self, community: str, known: set[str], room: "_Room") -> str:

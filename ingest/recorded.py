@@ -19,7 +19,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .loaders import IngestError, LoadFailure
 from .records import BadRecordError, lines, parse
 
-_PARTS = 3  # head, relation, tail
+_PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds
 
 RecordedFormat = Literal["hipporag", "triples"]
 
@@ -39,7 +39,8 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     Args:
         paths: the files.
         form: "hipporag": `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples":
-            JSON lines `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`.
+            JSON lines `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`, where
+            a triple may end with the words that say when it holds.
         on_failure: called for every record that cannot be used; the others are read.
         limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
 
@@ -118,8 +119,9 @@ def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits:
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
     triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
-    whole = [triple for triple in triples if len(triple) == _PARTS and all(triple)]
+    whole = [triple for triple in triples if len(triple) in _PARTS and all(triple[:3])]
     return RecordedPassage(document=document, chunk=chunk, extraction=Extraction(
         entities=tuple(ExtractedEntity(**entity) for entity in record.get("entities", ())),
-        triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500]) for h, r, t in whole),
+        triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500], time="".join(time))
+                      for h, r, t, *time in whole),
         malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in whole)))

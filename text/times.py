@@ -16,7 +16,9 @@ TimeKind = Literal["at", "from", "until", "during", "planned", "former"]
 _Key = TypeVar("_Key")
 _Day = tuple[int, int, int]
 
-_LONGEST = 80
+CELL_MARK = " | "
+"""Separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"."""
+LONGEST = 80
 """The most characters of words that say when; longer ones are a sentence."""
 _MOST_NOTED = 4
 """Times that a note shows of a fact; the latest ones."""
@@ -24,11 +26,11 @@ _DURING = re.compile(r"^(?:between|during|for) ", re.IGNORECASE)
 _QUARTER = re.compile(r"\bQ[1-4] ?\d{4}\b|\b\d{4} ?Q[1-4]\b|\d{4} ?年第?[一二三四1-4]季度?", re.IGNORECASE)
 _ISO_MONTH = re.compile(r"(?<![\d-])\d{4}-(?:0[1-9]|1[0-2])(?![\d-])")
 _PLANNED = re.compile(
-    r"\b(?:plan(?:s|ned|ning)?|scheduled|due(?! to)|expected|upcoming|future|will|proposed|intended|forthcoming|projected)\b"
-    r"|计划|预计|规划|将于|将在|拟于|拟在|拟建|即将|待建", re.IGNORECASE)
+    r"\b(?:plan(?:s|ned|ning)?|scheduled|due(?! to)|expected|upcoming|future|will|proposed|intended|forthcoming"
+    r"|projected)\b|计划|预计|规划|将于|将在|拟于|拟在|拟建|即将|待建", re.IGNORECASE)
 _FORMER = re.compile(
-    r"\b(?:former(?:ly)?|ex|previous(?:ly)?(?! (?:year|quarter|month))|no longer|used to|ceased|discontinued|abolished|retired|resigned)"
-    r"\b|^前(?!往)|^原|曾|前任|原任|卸任|离任|不再|已终止|已结束|已停", re.IGNORECASE)
+    r"\b(?:former(?:ly)?|ex|previous(?:ly)?(?! (?:year|quarter|month))|no longer|used to|ceased|discontinued|abolished"
+    r"|retired|resigned)\b|^前(?!往)|^原|曾|前任|原任|卸任|离任|不再|已终止|已结束|已停", re.IGNORECASE)
 _OPEN_END = re.compile(r"\b(?:present|now|today|to date|onwards?|ongoing|current(?:ly)?)\b|至今|迄今|现在",
                        re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(
@@ -39,7 +41,7 @@ _FROM_BEFORE = re.compile(
     r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"
     r"|opened|took over|takes effect|took effect)\b|[自从])[^\d]{0,20}$", re.IGNORECASE)
 _FROM_AFTER = re.compile(r"^ ?[日号月年]?(?:起|以来|开始|之?以?后|上任|就任|生效)")
-_RANGE = re.compile(r"^\W*(?:to|until|till|through|至|到)?\W*(?:\w+ )?$", re.IGNORECASE)
+_RANGE = re.compile(r"^\W*(?:\w+ )?(?:to|until|till|through|至|到)?\W*(?:\w+ )?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
@@ -68,8 +70,8 @@ def read_time(words: str) -> FactTime | None:
     Returns:
         The time; None where the words name neither a date with its year nor that a fact is planned or former.
     """
-    shown = one_line(words).strip(" ,;()，；（）")
-    if not shown or len(shown) > _LONGEST:
+    shown = one_line(words).replace(CELL_MARK, ", ").strip(" ,;()，；（）")
+    if not shown or len(shown) > LONGEST:
         return None
     dated = _read_dates(shown)
     if dated is None:
@@ -195,11 +197,24 @@ class Validity(NamedTuple):
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
 
+    def stored(self) -> list[list[str]]:
+        """Return the words and the later dates, as `of` takes them."""
+        return [[time.words for time in self.times], list(self.later)]
+
     def note(self) -> str:
         """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
         said = [time.words for time in self.times[-_MOST_NOTED:]]
         return "; ".join([*["…"] * (len(self.times) > _MOST_NOTED), *said,
                           *(f"superseded {date}" for date in self.superseded)])
+
+    def noted(self, said: str) -> str:
+        """Return a text of the fact with its time in brackets: "Ana Ruiz (since 2019)"."""
+        note = self.note()
+        return f"{said} ({note})" if note else said
+
+    def line(self, *cells: str) -> str:
+        """Return the fact as cells of one line, with its time as the last one."""
+        return CELL_MARK.join((*cells, *filter(None, [self.note()])))
 
     @property
     def superseded(self) -> tuple[str, ...]:
@@ -207,6 +222,15 @@ class Validity(NamedTuple):
         last = max((_first_day(start) for start in self.open_starts()), default=None)
         ends = [date for date in self.later if last is not None and _first_day(date) > last]
         return tuple(ends[:1])
+
+    def bounds(self) -> tuple[str, str]:
+        """Return the first and last date of the latest period in which the fact holds; empty where nobody says."""
+        held = [time for time in self.times if time.kind != "planned"]
+        start = max((time.start for time in held if time.start), key=_first_day, default="")
+        end = max((time.end for time in held if time.end and time.kind != "at"), key=_last_day, default="")
+        if end and (not start or _first_day(start) <= _last_day(end)):
+            return start, end
+        return start, "".join(self.superseded)
 
     def open_starts(self) -> list[str]:
         """Return the dates from which the fact is stated to hold, without saying until when."""
@@ -242,6 +266,12 @@ class Validity(NamedTuple):
 def _before(day: _Day) -> _Day:
     """Return what is before a day and after all days before it."""
     return day[0], day[1], day[2] - 1
+
+
+def is_running(note: str) -> bool:
+    """Return True if a fact with this note holds since or at a time, and is not said to have ended."""
+    time = read_time(note)
+    return time is not None and time.kind in ("at", "from")
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:

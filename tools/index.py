@@ -20,6 +20,7 @@ from ..graph_store.vectors.store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.retrieval import TypedFact
+from ..text.times import Validity
 from .best import Rows
 from .nearness import Comparable, Nearness, nearness
 from .spreading import SpreadingGraph
@@ -31,7 +32,7 @@ _COMMUNITIES_KEPT = 1 << 8
 
 
 class Fact(NamedTuple):
-    """A triple as evidence shows it: its words, the chunks that support it, and its head and tail."""
+    """A triple as evidence shows it: its words with its time, the chunks that support it, and its head and tail."""
 
     text: str
     chunk_ids: tuple[str, ...]
@@ -92,6 +93,7 @@ class RetrievalIndex:
         """The row of an entity; None where there is none."""
         self.fact, self.about = lru_cache(_KEPT)(self._fact), lru_cache(_KEPT)(self._read_about)
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
+        self._times, self._value_times = Texts(arrays, "triples.times"), Texts(arrays, "entities.times")
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
         self._incident = Lists(arrays, "entities.triples")
@@ -158,6 +160,12 @@ class RetrievalIndex:
         """An entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
         stored = self._attributes.raw(self._row_of(entity))
         return orjson.loads(stored) if stored else {}
+
+    def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
+        """When an entity's values hold, by attribute and value; those without a time are left out."""
+        stored = self._value_times.raw(self._row_of(entity))
+        return {name: {value: Validity.of(*dated) for value, dated in values.items()}
+                for name, values in (orjson.loads(stored) if stored else {}).items()}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
         """The chunks that mention an entity, sorted."""
@@ -231,7 +239,7 @@ class RetrievalIndex:
     def _fact(self, row: int) -> Fact:
         """The triple of a row."""
         chunks = map(self.chunk_row.at, self._triple_chunks[row].tolist())
-        return Fact(" ".join(self.said(row)), tuple(chunks), self.ends(row))
+        return Fact(self.text(row), tuple(chunks), self.ends(row))
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Where chunks state the triple of a row, as (chunk, start, end), by chunk."""
@@ -244,6 +252,15 @@ class RetrievalIndex:
         """The triple of a row in words: its head's name, its relation, its tail's name."""
         head, relation, tail = self.triples[row].tolist()
         return self.about(head)[0], self._relations[relation].replace("_", " "), self.about(tail)[0]
+
+    def validity(self, row: int) -> Validity:
+        """When the triple of a row holds."""
+        stored = self._times.raw(row)
+        return Validity.of(*orjson.loads(stored)) if stored else Validity()
+
+    def text(self, row: int) -> str:
+        """The triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""
+        return self.validity(row).noted(" ".join(self.said(row)))
 
     @cached_property
     def _relation_row(self) -> dict[str, int]:

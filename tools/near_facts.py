@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..text.times import Validity
 from .query import Query
 from .retriever import Retriever
 from .statements import Statement, supported
@@ -43,14 +44,16 @@ def _triples(retriever: Retriever, query: Query) -> Iterator[Statement]:
 
 def _values(retriever: Retriever, query: Query) -> Iterator[Statement]:
     """The attribute values of the entities that a sub-query names."""
-    index, found = retriever.index, list[tuple[str, str, str, dict[str, list[int]]]]()
+    index, found = retriever.index, list[tuple[str, str, str, Validity, dict[str, list[int]]]]()
     named = dict.fromkeys(entity for name in query.meaning.names for entity in name.entities)
     for entity in list(named)[:_ENTITIES]:
-        found.extend((index.name(entity), attribute.replace("_", " "), value, support)
+        dated = index.validities(entity)
+        found.extend((index.name(entity), attribute.replace("_", " "), value,
+                      dated.get(attribute, {}).get(value, Validity()), support)
                      for attribute, values in index.attributes(entity).items() for value, support in values.items())
     found = found[:_VALUES]
-    vectors = retriever.embed([f"{name} {attribute} {value}" for name, attribute, value, _ in found])
-    for (name, attribute, value, support), vector in zip(found, vectors, strict=True):
+    vectors = retriever.embed([f"{name} {attribute} {value}" for name, attribute, value, *_ in found])
+    for (name, attribute, value, validity, support), vector in zip(found, vectors, strict=True):
         near = float(np.dot(vector, query.vector)) * query.trust
         for chunk, (start, end) in support.items():
-            yield Statement(f"{name} | {attribute} | {value}", chunk, start, end, near)
+            yield Statement(validity.line(name, attribute, value), chunk, start, end, near)

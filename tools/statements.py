@@ -7,6 +7,7 @@ import numpy as np
 
 from ..schemas.graph_schema import AttributeType
 from ..schemas.naming import normalise
+from ..text.times import Validity
 from .index import RetrievalIndex
 from .query import Query
 
@@ -71,7 +72,7 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
 
 def supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
     """A triple with each of the chunks that support it."""
-    line = " | ".join(index.said(row))
+    line = index.validity(row).line(*index.said(row))
     for chunk, start, end in index.spans(row):
         yield Statement(line, chunk, start, end, score)
 
@@ -82,7 +83,7 @@ def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[s
     rows = index.chunk_triples(weights)
     nearness = np.max([query.meaning.triples.at(rows) * query.trust for query in queries], axis=0)
     for row, nearest in zip(rows.tolist(), nearness.tolist(), strict=True):
-        near = max(nearest, paths.get(" ".join(index.said(row)), 0.0))
+        near = max(nearest, paths.get(index.text(row), 0.0))
         for item in supported(index, row, near) if near > 0 else ():
             if item.chunk_id in weights:
                 yield replace(item, score=near * (weights[item.chunk_id] / best) ** _RANK_POWER)
@@ -95,11 +96,13 @@ def _attributes(index: RetrievalIndex, queries: Sequence[Query], weights: Mappin
     asked = {word for query in queries for word in normalise(query.text).split()}
     attributes = {attribute.name: attribute for attribute in index.store.schemas.current().attribute_types}
     for entity in sorted(key for key in entities if key in index.entity_row):
+        dated = index.validities(entity)
         for name, values in index.attributes(entity).items():
             known = attributes.get(name) or AttributeType(name=name)
             near = entities[entity] * (1.0 if name in named else _ATTRIBUTE_NEARNESS * _asked_for(known, asked))
             for value, support in values.items():
-                line = f"{index.name(entity)} | {name.replace('_', ' ')} | {value}"
+                line = dated.get(name, {}).get(value, Validity()).line(
+                    index.name(entity), name.replace("_", " "), value)
                 for chunk, (start, end) in support.items():
                     if chunk in weights and near > 0:
                         yield Statement(line, chunk, start, end, near * (weights[chunk] / best) ** _RANK_POWER)

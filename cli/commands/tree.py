@@ -79,6 +79,9 @@ def _add(root: Tree, graph: KnowledgeGraph, community: Community) -> None:
         twig = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
         facts = sorted(graph.incident(keyword), key=lambda edge: (not members.issuperset((edge[0], edge[2])), edge))
         for edge in facts[:_FACTS]:
-            twig.add(on_a_line(graph.triple(edge).text()))
+            twig.add(on_a_line(graph.statement(edge)))
+        dated = graph.validities(keyword)
         for name, values in list(graph.attributes(keyword).items())[:_ATTRIBUTES]:
-            twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")
+            times = dated.get(name, {})
+            shown = ", ".join(times[value].noted(value) if value in times else value for value in values)
+            twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")

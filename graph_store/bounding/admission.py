@@ -36,7 +36,6 @@ from ...schemas.extraction import (
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
-from ...text.times import read_time
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known, extracted_labels
@@ -264,7 +263,7 @@ class _Bounding:
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
                               object_type=self._type(tail), confidence=item.confidence,
-                              context=self._support(item.evidence, item.head, item.relation, item.tail)))
+                              context=self._source.support(item.evidence, item.head, item.relation, item.tail)))
                 return
             head, tail = tail, head
             self._repairs.add(("swapped", text))
@@ -275,7 +274,7 @@ class _Bounding:
         key = (head.key, name, tail.key, time)
         fact = Fact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                     tail_type=self._type(tail), time=time, confidence=item.confidence,
-                    span=self._support(item.evidence, item.head, item.relation, item.tail))
+                    span=self._source.support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
 
@@ -298,7 +297,7 @@ class _Bounding:
                      confidence=item.confidence)
         self._ask(Ask(kind="relation", label=label_key(item.relation), text=text, subject_type=subject,
                       object_type=target, confidence=item.confidence,
-                      context=self._support(item.evidence, item.head, item.relation, item.tail)))
+                      context=self._source.support(item.evidence, item.head, item.relation, item.tail)))
 
     def _would_be(self, end: _End) -> str | None:
         """The type that an end has or waits for, or would be given by a relation between any types."""
@@ -317,7 +316,7 @@ class _Bounding:
         element = self._bounds.attribute_type(known.name) if known else None
         kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
         value = self._source.ground_value(item.value, kind, unit)
-        support = self._support(item.evidence, item.entity, item.attribute, item.value)
+        support = self._source.support(item.evidence, item.entity, item.attribute, item.value)
         if value is None:
             self._reject("ungrounded", text)
         elif known is None:
@@ -355,16 +354,11 @@ class _Bounding:
         self._ask(Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
                       object_type=kind, context=support, confidence=item.confidence))
 
-    # Small things.
-
-    def _time(self, words: str, text: str) -> str:
-        """Return the source's words for when a fact holds; empty where it has none that say so."""
-        found = self._source.find(words) if words.strip() else None
-        quoted = one_line(found.quote) if found else ""
-        if words.strip() and read_time(quoted) is None:
-            self._repairs.add(("dropped_time", text))
-            return ""
-        return quoted
+    def _time(self, said: str, text: str) -> str:
+        """The source's words for when a fact holds; a time that it has not is dropped."""
+        words = self._source.ground_time(said)
+        self._repairs |= {("dropped_time", text)} if said.strip() and not words else set()
+        return words
 
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
@@ -400,12 +394,6 @@ class _Bounding:
     def _mention(self, key: str) -> EntityMention:
         end = self._ends[key]
         return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
-
-    def _support(self, evidence: str, *hints: str) -> Span:
-        """The words of the source that support a fact: the evidence said, else the closest sentence."""
-        place = self._source.find(evidence) if evidence else None
-        return self._source.sentence_around(place) if place else self._source.sentence(*hints)
-
 
 def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:
     """Which of two statements of one fact is kept: the surer, then the earlier one."""

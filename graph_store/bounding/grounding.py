@@ -16,10 +16,12 @@ from typing import NamedTuple
 from ...schemas.documents import Span
 from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
+from ...text.cleaning import one_line
 from ...text.dates import parse_date
 from ...text.peoples import peoples_of
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
+from ...text.times import read_time
 from ...text.values import find_values, means, parse_value
 
 # Vowel signs and the like belong to the word they stand in; accents are folded away before.
@@ -247,6 +249,16 @@ class SourceText:
     def sentence_around(self, span: Span) -> Span:
         """The sentence in which a span begins."""
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
+
+    def support(self, evidence: str, *hints: str) -> Span:
+        """The words that support a fact: the sentence of the evidence said, else the one closest to the hints."""
+        place = self.find(evidence) if evidence else None
+        return self.sentence_around(place) if place else self.sentence(*hints)
+
+    def ground_time(self, said: str) -> str:
+        """Return the text's words for when a fact holds; empty where it has no such words, or they do not tell."""
+        place = self.find(said) if said.strip() else None
+        return one_line(place.quote) if place and read_time(place.quote) else ""
 
     def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
         """What was said if the source says it just so, else the source's words."""

@@ -150,8 +150,7 @@ class KnowledgeGraph:
         return Validity.of(edge["times"], edge.get("later", ())) if "times" in edge else Validity()
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
-        """Return when attribute values of an entity hold, by attribute and value; values without a time are left out.
-        """
+        """Return when an entity's values hold, by attribute and value; those without a time are left out."""
         node = self.network.nodes[entity]
         later = node.get("later", {})
         return {name: {value: Validity.of(times, later.get(name, {}).get(value, ())) for value, times in values.items()}
@@ -160,8 +159,7 @@ class KnowledgeGraph:
     def statement(self, key: EdgeKey) -> str:
         """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
         head, relation, tail = key
-        said, note = f"{self.name(head)} {relation_text(relation)} {self.name(tail)}", self.validity(key).note()
-        return f"{said} ({note})" if note else said
+        return self.validity(key).noted(f"{self.name(head)} {relation_text(relation)} {self.name(tail)}")
 
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""

@@ -69,8 +69,7 @@ class LedgerGraph:
             return self._mentions
 
     def refresh(self) -> None:
-        """Let go of a graph that the ledger has gone beyond; with other aliases or schema alone, the mentions are kept.
-        """
+        """Let go of a graph that the ledger has gone beyond; the mentions stay while their rows do."""
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())
             if made_of is None or made_of == now:

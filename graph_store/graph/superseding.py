@@ -24,12 +24,12 @@ def supersede(graph: KnowledgeGraph, schema: GraphSchema) -> None:
 def _supersede_facts(graph: KnowledgeGraph, schema: GraphSchema) -> None:
     subjects: dict[tuple[str, str, str], dict[EdgeKey, Validity]] = {}
     ends = {relation.name: schema.is_functional(relation.name) for relation in schema.relation_types}
-    for head, tail, relation, times in graph.network.edges(keys=True, data="times"):
+    for head, tail, relation, data in graph.network.edges(keys=True, data=True):
         of_head, of_tail = ends.get(relation, (False, False))
-        if times and of_head:
-            subjects.setdefault((head, relation, "head"), {})[head, relation, tail] = Validity.of(times)
-        if times and of_tail:
-            subjects.setdefault((tail, relation, "tail"), {})[head, relation, tail] = Validity.of(times)
+        if of_head and "times" in data:
+            subjects.setdefault((head, relation, "head"), {})[head, relation, tail] = Validity.of(data["times"])
+        if of_tail and "times" in data:
+            subjects.setdefault((tail, relation, "tail"), {})[head, relation, tail] = Validity.of(data["times"])
     found: dict[EdgeKey, set[str]] = {}
     for values in subjects.values():
         for key, dates in later_values(values).items():

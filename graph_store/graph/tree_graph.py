@@ -37,7 +37,8 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
               about: Mapping[str, Any]) -> NodeLink:
     """Return entities, triples and the communities of all levels of the default view, with what supports them.
 
-    A source is {document, start, end, quote}: characters of the document's text, and what they read. Where a
+    A source is {document, start, end, quote}: characters of the document's text, and what they read; with `time` where
+    it says when the fact holds. Where a
     name of another kind could be missed, `kind` tells: a relation may be called as the tree's own edges are.
 
     Args:
@@ -50,9 +51,10 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
         A graph of values that JSON knows, in an order that is a function of them; made as it is read, once.
 
         - Nodes of kind `entity`: `name`, `type`, `names` (all spellings), `documents` (ids),
-          `attributes` {attribute: {value: [source, ...]}}.
+          `attributes` {attribute: {value: [source, ...]}}; where values have times, `times` {attribute: {value: note}}.
         - Nodes of kind `community`: `name`, `summary`, `level` (0: the finest), `size` (members), `cohesion`.
-        - Edges of kind `triple`, keyed by relation: `id`, `relation`, `confidence`, `documents`, `sources`.
+        - Edges of kind `triple`, keyed by relation: `id`, `relation`, `confidence`, `documents`, `sources`; where the
+          fact has a time, `time` (a note), `start` and `end` (see `Validity.bounds`).
         - Edges keyed and of kind `member_of`, from an entity to its finest community and from a community to the
           one that it lies in; `keyword_of`, from an entity, with its `rank` from 1.
     """
@@ -74,33 +76,50 @@ class Sources:
         """The ids of the documents that some chunks are of, sorted."""
         return sorted({self._chunks[node].document_id for node in chunk_ids if node in self._chunks})
 
-    def of(self, support: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
-        """The sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once."""
-        spans: dict[tuple[str, int, int], str] = {}
-        for chunk_id, (start, end, *_) in support.items():
-            # A writer may have taken the chunk away since the graph was read.
-            if chunk := self._chunks.get(chunk_id):
-                begin, stop = int(start), int(end)
-                spans[chunk.document_id, chunk.start + begin, chunk.start + stop] = chunk.text[begin:stop]
-        return [{"document": document, "start": start, "end": end, "quote": quote}
-                for (document, start, end), quote in sorted(spans.items())]
+    def of(self, support: Mapping[str, Sequence[float]],
+           times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
+        """Return the sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once.
+
+        Args:
+            support: where the fact stands.
+            times: where it stands with a time, by the words that say when it holds.
+        """
+        spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
+        for words, places in (("", support), *(times or {}).items()):
+            for chunk_id, (start, end, *_) in places.items():
+                # A writer may have taken the chunk away since the graph was read.
+                if chunk := self._chunks.get(chunk_id):
+                    begin, stop = int(start), int(end)
+                    _, said = spans.setdefault((chunk.document_id, chunk.start + begin, chunk.start + stop),
+                                               (chunk.text[begin:stop], set()))
+                    said.update(filter(None, [words]))
+        return [{"document": document, "start": start, "end": end, "quote": quote,
+                 **({"time": "; ".join(sorted(said))} if said else {})}
+                for (document, start, end), (quote, said) in sorted(spans.items())]
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
     kind, attributes = graph.network.nodes[node]["type"], graph.network.nodes[node]["attributes"]
+    times = graph.network.nodes[node].get("times", {})
+    notes = {name: {value: dated.note() for value, dated in sorted(values.items())}
+             for name, values in sorted(graph.validities(node).items())}
     return {"kind": "entity", "name": graph.name(node), "type": kind, "names": graph.names(node),
             "documents": sources.documents(graph.entity_support(node)),
-            "attributes": {name: {value: sources.of(support) for value, support in sorted(values.items())}
-                           for name, values in sorted(attributes.items())}, "id": node}
+            "attributes": {name: {value: sources.of(support, times.get(name, {}).get(value))
+                                  for value, support in sorted(values.items())}
+                           for name, values in sorted(attributes.items())},
+            **({"times": notes} if notes else {}), "id": node}
 
 
 def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     head, relation, tail = edge
-    support = graph.network.edges[head, tail, relation]["support"]
+    data = graph.network.edges[head, tail, relation]
+    support, validity = data["support"], graph.validity(edge)
+    dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
             "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.of(support),
-            "source": head, "target": tail, "key": relation}
+            "documents": sources.documents(support), "sources": sources.of(support, data.get("times")),
+            **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
 
 
 def _community(c: Community) -> dict[str, Any]:

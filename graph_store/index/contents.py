@@ -99,11 +99,15 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     # Sorted, as how the graph came to be must not show.
     attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
                   for key in keys)
+    times = (orjson.dumps({name: {value: dated.stored() for value, dated in values.items()}
+                           for name, values in found.items()}, option=orjson.OPT_SORT_KEYS)
+             if (found := graph.validities(key)) else b"" for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
     counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
     return {"counts": counts, **columns.ids("entities", list(keys)),
             **columns.texts("entities.about", map(orjson.dumps, about)),
-            **columns.texts("entities.attributes", attributes), **columns.lists("entities.chunks", support),
+            **columns.texts("entities.attributes", attributes),
+            **columns.texts("entities.times", times), **columns.lists("entities.chunks", support),
             **trie("names", ((folded[name], row) for row, called in enumerate(names) for name in called)),
             **columns.texts("spellings", folded),
             **columns.texts("name_words", sorted({word for said in folded.values() for word in said}))}
@@ -119,9 +123,10 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
                if chunk in rows.chunks]
     owners, chunks, *spans = np.array(support, np.int32).reshape(-1, 4).T
     numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
+    times = (orjson.dumps(dated.stored()) if (dated := graph.validity(edge)).times else b"" for edge in rows.edges)
     return {"triples.ends": ends, "triples.spans": np.stack(spans, axis=1), "triples.chunks.values": chunks,
             "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
-            **columns.texts("relations", relations),
+            **columns.texts("triples.times", times), **columns.texts("relations", relations),
             **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
             **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),

@@ -1,6 +1,6 @@
 """What goes over the wire: the JSON each step asks for, and its way into our typed models.
 
-Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words"]`. They
+Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words", "time"]`. They
 are what the papers' prompts ask for and models write well; every cell is a string, so that strict
 JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
 entities cost about a third fewer tokens than as objects. How many cells a row has is checked here as well. The other
@@ -40,7 +40,7 @@ need. It stays below the default acceptance threshold mu = 0.8."""
 
 
 _ENTITY_CELLS = (1, 2)
-_FACT_CELLS = (3, 4)
+_FACT_CELLS = (3, 5)
 _MOST_FINDINGS = 3
 _TOKENS_OF_A_FACT = 5
 """Fewer words state no fact: a dense list has one in five or six tokens."""
@@ -132,6 +132,12 @@ def _filled(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
     return [row for row in rows if all(cell.strip() for cell in row[:needed])]
 
 
+def _whole(rows: Iterable[list[str]]) -> list[list[str]]:
+    """The rows of facts with all cells; those that may be left out are empty."""
+    least, most = _FACT_CELLS
+    return [[*row, *[""] * (most - len(row))] for row in _filled(rows, least)]
+
+
 class _NewLabel(_Wire):
     label: str
     kind: str = ""
@@ -167,14 +173,13 @@ class _Extraction(_Wire):
                 for name, kind in ((name, rest[0] if rest else "") for name, *rest in _filled(self.entities, 1))),
             triples=tuple(
                 ExtractedTriple(head=head, relation=_named(relation, terms.relations), tail=tail,
-                                evidence=words[0] if words else "",
-                                confidence=confidence(relation, terms.relations, "relation"))
-                for head, relation, tail, *words in _filled(self.triples, 3)),
+                                evidence=words, time=time, confidence=confidence(relation, terms.relations, "relation"))
+                for head, relation, tail, words, time in _whole(self.triples)),
             attributes=tuple(
                 ExtractedAttribute(entity=owner, attribute=_named(attribute, terms.attributes), value=value,
-                                   evidence=words[0] if words else "",
+                                   evidence=words, time=time,
                                    confidence=confidence(attribute, terms.attributes, "attribute"))
-                for owner, attribute, value, *words in _filled(self.attributes, 3)))
+                for owner, attribute, value, words, time in _whole(self.attributes)))
 
 
 class _Finding(_Wire):

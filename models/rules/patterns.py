@@ -13,7 +13,8 @@ class Pattern:
     """A form of sentences, and the fact that they state.
 
     `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
-    without any the form is not used. `examples` are (sentence, head, tail or value).
+    without any the form is not used. A group `time` has words that say when the fact holds. `examples` are (sentence,
+    head, tail or value).
     """
 
     says: tuple[str, ...]
@@ -74,9 +75,9 @@ ENGLISH = (
     Pattern(("educated_at",), r"<person head> (?:(?:later|also|then|first) )?"
             r"(?:graduated from|studied (?:[a-z]+ ){0,4}at|attended|was educated at) (?:the )?<organization tail>",
             (("Ada Blum studied painting at the University of Oslo.", "Ada Blum", "University of Oslo"),)),
-    Pattern(("ceo_of", "works_for"), r"<person head>,? (?:(?:is|was|became) )?(?:the )?(?:(?:current|former|first) )?"
-            r"(?:CEO|chief executive(?: officer)?|chair(?:man|woman)?|president|managing director) of (?:the )?"
-            r"<organization tail>",
+    Pattern(("ceo_of", "works_for"), r"<person head>,? (?:(?:is|was|became) )?(?:the )?"
+            r"(?:(?:current|(?P<time>former)|first) )?(?:CEO|chief executive(?: officer)?|chair(?:man|woman)?|"
+            r"president|managing director) of (?:the )?<organization tail>",
             (("Ada Blum is the chief executive of Acme Corporation.", "Ada Blum", "Acme Corporation"),)),
     Pattern(("received_award",), r"<person|organization|work head> (?:(?:has|had) )?"
             r"(?:won|received|was awarded|is (?:a|the) (?:winner|recipient) of) (?:(?:the|a|an|her|his) )?(?:<date> )?"

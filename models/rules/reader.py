@@ -73,18 +73,19 @@ class RulesReader:
         names = _Names(text, found, title, titled)
         types = {name: prepared.type_of(names, name) for name in names.spans}
         admitted = sure_names(text, names.spans) | {name for name in names.spans if prepared.has_evidence(names, name)}
-        triples: dict[tuple[str, str, str], ExtractedTriple] = {}
-        attributes: dict[tuple[str, str, str], ExtractedAttribute] = {}
-        for head, label, tail, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
+        triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
+        attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
+        for head, label, tail, time, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
                                                                  names.subject()):
             quote = text[start:end]
             if label in prepared.attributes:
-                attributes.setdefault((head, label, tail), ExtractedAttribute(
-                    entity=head, attribute=label, value=tail, evidence=quote, confidence=_SURE))
+                attributes.setdefault((head, label, tail, time), ExtractedAttribute(
+                    entity=head, attribute=label, value=tail, evidence=quote, time=time,
+                    confidence=_SURE))
             elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
-                triples.setdefault((head, label, tail), ExtractedTriple(
-                    head=head, relation=label, tail=tail, evidence=quote, confidence=_SURE))
-        admitted |= {name for fact in (*triples, *attributes) for name in fact[::2]}
+                triples.setdefault((head, label, tail, time), ExtractedTriple(
+                    head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
+        admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
         return listed.joined(Extraction(

@@ -8,6 +8,7 @@ from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
 from ...text.quantities import measured, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
+from ...text.times import CELL_MARK, is_running
 from ...text.values import kind_of
 from .content_words import content_words, spoken_words
 from .finder import Found
@@ -219,10 +220,10 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
     asked = frozenset(content_words(question.text))
     ends: dict[str, int] = {}
     for number, item in enumerate(passages, 1):
-        parts = item.statement.split(" | ")
-        if len(parts) != 3:  # noqa: PLR2004 - a triple
+        head, relation, tail, *times = [*item.statement.split(CELL_MARK), "", ""][:4]
+        # What is planned, or has ended, is no answer to mark.
+        if not tail or (any(times) and not is_running(times[0])):
             continue
-        head, relation, tail = parts
         needed = content_words(relation.replace("_", " "))
         if not needed or not asked.issuperset(needed):
             continue

@@ -14,6 +14,7 @@ _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
 _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
 _PLACEHOLDER = re.compile(r"<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
+_THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
 _SUBJECT = re.compile(
     r"(?P<person>He|She)(?= )|(?P<owner>His|Her|Its|(?P<people>The|Its)(?= population))(?= )"
     r"|(?P<thing>It|The (?:film|album|song|company|town|village|city|river|school|novel|book|series|band|journal|"
@@ -31,11 +32,12 @@ class Mention(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A fact and its sentence; `label` is the schema's."""
+    """A fact and its sentence; `label` is the schema's, `time` the words that say when it holds."""
 
     head: str
     label: str
     tail: str
+    time: str
     start: int
     end: int
 
@@ -70,7 +72,16 @@ class FactForms:
             typed, names = _mark_mentions(text, start, end, mentions, subject)
             for label, form in self._forms:
                 for match in form.finditer(typed):
-                    yield Stated(names[match.start("head")], label, names[match.start("tail")], start, end)
+                    yield Stated(names[match.start("head")], label, names[match.start("tail")],
+                                 _time(typed, match, names), start, end)
+
+
+def _time(typed: str, match: re.Match[str], names: Mapping[int, str]) -> str:
+    """Return when a fact holds: what its form says, or a date that follows it at once; "" where there is none."""
+    follows = _THEN.match(typed, match.end())
+    if follows is not None:
+        return f"{follows['word']} {names[follows.start('date')]}"
+    return match.groupdict().get("time") or ""
 
 
 def _compile(form: str) -> re.Pattern[str]:

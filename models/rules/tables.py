@@ -6,6 +6,7 @@ to the schema's, or turns them into proposals. Nothing is guessed from other row
 chunk alone.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...text.table_rows import Row, find_rows
+from ...text.times import CELL_MARK, read_time
 from ...text.values import kind_of
 
 DOCUMENT = "Document"
@@ -29,6 +31,13 @@ _NOUNS = {
 """The headers of columns and lists of things, by the type that schemas have for them."""
 _NAMING = (" name", " title", "名称", "姓名")
 """The endings that a header adds to the noun for its cells."""
+_TIMES = frozenset(label_key(header) for header in (
+    "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
+    "valid from", "until", "valid until",
+    "年", "年份", "年度", "财年", "季度", "月份", "日期", "期间", "截至", "有效期至"))
+"""The headers of columns that say when the rest of a row holds."""
+_ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
+"""Headers without which the cell would say another time."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
@@ -74,6 +83,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     attributes: list[ExtractedAttribute] = []
     for row in rows:
         name, evidence = row.cells[0].value, text[row.start:row.end]
+        time = _time_of(row)
         kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
@@ -81,14 +91,35 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                 continue
             relation = words.relation(header) if kind_of(value) == "text" and value != name and names(value) else None
             if relation is None:
-                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence))
+                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
+                                                     time="" if _is_time(header) else time))
                 continue
             if relation.type == "" or not value[:1].islower():
                 entities[value, relation.type] = None
             ends = (value, name) if relation.backward else (name, value)
-            triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence))
+            triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence,
+                                           time=time))
     return Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                       triples=tuple(triples), attributes=tuple(attributes))
+
+
+def _time_of(row: Row) -> str:
+    """Return when the facts of a row hold: what its column of times says, or its two columns of a beginning and an end.
+
+    Empty where there is none, more than these, or no time in them.
+    """
+    places = [place for place, cell in enumerate(row.cells) if place and _is_time(cell.header)]
+    found = [row.cells[place] for place in places]
+    if not found or places != list(range(places[0], places[0] + len(found))):
+        return ""
+    bare = len(found) == 1 and not _ENDS.search(found[0].header)
+    said = found[0].value if bare else CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in found)
+    return said if read_time(said) else ""
+
+
+def _is_time(header: str) -> bool:
+    """Return True if a column of this header says when the other cells of a row hold."""
+    return label_key(header) in _TIMES
 
 
 class _Column(NamedTuple):

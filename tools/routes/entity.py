@@ -1,6 +1,9 @@
 """The entity route: entities named in the question or near to it, with their attributes (eq. 10)."""
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from ...schemas.retrieval import Evidence
+from ...text.times import Validity
 from ..index import RetrievalIndex
 from ..query import Query
 from .fitting import entities_by_types, fit
@@ -37,9 +40,15 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 def _evidence(index: RetrievalIndex, query: Query, node: str, score: float, how: str) -> Evidence:
     called, attributes = index.name(node), index.attributes(node)
     asked = {name: attributes[name] for name in query.sub_query.attributes if name in attributes}
-    lines = [f"{name}: {', '.join(sorted(values))}" for name, values in sorted((asked or attributes).items())]
+    dated = index.validities(node)
+    lines = [f"{name}: {', '.join(_with_times(sorted(values), dated.get(name, {})))}"
+             for name, values in sorted((asked or attributes).items())]
     chunks = sorted({chunk for values in asked.values() for support in values.values() for chunk in support})
     if not asked:
         lines += [index.fact(int(row)).text for row in index.incident(node)[:_LINES]]
     return Evidence(route="entity", text=f"{called} ({index.type(node)}). " + "; ".join(lines[:_LINES]), score=score,
                     chunk_ids=tuple(chunks) or index.entity_support(node), entity_ids=(node,), path=(how, called))
+
+
+def _with_times(values: Iterable[str], dated: Mapping[str, Validity]) -> Iterator[str]:
+    return (dated[value].noted(value) if value in dated else value for value in values)
