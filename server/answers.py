@@ -219,6 +219,7 @@ class Evidence(BaseModel):
     start: int
     end: int
     quote: str
+    time: str = Field(default="", description="its words for when the fact holds")
 
 
 class Fact(BaseModel):
@@ -228,6 +229,7 @@ class Fact(BaseModel):
     subject: Node
     relation: str
     object: Node
+    time: str = Field(description="when it holds, as its sources say; empty: nobody says")
     evidence: list[Evidence]
 
 
@@ -236,6 +238,7 @@ class EntityAnswer(Node):
 
     aliases: list[str]
     attributes: dict[str, list[str]]
+    times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
     documents: list[str]
     facts: list[Fact]
 

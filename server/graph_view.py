@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.index.columns import Rows, distinct
 from ..schemas.naming import triple_id
+from ..text.times import Validity, read_day
 from ..tools.index import Made, RetrievalIndex
 from .answers import Edge, Node
 
@@ -114,9 +115,12 @@ class GraphView:
         """Return the other names of an entity, sorted."""
         return self.index.about(self.index.entity_row[entity])[2:]
 
-    def facts(self, entity: str) -> Sequence[EdgeKey]:
-        """Return the facts in which an entity is head or tail, sorted."""
+    def facts(self, entity: str, at: str = "") -> Sequence[EdgeKey]:
+        """Return the facts in which an entity is head or tail, sorted; with a date only those that hold at it."""
         rows = self.index.incident(entity)
+        if at:
+            day = read_day(at)
+            rows = rows[[self.index.validity(row).holds(*day) for row in rows.tolist()]]
         return Made(len(rows), lambda place: self.index.edges[int(rows[place])])
 
     def count(self, head: str, relation: str) -> int:
@@ -124,6 +128,11 @@ class GraphView:
         rows = self.index.incident(head)
         return int(np.count_nonzero((self.index.triples[rows, 0] == self.index.entity_at(head))
                                     & np.isin(self.index.triples[rows, 1], self.index.relation_rows([relation]))))
+
+    def validity(self, fact: EdgeKey) -> Validity:
+        """Return when a fact holds."""
+        row = self.index.edge_row(fact)
+        return Validity() if row is None else self.index.validity(row)
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
         """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""

@@ -3,7 +3,9 @@
 from typing import Annotated, Any
 
 from fastapi import Path, Query
+from pydantic import AfterValidator
 
+from ..text.times import read_day
 from .answers import ErrorBody
 
 # Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
@@ -15,6 +17,20 @@ DocumentId = Annotated[str, Query(alias="id", min_length=1, max_length=1000, des
 NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=100)]
 TypeName = Annotated[str, Query(alias="type", max_length=200, description="only of this type")]
 
+
+def _check_date(text: str) -> str:
+    """Return a text that is empty or names a date.
+
+    Raises:
+        ValueError: it does neither.
+    """
+    if text:
+        read_day(text)
+    return text
+
+
+At = Annotated[str, Query(max_length=50, description="only facts that hold at this date: a year, a month or a day"),
+               AfterValidator(_check_date)]
 _MEANING = {400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
             404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
             422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",

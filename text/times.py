@@ -41,7 +41,7 @@ _FROM_BEFORE = re.compile(
     r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"
     r"|opened|took over|takes effect|took effect)\b|[自从])[^\d]{0,20}$", re.IGNORECASE)
 _FROM_AFTER = re.compile(r"^ ?[日号月年]?(?:起|以来|开始|之?以?后|上任|就任|生效)")
-_RANGE = re.compile(r"^\W*(?:\w+ )?(?:to|until|till|through|至|到)?\W*(?:\w+ )?$", re.IGNORECASE)
+_RANGE = re.compile(r"^\W*[–—~-]\W*$|^\W*(?:\w+ )?(?:to|until|till|through|至|到)\W*(?:\w+ )?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)

@@ -18,7 +18,7 @@ from ...schemas.diff import ElementChange
 from ...schemas.diff import diff as differences
 from ...schemas.formats.loading import YAML_SUFFIXES, load_schema
 from ...schemas.formats.writing import dump_schema
-from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.graph_schema import GraphSchema, RelationType, SchemaElement
 from ...schemas.review import load_review, read_review
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError
@@ -101,13 +101,20 @@ def _print_schema(schema: GraphSchema) -> None:
               + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
     rows: list[tuple[str, str, str, SchemaElement]] = [
         ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
-    rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}", r) for r in schema.relation_types]
-    rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip(), a)
-             for a in schema.attribute_types]
+    rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}{_one_at_a_time(r)}", r)
+             for r in schema.relation_types]
+    rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip()
+              + (", one at a time" if a.functional else ""), a) for a in schema.attribute_types]
     table = Table("kind", "name", "of", "also called")
     for kind, name, of, element in rows:
         table.add_row(kind, on_a_line(name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
     out.print(table)
+
+
+def _one_at_a_time(relation: RelationType) -> str:
+    """Return which end of a relation has one other end at a time."""
+    ends = [end for end, only in (("tail", relation.functional), ("head", relation.inverse_functional)) if only]
+    return f", one {' and one '.join(ends)} at a time" if ends else ""
 
 
 @schema_app.command()

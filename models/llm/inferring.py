@@ -91,9 +91,9 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
     for row in proposed.types:
         merged.add_type(*_cells(row, 4))
     for row in proposed.relations:
-        merged.add_relation(*_cells(row, 4))
+        merged.add_relation(*_cells(row, 5))
     for row in proposed.attributes:
-        merged.add_attribute(*_cells(row, 4))
+        merged.add_attribute(*_cells(row, 5))
     return merged.schema(proposed.thought)
 
 
@@ -116,18 +116,20 @@ class _Proposal:
                 label_key(parent)), **_called(name, label))
             self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
 
-    def add_relation(self, name: str, heads: str, tails: str, label: str) -> None:
+    def add_relation(self, name: str, heads: str, tails: str, label: str, single: str) -> None:
         name = _identifier(name)
         if self._takes("relation", name):
             self._relations[name] = RelationType(name=name, domain=self._named(heads), range=self._named(tails),
+                                                 functional=single == "tail", inverse_functional=single == "head",
                                                  **_called(name, label))
 
-    def add_attribute(self, name: str, owners: str, kind: str, label: str) -> None:
+    def add_attribute(self, name: str, owners: str, kind: str, label: str, single: str) -> None:
         name = _identifier(name)
         if self._takes("attribute", name):
             kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
             self._attributes[name] = AttributeType(name=name, owners=self._named(owners),
-                                                   kind=kinds.get(kind.lower(), "text"), **_called(name, label))
+                                                   kind=kinds.get(kind.lower(), "text"), functional=single == "one",
+                                                   **_called(name, label))
 
     def schema(self, description: str) -> GraphSchema:
         """Return the schema.

@@ -101,8 +101,8 @@ _REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INT
 _DRAFT = _answer("answer", thought=_TEXT, claims=_CLAIMS, answerable=_FLAG, short=_TEXT, confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
-_PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 4)),
-                    attributes=_list(_list(_TEXT, 2, 4)))
+_PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 5)),
+                    attributes=_list(_list(_TEXT, 2, 5)))
 _SAME = _answer("same", same=_list(_list(_TEXT, 2, 3)))
 _JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
 

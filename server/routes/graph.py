@@ -29,7 +29,7 @@ from ..answers import (
 )
 from ..errors import NotFoundError
 from ..graph_view import GraphView
-from ..parameters import KbName, Limit, NodeId, Offset, TypeName, errors
+from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
 from ..security.access import may
 from ..service import Serving
 
@@ -126,17 +126,19 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
 
 
 @router.get("/graph/entity", responses=errors(404))
-def show_entity(seen: Seen, entity: NodeId) -> EntityAnswer:
+def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, and facts with their sources."""
     kb, view = seen
     node, index = _node(view, entity), view.index
-    keys = view.facts(entity)[:_FACTS]
+    keys = view.facts(entity, at)[:_FACTS]
     mentioned = index.entity_support(entity)
     wanted = {*mentioned, *(chunk for key in keys for chunk in view.support(key))}
     sources = Sources(kb.documents.chunks(sorted(wanted)))
     return EntityAnswer(
         **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
         attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
+        times={name: {value: validity.note() for value, validity in values.items()}
+               for name, values in index.validities(entity).items()},
         facts=[_fact(view, key, sources) for key in keys])
 
 
@@ -157,6 +159,7 @@ def _community(kb: KnowledgeBase, community: str) -> Community:
 def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
     head, relation, tail = key
     return Fact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
+                time=view.validity(key).note(),
                 evidence=[Evidence(**source) for source in sources.of(view.support(key))])
 
 

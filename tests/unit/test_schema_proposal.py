@@ -23,8 +23,9 @@ TEXTS = {"a.txt": "Ada:Person --leads--> Acme:Organization.", "b.txt": "Bonn:Cit
 PROPOSAL = {"thought": "Firms and who leads them.",
             "types": [["City", "Location", "a town", "城市"], ["person", "", "known already", ""]],
             "relations": [["leads", "Person", "Organization|Firm", "领导"], ["works for", "Person", "City", ""],
-                          ["based in", "Organization|City", "Location|City", ""]],
-            "attributes": [["budget", "Organization", "number", "Etat"], ["It cost much. Very.", "Person", "text", ""]]}
+                          ["based in", "Organization|City", "Location|City", "", "tail"]],
+            "attributes": [["budget", "Organization", "number", "Etat", "one"],
+                           ["It cost much. Very.", "Person", "text", ""]]}
 
 
 def chunk(document: str, ordinal: int, text: str) -> Chunk:
@@ -98,6 +99,7 @@ def test_a_proposal_is_merged_with_the_core():
     assert schema.relation_type("works_for").range == ("Organization",), "the core stays"
     assert schema.attribute_type("budget").aliases == ("Etat",)
     assert schema.attribute_type("budget").kind == "number"
+    assert (based.functional, leads.functional, schema.attribute_type("budget").functional) == (True, False, True)
     assert len(schema.attribute_types) == len(core_schema().attribute_types) + 1, "a sentence names nothing"
 
 

@@ -8,10 +8,10 @@ import { t } from "../strings.js";
 const DOCUMENTS = 12;
 
 /**
-  * The panel. `reached` has the numbers of fetched and of all neighbours; `wrong.fact(fact)` and
+  * The panel. `at` is the date whose facts are shown, and `dated(date)` shows those of another one. `reached` has the numbers of fetched and of all neighbours; `wrong.fact(fact)` and
   * `wrong.value(attribute, value)` open the dialog for a correction.
  */
-export function entityView(entity, { choose, expand, hide, path, community, reached, wrong }) {
+export function entityView(entity, { choose, expand, hide, path, community, reached, wrong, at, dated }) {
   const attributes = Object.entries(entity.attributes ?? {});
   const named = ({ id, name }) =>
     id === entity.id ? h("span", {}, name) : button(name, () => choose(id), { class: "link" });
@@ -42,12 +42,13 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
             [values]
               .flat()
               .map((value) =>
-                h("dd", {}, value, " ", wrongButton(value, () => wrong.value(name, value))),
+                h("dd", {}, value, timeOf(entity.times?.[name]?.[value]), " ", wrongButton(value, () => wrong.value(name, value))),
               ),
           ),
         ),
       ),
     h("h3", {}, t("entity.facts", { n: entity.facts?.length ?? 0 })),
+    (at || entity.facts?.some((fact) => fact.time)) && dateFilter(at, dated),
     entity.facts?.length
       ? h(
           "ul",
@@ -80,6 +81,19 @@ export function factPanel(fact, { choose, wrong }) {
   );
 }
 
+/** The field for the date at which the shown facts hold. */
+function dateFilter(at, dated) {
+  const field = h("input", { maxlength: 50, size: 10, value: at, placeholder: t("entity.at.example") });
+  const show = button(t("entity.at.show"), () => dated(field.value.trim()), { class: "small" });
+  const submit = (event) => {
+    event.preventDefault();
+    show.click();
+  };
+  return h("form", { class: "actions start", on: { submit } }, h("label", {}, t("entity.at"), " ", field), show);
+}
+
+const timeOf = (note) => note && h("span", { class: "soft" }, ` (${note})`);
+
 const wrongButton = (what, click) =>
   button(t("edit.wrong"), click, { class: "quiet small", "aria-label": t("edit.wrong.of", { what }) });
 
@@ -96,6 +110,7 @@ function factView(fact, named, wrong) {
       h("span", { class: "relation" }, spaced(relation)),
       " ",
       named(object),
+      timeOf(fact.time),
       " ",
       wrongButton(`${subject.name} ${spaced(relation)} ${object.name}`, () => wrong.fact(fact)),
     ),

@@ -46,6 +46,7 @@ export async function show(root, base) {
     shown: new Shown(),
     chosen: "",
     entity: null,
+    at: "",
     reached: new Map(),
     evidence: new Set(),
     seen: {},
@@ -153,7 +154,7 @@ async function membersOf(id) {
 
 async function select(id) {
   const me = view;
-  const entity = me.entity?.id === id ? me.entity : await get(of(me.base, "/graph/entity"), { id });
+  const entity = me.entity?.id === id ? me.entity : await get(of(me.base, "/graph/entity"), { id, at: me.at });
   if (me !== view || me.seen.id !== id) return;
   if (entity !== me.entity)
     announce(t("graph.chosen", { name: entity.name, type: spaced(entity.type), n: entity.degree }));
@@ -224,6 +225,15 @@ function setLayout(layout) {
 function fullScreen() {
   if (document.fullscreenElement) return document.exitFullscreen();
   return view.stage.requestFullscreen();
+}
+
+/** Show the chosen entity's facts that hold at a date; all of them without one. */
+async function dated(at) {
+  const me = view;
+  const entity = await get(of(me.base, "/graph/entity"), { id: me.chosen, at });
+  if (me !== view || me.chosen !== entity.id) return;
+  Object.assign(me, { at, entity });
+  showPanel();
 }
 
 /** Hide an entity. */
@@ -339,6 +349,8 @@ function showPanel() {
       community: (id) => go(here({ community: id, id: null })),
       reached: reached.get(entity.id),
       wrong,
+      at: view.at,
+      dated,
     }),
     editingView(view.base, entity, changed),
   );

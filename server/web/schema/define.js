@@ -66,11 +66,14 @@ function fieldsOf(kind, schema, element) {
       range: types("review.range", schema, element.range),
       inverse: choice("schema.inverse", schema.relation_types, element.inverse, element.name),
       symmetric: box("schema.symmetric", element.symmetric),
+      functional: box("schema.functional", element.functional),
+      inverse_functional: box("schema.inverse.functional", element.inverse_functional),
     }),
     attribute: () => ({
       owners: types("review.owners", schema, element.owners),
       kind: valueKind(element.kind),
       unit: text("schema.unit", element.unit),
+      functional: box("schema.functional.value", element.functional),
     }),
   };
   return {

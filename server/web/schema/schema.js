@@ -218,8 +218,19 @@ function row(element, kind) {
 function bounds(element, kind) {
   const types = (names) => names.map((name) => (name === "*" ? t("schema.any") : spaced(name))).join(t("page.comma"));
   if (kind === "entity_type") return element.parent ? spaced(element.parent) : "";
-  if (kind === "relation") return `${types(element.domain)} → ${types(element.range)}`;
-  return `${types(element.owners)} · ${[t(`values.${element.kind}`), element.unit].filter(Boolean).join(" ")}`;
+  const parts =
+    kind === "relation"
+      ? [
+          `${types(element.domain)} → ${types(element.range)}`,
+          element.functional && t("schema.functional"),
+          element.inverse_functional && t("schema.inverse.functional"),
+        ]
+      : [
+          types(element.owners),
+          [t(`values.${element.kind}`), element.unit].filter(Boolean).join(" "),
+          element.functional && t("schema.functional.value"),
+        ];
+  return parts.filter(Boolean).join(" · ");
 }
 
 async function history() {

@@ -1,0 +1,216 @@
+"""Facts with their times: admitted, kept with their sources, ended by later ones, shown, exported and asked for."""
+
+import json
+from itertools import permutations
+
+import banyan
+import networkx as nx
+import pytest
+from banyan.export.formats import FORMATS
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.edits import Said
+from banyan.graph_store.errors import FormatError
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.ledger.database import Database
+from banyan.ingest.chunking import chunk_document
+from banyan.schemas.documents import Document
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+from banyan.tools.index import RetrievalIndex
+
+from ..conftest import load_test_module
+
+base = load_test_module("small_base")
+
+SCHEMA = GraphSchema(
+    name="firms",
+    entity_types=tuple(EntityType(name=name) for name in ("Person", "Company", "Product", "Place")),
+    relation_types=(RelationType(name="leads", domain=("Person",), range=("Company",), inverse_functional=True),
+                    RelationType(name="produced_by", domain=("Product",), range=("Company",)),
+                    RelationType(name="stands_in", domain=("Product",), range=("Place",))),
+    attribute_types=(AttributeType(name="price", owners=("Product",), functional=True),
+                     AttributeType(name="colour", owners=("Product",))))
+TYPES = {"Ben": "Person", "Ana": "Person", "Eva": "Person", "Orio": "Company", "Vex": "Company", "P7": "Product",
+         "Hall 4": "Product", "Ulm": "Place"}
+DOCUMENTS = {
+    "old": ("Ben leads Orio since 2015. P7 is produced by Vex. P7 costs 499 USD in 2018.",
+            [("Ben", "leads", "Orio", "since 2015"), ("P7", "produced_by", "Vex", "")],
+            [("P7", "price", "499 USD", "in 2018")]),
+    "new": ("Ana leads Orio since March 2019. The contract with Vex for P7 ended in 2022. P7 costs 520 USD in 2020.",
+            [("Ana", "leads", "Orio", "since March 2019"), ("P7", "produced_by", "Vex", "ended in 2022")],
+            [("P7", "price", "520 USD", "in 2020")]),
+    "plan": ("Hall 4 is planned for 2027 in Ulm. The former chief Eva led Orio.",
+             [("Hall 4", "stands_in", "Ulm", "planned for 2027"), ("Eva", "leads", "Orio", "former")], []),
+}
+
+
+def extraction(triples, attributes=()):
+    named = {end for head, _, tail, _ in triples for end in (head, tail)} | {entity for entity, *_ in attributes}
+    return Extraction(
+        entities=tuple(ExtractedEntity(name=name, type=TYPES[name]) for name in sorted(named)),
+        triples=tuple(ExtractedTriple(head=h, relation=r, tail=t, time=time) for h, r, t, time in triples),
+        attributes=tuple(ExtractedAttribute(entity=e, attribute=a, value=v, time=time) for e, a, v, time in attributes))
+
+
+def write(kb, names):
+    """Store documents with what is said of them, one by one, and derive."""
+    for name in names:
+        text, triples, attributes = DOCUMENTS[name]
+        document = Document(id=name, title="", text=text, source="test")
+        (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
+        kb.documents.put(document, [chunk])
+        kb.extractions.save(chunk.id, "test", extraction(triples, attributes))
+        kb.schema_control.put_revisions_in_service()
+        kb.schema_control.write([chunk.id])
+    base.finish(kb)
+    kb.save_index()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("times")
+    with base.create(home, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, DOCUMENTS)
+    return home
+
+
+@pytest.fixture(scope="module")
+def kb(home, hashed_embedder):
+    resources = banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder)
+    with resources:
+        yield banyan.open("firms", resources=resources)
+
+
+def test_a_time_has_to_be_in_the_source(hashed_embedder):
+    text, *_ = DOCUMENTS["old"]
+    (chunk,) = chunk_document(Document(id="d", title="", text=text, source="t"), max_tokens=1000, overlap_tokens=0)
+    said = [("Ben", "leads", "Orio", "SINCE  2015"), ("Ben", "leads", "Orio", "since 2016"),
+            ("P7", "produced_by", "Vex", "is produced by")]
+    found = bound(extraction(said), chunk, Bounds(SCHEMA))
+    assert [(fact.relation, fact.time) for fact in found.facts] == [
+        ("leads", ""), ("leads", "since 2015"), ("produced_by", "")]
+    assert found.repairs["dropped_time"] == 2
+    assert not found.rejections
+
+
+def test_facts_say_when_they_hold(kb):
+    assert {str(fact) for fact in kb.facts()} == {
+        "Ben leads Orio (since 2015; superseded 2019-03)", "Ana leads Orio (since March 2019)",
+        "Eva leads Orio (former)", "P7 produced by Vex (ended in 2022)", "Hall 4 stands in Ulm (planned for 2027)"}
+    (ben,) = kb.facts("Ben")
+    assert (ben.start, ben.end) == ("2015", "2019-03")
+    assert [(source.document, source.time) for source in ben.sources] == [("old", "since 2015")]
+    (vex,) = kb.facts("Vex")
+    assert [(source.document, source.time) for source in vex.sources] == [("new", "ended in 2022"), ("old", "")]
+
+
+def test_facts_at_a_date(kb):
+    def at(date):
+        return sorted(f"{fact.subject} {fact.object}" for fact in kb.facts(at=date))
+
+    assert at("2014") == ["P7 Vex"]
+    assert at("2016") == ["Ben Orio", "P7 Vex"]
+    assert at("2019") == ["Ana Orio", "Ben Orio", "P7 Vex"]
+    assert at("2019-04") == ["Ana Orio", "P7 Vex"]
+    assert at("5 May 2023") == ["Ana Orio"], "neither the supplier whose contract ended nor the planned hall"
+    assert at("2028") == ["Ana Orio"]
+    with pytest.raises(ValueError, match="'soon' is not a date: write a year, a month or a day"):
+        kb.facts(at="soon")
+
+
+def test_values_have_times(kb):
+    (product,) = kb.entities("P7")
+    assert product.attributes == {"price": ("499 USD", "520 USD")}
+    assert product.times == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
+
+
+def test_searching_shows_times(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        index = RetrievalIndex(kb)
+        assert sorted(index.fact(row).text for row in range(len(index.edges)))[0] == "Ana leads Orio (since March 2019)"
+        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
+        assert index.validities(product) == kb.graph.validities(product)
+
+
+def test_reports_are_written_from_facts_with_times(kb):
+    told = "; ".join(community.summary for community in kb.communities())
+    assert "Hall 4 stands in Ulm (planned for 2027)" in told
+    assert "P7 produced by Vex (ended in 2022)" in told
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_exports_have_times(kb, form):
+    text = "".join(FORMATS[form].write(kb.graph))
+    for said in ("since March 2019", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
+        assert (said in text) or (form == "html" and said == "2019-03")
+    if form == "json":
+        (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
+        assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
+
+
+def test_order_and_batches_change_nothing(home, tmp_path, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        wanted, linked = kb.graph.dump(), nx.node_link_data(kb.fresh_tree_graph(), edges="edges")
+    for number, names in enumerate(permutations(DOCUMENTS)):
+        with base.create(tmp_path / str(number), "firms", hashed_embedder, SCHEMA) as other, other.writing():
+            write(other, names[:1])
+            write(other, names[1:])
+            assert other.graph.dump() == wanted
+            assert nx.node_link_data(other.fresh_tree_graph(), edges="edges") == linked
+
+
+def test_a_deleted_document_takes_its_times_along(tmp_path, hashed_embedder):
+    with base.create(tmp_path / "one", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, DOCUMENTS)
+        base.delete(kb, "new")
+        base.delete(kb, "plan")
+        left = kb.graph.dump()
+    with base.create(tmp_path / "two", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old"])
+        assert kb.graph.dump() == left
+        assert "superseded" not in json.dumps(kb.graph.dump())
+
+
+def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        ids = {kb.graph.name(entity): entity for entity in kb.graph.entity_ids()}
+        kb.resolution.decide("merge", (ids["Ben"], ids["Ana"]), "me", "")
+        kb.refresh()
+        (edge,) = [key for key in kb.graph.edges() if key[1] == "leads"]
+        assert kb.graph.validity(edge).note() == "since 2015; since March 2019"
+
+
+def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        kb.edits.change_fact(Said("P7", "price", "499 USD"), Said("P7", "price", "489 USD"), "me", "")
+        kb.refresh()
+        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
+        notes = {value: dated.note() for value, dated in kb.graph.validities(product)["price"].items()}
+        assert notes == {"489 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}
+
+
+def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        plain = SCHEMA.model_copy(update={"relation_types": tuple(
+            relation.model_copy(update={"inverse_functional": False}) for relation in SCHEMA.relation_types)})
+        kb.schemas.append(plain, (), "me")
+        kb.refresh()
+        assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
+            "since 2015", "since March 2019"}
+
+
+def test_a_store_with_times_is_sound(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        assert list(verify(kb)) == []
+
+
+def test_a_ledger_from_before_times_is_refused(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    database = Database(path)
+    database.execute("ALTER TABLE facts DROP COLUMN time")
+    database.close()
+    with pytest.raises(FormatError, match="before the first release"):
+        Database(path)

@@ -1,0 +1,112 @@
+"""When facts hold: the words of a text, and the dates of a fact."""
+
+import pytest
+from banyan.text.times import FactTime, Validity, later_values, read_day, read_time
+
+READ = {
+    "2019": ("at", "2019", "2019"),
+    "in March 2019": ("at", "2019-03", "2019-03"),
+    "As of 31 Dec 2023": ("at", "2023-12-31", "2023-12-31"),
+    "Q3 2024": ("at", "2024-07", "2024-09"),
+    "in the 1990s": ("at", "1990", "1999"),
+    "截至2020年": ("at", "2020", "2020"),
+    "2024年第三季度": ("at", "2024-07", "2024-09"),
+    "since 2019": ("from", "2019", ""),
+    "since Q3 2024": ("from", "2024-07", ""),
+    "2019–present": ("from", "2019", ""),
+    "自2019年3月起": ("from", "2019-03", ""),
+    "until 2021": ("until", "", "2021"),
+    "contract ended in 2022": ("until", "", "2022"),
+    "直到2021年3月": ("until", "", "2021-03"),
+    "2015–19": ("during", "2015", "2019"),
+    "from March 2019 to June 2021": ("during", "2019-03", "2021-06"),
+    "between 2015 and 2019": ("during", "2015", "2019"),
+    "Valid from: 2019 | Valid until: 2021-05": ("during", "2019", "2021-05"),
+    "2019年至2021年": ("during", "2019", "2021"),
+    "planned": ("planned", "", ""),
+    "will open in 2027": ("planned", "2027", "2027"),
+    "计划于2027年": ("planned", "2027", "2027"),
+    "former": ("former", "", ""),
+    "former, until 2021": ("former", "", "2021"),
+    "前": ("former", "", ""),
+}
+
+
+@pytest.mark.parametrize("words", READ)
+def test_words_are_read(words):
+    time = read_time(words)
+    assert time is not None
+    assert time[1:] == READ[words]
+
+
+@pytest.mark.parametrize("words", ["", "since May", "recently", "every year", "the previous quarter", "2019 and 2021",
+                                   "2019, 2020 and 2021", "until 2021 " * 20])
+def test_words_that_say_no_time_are_none(words):
+    assert read_time(words) is None
+
+
+def holds_in(words, later=(), years=range(2014, 2024)):
+    """The years in which a fact with some times holds."""
+    return [year for year in years if Validity.of(words, later).holds(*read_day(str(year)))]
+
+
+def test_each_kind_of_time_holds_when_it_says():
+    assert holds_in([]) == list(range(2014, 2024))
+    assert holds_in(["since 2019"]) == list(range(2019, 2024))
+    assert holds_in(["in 2019"]) == list(range(2019, 2024))
+    assert holds_in(["until 2019"]) == list(range(2014, 2020))
+    assert holds_in(["2016–2018"]) == [2016, 2017, 2018]
+    assert holds_in(["planned for 2019"]) == holds_in(["former"]) == []
+    assert holds_in(["former, 2016 to 2018"]) == [2016, 2017, 2018]
+
+
+def test_times_of_several_sources_are_taken_together():
+    assert holds_in(["since 2016", "until 2018"]) == [2016, 2017, 2018]
+    assert holds_in(["2014–2015", "2018–2019"]) == [2014, 2015, 2018, 2019]
+    assert holds_in(["planned for 2019", "since 2020"]) == [2020, 2021, 2022, 2023]
+    assert holds_in(["2016", "2015 to 2018"]) == [2015, 2016, 2017, 2018]
+
+
+def test_days_count():
+    began = Validity.of(["since 5 March 2019"])
+    assert not began.holds(*read_day("4 March 2019"))
+    assert began.holds(*read_day("2019-03-05"))
+    assert began.holds(*read_day("2019-03"))
+    assert not began.holds(*read_day("2019-02"))
+
+
+@pytest.mark.parametrize("text", ["soon", "", "5 March", "Q9 2020"])
+def test_a_date_that_cannot_be_read_is_refused(text):
+    with pytest.raises(ValueError, match="is not a date: write a year"):
+        read_day(text)
+
+
+def test_a_later_value_ends_those_before():
+    values = {name: Validity.of([words]) for name, words in {
+        "Ben": "since 2015", "Ana": "since March 2019", "Eva": "planned for 2026", "Tom": "former", "Joe": "until 2015",
+        "Zoe": "in 2021"}.items()}
+    found = later_values(values)
+    assert found == {"Ben": {"2019-03"}, "Ana": {"2021"}}
+    assert later_values(dict(reversed(values.items()))) == found
+    ben = Validity.of(["since 2015"], found["Ben"])
+    assert ben.note() == "since 2015; superseded 2019-03"
+    assert ben.bounds() == ("2015", "2019-03")
+    assert [ben.holds(*read_day(day)) for day in ("2014", "2015", "2019-02-28", "2019-03-01", "2020")] == [
+        False, True, True, False, False]
+
+
+def test_a_value_that_came_back_holds_again():
+    times = {"499": Validity.of(["2018", "2022"]), "520": Validity.of(["2020"])}
+    later = later_values(times)
+    assert holds_in(["2018", "2022"], later["499"]) == [2018, 2019, 2022, 2023]
+    assert Validity.of(["2018", "2022"], later["499"]).note() == "2018; 2022"
+    assert holds_in(["2020"], later["520"]) == [2020, 2021]
+
+
+def test_a_note_has_each_time_once_and_the_latest_of_many():
+    assert Validity.of(["since 2019", "since 2019 ", "since  2019"]).note() == "since 2019"
+    assert Validity.of([str(year) for year in range(2010, 2020)]).note() == "…; 2016; 2017; 2018; 2019"
+    assert Validity.of(["since 2019"]).noted("CEO: Ana Ruiz") == "CEO: Ana Ruiz (since 2019)"
+    assert Validity.of(["since 2019"]).line("Orio", "CEO", "Ana Ruiz") == "Orio | CEO | Ana Ruiz | since 2019"
+    assert Validity().noted("CEO: Ana Ruiz") == "CEO: Ana Ruiz"
+    assert read_time("(since 2019)") == FactTime("since 2019", "from", "2019", "")
