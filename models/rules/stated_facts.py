@@ -13,7 +13,7 @@ _KINDS = ("person", "organization", "location", "event", "work", "product", "dat
 _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
 _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
-_PLACEHOLDER = re.compile(r"<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
+_PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
 _SUBJECT = re.compile(
     r"(?P<person>He|She)(?= )|(?P<owner>His|Her|Its|(?P<people>The|Its)(?= population))(?= )"
