@@ -163,18 +163,26 @@ class GraphSchema(Frozen):
         """Return the attribute type with exactly this name, or None."""
         return next((a for a in self.attribute_types if a.name == name), None)
 
-    def is_functional(self, relation: str) -> tuple[bool, bool]:
-        """Return whether a head has one tail of a relation at a time, and whether a tail has one head.
+    def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
+        """Return which relations and attributes have one value at a time.
 
         What is said of the inverse of a relation counts for it as well.
+
+        Returns:
+            Relations, each with whether a head has one tail and whether a tail has one head; and attributes.
         """
-        known = self.relation_type(relation)
-        if known is None:
-            return False, False
-        inverse = next((r for r in self.relation_types if known.name == r.inverse or r.name == known.inverse), None)
-        head = known.functional or (inverse is not None and inverse.inverse_functional)
-        tail = known.inverse_functional or (inverse is not None and inverse.functional)
-        return head or (known.symmetric and tail), tail or (known.symmetric and head)
+        inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
+        inverses |= {inverse: name for name, inverse in inverses.items()}
+        said = {r.name: (r.functional, r.inverse_functional) for r in self.relation_types}
+        found: dict[str, tuple[bool, bool]] = {}
+        for relation in self.relation_types:
+            tails, heads = said[relation.name]
+            other = said.get(inverses.get(relation.name, ""), (False, False))
+            ends = tails or other[1] or (relation.symmetric and heads), heads or other[0] or (
+                relation.symmetric and tails)
+            if any(ends):
+                found[relation.name] = ends
+        return found, frozenset(a.name for a in self.attribute_types if a.functional)
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""

@@ -1,7 +1,7 @@
 """`banyan entities rename|retype|facts|reject|correct|undo|decisions`: change the graph by hand."""
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, TypeVar
 
 import typer
@@ -10,7 +10,9 @@ from ...graph_store.edits import Editing, Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.resolution.decisions import match_node
 from ...schemas.edits import in_words
+from ...text.times import DateError, Validity, read_day
 from ..console import err, on_a_line, out, print_json
+from ..errors import CommandError
 from ..session import AsJson, Kb, opened
 from .entities import Name, Why, app, entities_app
 
@@ -35,22 +37,37 @@ def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE"
 
 
 @entities_app.command()
-def facts(entity: Name, kb: Kb, *, as_json: AsJson = False) -> None:
-    """List an entity's facts and values, as `reject` and `correct` take them."""
+def facts(
+    entity: Name, kb: Kb,
+    at: Annotated[str, typer.Option(metavar="DATE", help="Only what holds at this date: year, month or day.")] = "",
+    *, as_json: AsJson = False,
+) -> None:
+    """List an entity's facts and values, as `reject` and `correct` take them, with when they hold."""
+    try:
+        day = read_day(at) if at else None
+    except DateError as error:
+        raise CommandError(f"--at: {error}") from error
     with opened(reasons=False) as resources:
-        said = list(_facts(resources.knowledge_base(kb), entity))
+        said = [(fact, validity) for fact, validity in _facts(resources.knowledge_base(kb), entity)
+                if day is None or validity.holds(*day)]
     if as_json:
-        print_json([fact._asdict() for fact in said])
-    for fact in [] if as_json else said:
-        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)), soft_wrap=True)
+        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said])
+    for fact, validity in [] if as_json else said:
+        note = validity.note()
+        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + (f" [dim]({on_a_line(note)})[/dim]" if note else ""),
+                  soft_wrap=True)
 
 
-def _facts(knowledge_base: KnowledgeBase, entity: str) -> list[Said]:
+def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
     graph = knowledge_base.graph
     node = match_node(graph, entity)
-    values = [Said(graph.name(node), name, value) for name, given in graph.attributes(node).items() for value in given]
-    return [*values, *(Said(graph.name(head), relation, graph.name(tail))
-                       for head, relation, tail in graph.incident(node))]
+    dated = graph.validities(node)
+    for name, values in graph.attributes(node).items():
+        for value in values:
+            yield Said(graph.name(node), name, value), dated.get(name, {}).get(value, Validity())
+    for edge in graph.incident(node):
+        head, relation, tail = edge
+        yield Said(graph.name(head), relation, graph.name(tail)), graph.validity(edge)
 
 
 @entities_app.command()

@@ -4,6 +4,8 @@ What is derived here is told apart from what a source states: edges and nodes ha
 another value took the place of one, beside their `times`. It is a function of the graph, whatever its order.
 """
 
+from collections.abc import Mapping
+
 from ...schemas.graph_schema import GraphSchema
 from ...text.times import Validity, later_values
 from .knowledge_graph import EdgeKey, KnowledgeGraph
@@ -11,8 +13,8 @@ from .knowledge_graph import EdgeKey, KnowledgeGraph
 
 def supersede(graph: KnowledgeGraph, schema: GraphSchema) -> None:
     """Note at which dates facts and values of a graph are followed by a later one."""
-    _supersede_facts(graph, schema)
-    functional = {attribute.name for attribute in schema.attribute_types if attribute.functional}
+    relations, functional = schema.one_at_a_time()
+    _supersede_facts(graph, relations)
     for node, data in graph.network.nodes(data=True):
         later = {name: found for name, values in data.get("times", {}).items() if name in functional
                  and (found := later_values({value: Validity.of(times) for value, times in values.items()}))}
@@ -21,11 +23,10 @@ def supersede(graph: KnowledgeGraph, schema: GraphSchema) -> None:
                 name: {value: sorted(dates) for value, dates in sorted(found.items())} for name, found in later.items()}
 
 
-def _supersede_facts(graph: KnowledgeGraph, schema: GraphSchema) -> None:
+def _supersede_facts(graph: KnowledgeGraph, relations: Mapping[str, tuple[bool, bool]]) -> None:
     subjects: dict[tuple[str, str, str], dict[EdgeKey, Validity]] = {}
-    ends = {relation.name: schema.is_functional(relation.name) for relation in schema.relation_types}
     for head, tail, relation, data in graph.network.edges(keys=True, data=True):
-        of_head, of_tail = ends.get(relation, (False, False))
+        of_head, of_tail = relations.get(relation, (False, False))
         if of_head and "times" in data:
             subjects.setdefault((head, relation, "head"), {})[head, relation, tail] = Validity.of(data["times"])
         if of_tail and "times" in data:

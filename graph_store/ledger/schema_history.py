@@ -11,6 +11,7 @@ from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
 from ..errors import LedgerDamagedError, StoreError
 from .database import Database, now
+from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS
 
 
@@ -49,6 +50,8 @@ class SchemaHistory:
         """
         with self._db.transaction():
             version = self.version() + 1
+            if version > 1 and schema.one_at_a_time() != self.current().one_at_a_time():
+                advance(self._db)  # other facts end earlier ones: what is derived is to be made again
             self._db.insert(SCHEMA_VERSIONS, [(
                 version, schema.model_dump_json(), (base or schema).model_dump_json(),
                 json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who, now())])

@@ -38,7 +38,13 @@ def test_an_extraction_comes_typed():
     assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
     (triple,) = extraction.triples
     assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
-    assert (triple.evidence, triple.confidence) == ("born in Warsaw", 1.0)
+    assert (triple.evidence, triple.time, triple.confidence) == ("born in Warsaw", "", 1.0)
+
+
+def test_a_row_may_say_when_its_fact_holds():
+    extraction = extracted({**FOUND, "triples": [["A", "born_in", "B", "born", "in 1867"]],
+                            "attributes": [["B", "population", "5", "five", "since 1950"]]})
+    assert (extraction.triples[0].time, extraction.attributes[0].time) == ("in 1867", "since 1950")
 
 
 def test_labels_of_any_language_become_the_schemas_names():

@@ -63,3 +63,12 @@ def test_ids_of_records_are_of_their_file_and_a_repeated_one_names_both_records(
     assert "triples.jsonl, record 0" in failures[0].reason
     assert failures[0].path.endswith("triples.jsonl, record 1")
     assert "cannot be used" in failures[1].reason
+
+
+def test_a_triple_may_say_when_it_holds(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": "Ada led Acme until 2021. Ada knows Bo.", "triples": [
+        ["Ada", "led", "Acme", "until 2021"], ["Ada", "knows", "Bo"], ["Ada", "knows", "Bo", "2021", "x"]]}))
+    (passage,), _ = read(path, "triples")
+    assert [(t.tail, t.time) for t in passage.extraction.triples] == [("Acme", "until 2021"), ("Bo", "")]
+    assert len(passage.extraction.malformed) == 1

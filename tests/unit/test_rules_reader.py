@@ -112,3 +112,15 @@ def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
 
     seconds(1000)
     assert seconds(16_000) < 12 * max(0.05, seconds(4000))
+
+
+@pytest.mark.parametrize(("sentence", "time"), [
+    ("Karl Blum founded Acme Corporation in 1970.", "in 1970"),
+    ("Acme Corporation is headquartered in Cairo since 2001.", "since 2001"),
+    ("Ada Blum is the former president of Acme Corporation.", "former"),
+    ("Ada Blum is the president of Acme Corporation, which left Cairo in 1990.", ""),
+])
+def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: RulesReader, sentence: str, time: str,
+                                                                    ) -> None:
+    found = read(reader, sentence)
+    assert [fact.time for fact in (*found.triples, *found.attributes)] == [time]

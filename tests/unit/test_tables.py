@@ -185,3 +185,23 @@ def test_a_cell_of_prose_is_left_to_the_reasoner():
     _, _, attributes, rest = facts(f"| Name: Acme | Story: {prose.strip()} |")
     assert attributes == set()
     assert rest.startswith("Story: Ann founded the firm.")
+
+
+@pytest.mark.parametrize(("row", "time"), [
+    ("| Product: X | Year: 2019 | Price: 5 |", "2019"),
+    ("| Product: X | Valid until: May 2021 | Price: 5 |", "Valid until: May 2021"),
+    ("| Product: X | From: 2019 | Until: 2021 | Price: 5 |", "From: 2019 | Until: 2021"),
+    ("| Document: a.eml | Author: Ann | To: Bo | Date: 2024-03-01 |", "2024-03-01"),
+    ("| 产品: X | 年度: 2020年 | 价格: 5 |", "2020年"),
+    ("| Year: 2019 | Price: 5 |", ""),
+    ("| Product: X | Month: March | Price: 5 |", ""),
+    ("| Product: X | Founded: 2019 | Price: 5 |", ""),
+    ("| Product: X | Date: 2019 | Price: 5 | Year: 2020 |", ""),
+])
+def test_a_column_of_times_says_when_the_rest_of_a_row_holds(row, time):
+    found, _ = read_rows(row, "", "", load_schema("general"))
+    said = {attribute.attribute: attribute.time for attribute in found.attributes}
+    said |= {triple.relation: triple.time for triple in found.triples}
+    dated = {label: own for label, own in said.items() if label in {"Price", "价格", "created_by", "To"}}
+    assert set(dated.values()) == {time}
+    assert not any(own for label, own in said.items() if label not in dated)
