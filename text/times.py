@@ -197,10 +197,6 @@ class Validity(NamedTuple):
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
 
-    def stored(self) -> list[list[str]]:
-        """Return the words and the later dates, as `of` takes them."""
-        return [[time.words for time in self.times], list(self.later)]
-
     def note(self) -> str:
         """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
         said = [time.words for time in self.times[-_MOST_NOTED:]]

@@ -39,6 +39,17 @@ class Fact(NamedTuple):
     ends: tuple[str, str]
 
 
+class Dated(NamedTuple):
+    """When a fact holds, and the chunks that say so."""
+
+    validity: Validity = Validity()
+    chunks: frozenset[str] = frozenset()
+
+    def is_of(self, chunk: str) -> bool:
+        """Return True unless a chunk states the fact without the time that others give it."""
+        return not self.chunks or chunk in self.chunks
+
+
 class Made(Sequence[_Item]):
     """Items by row, made when they are asked for."""
 
@@ -163,9 +174,16 @@ class RetrievalIndex:
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """When an entity's values hold, by attribute and value; those without a time are left out."""
+        found: dict[str, dict[str, Validity]] = {}
+        for (name, value), dated in self.dated_values(entity).items():
+            found.setdefault(name, {})[value] = dated.validity
+        return found
+
+    def dated_values(self, entity: str) -> dict[tuple[str, str], Dated]:
+        """When an entity's values hold, by (attribute, value), with the chunks that say so; undated ones left out."""
         stored = self._value_times.raw(self._row_of(entity))
-        return {name: {value: Validity.of(*dated) for value, dated in values.items()}
-                for name, values in (orjson.loads(stored) if stored else {}).items()}
+        return {(name, value): Dated(Validity.of(words, later), frozenset(chunks))
+                for name, value, words, later, chunks in (orjson.loads(stored) if stored else ())}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
         """The chunks that mention an entity, sorted."""
@@ -255,8 +273,15 @@ class RetrievalIndex:
 
     def validity(self, row: int) -> Validity:
         """When the triple of a row holds."""
+        return self.dated(row).validity
+
+    def dated(self, row: int) -> Dated:
+        """When the triple of a row holds, with the chunks that say so."""
         stored = self._times.raw(row)
-        return Validity.of(*orjson.loads(stored)) if stored else Validity()
+        if not stored:
+            return Dated()
+        words, later, chunks = orjson.loads(stored)
+        return Dated(Validity.of(words, later), frozenset(chunks))
 
     def text(self, row: int) -> str:
         """The triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""

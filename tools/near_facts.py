@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..text.times import Validity
+from .index import Dated
 from .query import Query
 from .retriever import Retriever
 from .statements import Statement, supported
@@ -44,16 +44,17 @@ def _triples(retriever: Retriever, query: Query) -> Iterator[Statement]:
 
 def _values(retriever: Retriever, query: Query) -> Iterator[Statement]:
     """The attribute values of the entities that a sub-query names."""
-    index, found = retriever.index, list[tuple[str, str, str, Validity, dict[str, list[int]]]]()
+    index, found = retriever.index, list[tuple[str, str, str, Dated, dict[str, list[int]]]]()
     named = dict.fromkeys(entity for name in query.meaning.names for entity in name.entities)
     for entity in list(named)[:_ENTITIES]:
-        dated = index.validities(entity)
+        times = index.dated_values(entity)
         found.extend((index.name(entity), attribute.replace("_", " "), value,
-                      dated.get(attribute, {}).get(value, Validity()), support)
+                      times.get((attribute, value), Dated()), support)
                      for attribute, values in index.attributes(entity).items() for value, support in values.items())
     found = found[:_VALUES]
     vectors = retriever.embed([f"{name} {attribute} {value}" for name, attribute, value, *_ in found])
-    for (name, attribute, value, validity, support), vector in zip(found, vectors, strict=True):
+    for (name, attribute, value, dated, support), vector in zip(found, vectors, strict=True):
         near = float(np.dot(vector, query.vector)) * query.trust
         for chunk, (start, end) in support.items():
-            yield Statement(validity.line(name, attribute, value), chunk, start, end, near)
+            if dated.is_of(chunk):
+                yield Statement(dated.validity.line(name, attribute, value), chunk, start, end, near)

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..schemas.graph_schema import AttributeType
 from ..schemas.naming import normalise
-from ..text.times import Validity
-from .index import RetrievalIndex
+from .index import Dated, RetrievalIndex
 from .query import Query
 
 # How near a fact is counts fully, how high its chunk ranks by its square root: the walk's weights fall steeply.
@@ -71,10 +70,12 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
 
 
 def supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
-    """A triple with each of the chunks that support it."""
-    line = index.validity(row).line(*index.said(row))
+    """A triple with each of the chunks that support it; one with a time with those that say it."""
+    dated = index.dated(row)
+    line = dated.validity.line(*index.said(row))
     for chunk, start, end in index.spans(row):
-        yield Statement(line, chunk, start, end, score)
+        if dated.is_of(chunk):
+            yield Statement(line, chunk, start, end, score)
 
 
 def _triples(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
@@ -96,15 +97,15 @@ def _attributes(index: RetrievalIndex, queries: Sequence[Query], weights: Mappin
     asked = {word for query in queries for word in normalise(query.text).split()}
     attributes = {attribute.name: attribute for attribute in index.store.schemas.current().attribute_types}
     for entity in sorted(key for key in entities if key in index.entity_row):
-        dated = index.validities(entity)
+        times = index.dated_values(entity)
         for name, values in index.attributes(entity).items():
             known = attributes.get(name) or AttributeType(name=name)
             near = entities[entity] * (1.0 if name in named else _ATTRIBUTE_NEARNESS * _asked_for(known, asked))
             for value, support in values.items():
-                line = dated.get(name, {}).get(value, Validity()).line(
-                    index.name(entity), name.replace("_", " "), value)
+                dated = times.get((name, value), Dated())
+                line = dated.validity.line(index.name(entity), name.replace("_", " "), value)
                 for chunk, (start, end) in support.items():
-                    if chunk in weights and near > 0:
+                    if chunk in weights and near > 0 and dated.is_of(chunk):
                         yield Statement(line, chunk, start, end, near * (weights[chunk] / best) ** _RANK_POWER)
 
 

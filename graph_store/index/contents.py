@@ -15,6 +15,7 @@ from ...runtime.collection import at_rest
 from ...schemas.documents import Chunk
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
+from ...text.times import Validity
 from ..bounding.grounding import words
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
@@ -99,8 +100,8 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     # Sorted, as how the graph came to be must not show.
     attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
                   for key in keys)
-    times = (orjson.dumps({name: {value: dated.stored() for value, dated in values.items()}
-                           for name, values in found.items()}, option=orjson.OPT_SORT_KEYS)
+    times = (orjson.dumps([(name, value, *_dated(dated, nodes[key]["times"][name][value]))
+                           for name, values in sorted(found.items()) for value, dated in sorted(values.items())])
              if (found := graph.validities(key)) else b"" for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
     counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
@@ -123,7 +124,8 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
                if chunk in rows.chunks]
     owners, chunks, *spans = np.array(support, np.int32).reshape(-1, 4).T
     numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
-    times = (orjson.dumps(dated.stored()) if (dated := graph.validity(edge)).times else b"" for edge in rows.edges)
+    times = (orjson.dumps(_dated(dated, graph.network.edges[edge[0], edge[2], edge[1]]["times"]))
+             if (dated := graph.validity(edge)).times else b"" for edge in rows.edges)
     return {"triples.ends": ends, "triples.spans": np.stack(spans, axis=1), "triples.chunks.values": chunks,
             "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
             **columns.texts("triples.times", times), **columns.texts("relations", relations),
@@ -131,6 +133,12 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
             **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
             **columns.inverted("chunks.triples", chunks, owners, len(rows.chunks))}
+
+
+def _dated(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
+    """The words that say when a fact holds, when a later one follows it, and the chunks with these words."""
+    return ([time.words for time in validity.times], list(validity.later),
+            sorted({chunk for places in times.values() for chunk in places}))
 
 
 def _stated(graph: ResolvedGraph, rows: _Rows) -> Made:

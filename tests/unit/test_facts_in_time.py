@@ -16,7 +16,10 @@ from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+from banyan.schemas.retrieval import SubQuery
 from banyan.tools.index import RetrievalIndex
+from banyan.tools.near_facts import near_facts
+from banyan.tools.retriever import Retriever
 
 from ..conftest import load_test_module
 
@@ -132,6 +135,18 @@ def test_searching_shows_times(home, hashed_embedder):
         assert index.validities(product) == kb.graph.validities(product)
 
 
+def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        retriever = Retriever(kb)
+        queries = retriever.queries([SubQuery(question="Which price has P7, and who is P7 produced by?")])
+        near = {item.line: item for item in near_facts(retriever, queries, 0.0)}
+        assert {"P7 | produced by | Vex | ended in 2022", "P7 | price | 499 USD | in 2018; superseded 2020",
+                "P7 | price | 520 USD | in 2020"} <= near.keys()
+        item = near["P7 | produced by | Vex | ended in 2022"]
+        chunk = retriever.index.chunks[retriever.index.chunk_row[item.chunk_id]]
+        assert chunk.text[item.start:item.end] == "The contract with Vex for P7 ended in 2022."
+
+
 def test_reports_are_written_from_facts_with_times(kb):
     told = "; ".join(community.summary for community in kb.communities())
     assert "Hall 4 stands in Ulm (planned for 2027)" in told
@@ -198,6 +213,7 @@ def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
             relation.model_copy(update={"inverse_functional": False}) for relation in SCHEMA.relation_types)})
         kb.schemas.append(plain, (), "me")
         kb.refresh()
+        assert kb.tree.is_behind()
         assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
             "since 2015", "since March 2019"}
 

@@ -154,6 +154,13 @@ def test_a_triple_answers_for_its_other_end_and_is_quoted():
     assert said.claims[0].quotes[0].passage == 2
 
 
+@pytest.mark.parametrize(("time", "short"), [
+    ("since 2019", "Marta Kvist"), ("until 2021", ""), ("planned", ""), ("since 2019; superseded 2021", "")])
+def test_what_is_planned_or_has_ended_is_no_short_answer(time, short):
+    fact = passage("Marta keeps it", statement=f"Hut | warden | Marta Kvist | {time}")
+    assert ask("Who is the warden of the hut?", passage(HUT), fact).short == short
+
+
 # ---- tables --------------------------------------------------------------------------------------
 
 

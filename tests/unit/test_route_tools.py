@@ -64,7 +64,7 @@ def test_a_graph_of_ones_own_searches_with_them(resources):
     _, *found = graph.compile().invoke({"messages": [("user", "Go.")]})["messages"][1:]
     assert all(isinstance(message, ToolMessage) and message.status == "success" for message in found)
     assert [message.name for message in found] == ["triple_search", "dfs_search"]
-    assert "Marie Curie born in Warsaw [curie.md]" in found[0].content
+    assert "Marie Curie born in Warsaw (in 1867) [curie.md]" in found[0].content
     assert all(isinstance(item, Evidence) for message in found for item in message.artifact)
     assert len(found[0].artifact) <= 2
 
