@@ -34,8 +34,8 @@ _FORMER = re.compile(
 _OPEN_END = re.compile(r"\b(?:present|now|today|to date|onwards?|ongoing|current(?:ly)?)\b|至今|迄今|现在",
                        re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(
-    r"(?:\b(?:until|till|til|through|thru|up to|to|ends?|ended|ending|expir(?:y|es|ed)|terminated|closed|left|before"
-    r"|prior to)\b|(?<!截)[至到]|截止)[^\d]{0,20}$", re.IGNORECASE)
+    r"\b(?:to|through)\b\W*(?:the |end of |early |late |mid)*\W*$|(?:\b(?:until|till|til|thru|up to|ends?|ended|ending"
+    r"|expir(?:y|es|ed)|terminated|closed|left|before|prior to)\b|(?<!截)[至到]|截止)[^\d]{0,20}$", re.IGNORECASE)
 _UNTIL_AFTER = re.compile(r"^ ?[日号月年]?(?:为?止|之?以?前|结束|到期|终止|届满|离任|卸任)")
 _FROM_BEFORE = re.compile(
     r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"

@@ -21,7 +21,7 @@ from ...text.dates import parse_date
 from ...text.peoples import peoples_of
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
-from ...text.times import read_time
+from ...text.times import LONGEST, read_time
 from ...text.values import find_values, means, parse_value
 
 # Vowel signs and the like belong to the word they stand in; accents are folded away before.
@@ -33,6 +33,10 @@ _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
 _ARTICLES = frozenset({"the", "a", "an"})
+_BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
+"""Words of a time that a text may have otherwise."""
+_APART = 8
+"""How many words further the next word of a time stands at most."""
 _ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
 """What may stand between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
@@ -256,9 +260,33 @@ class SourceText:
         return self.sentence_around(place) if place else self.sentence(*hints)
 
     def ground_time(self, said: str) -> str:
-        """Return the text's words for when a fact holds; empty where it has no such words, or they do not tell."""
-        place = self.find(said) if said.strip() else None
-        return one_line(place.quote) if place and read_time(place.quote) else ""
+        """Return the text's words for when a fact holds; empty where it has no such words, or they do not tell.
+
+        They are the words said, or the shortest stretch with these words among others that says the same time: "is
+        planned to open in 2027" for "planned for 2027".
+        """
+        time = read_time(said) if len(said) <= LONGEST else None
+        if time is None:
+            return ""
+        place = self.find(said)
+        stretches = [place.quote] if place else self._stretches([w for w in words(said) if w not in _BETWEEN_WORDS])
+        same = (one_line(found) for found in stretches if (read := read_time(found)) and read[1:] == time[1:])
+        return min(same, key=len, default="")
+
+    def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
+        """Yield the stretches of a sentence that have some words in their order, one for each place of the first."""
+        tokens = [word for word, _, _ in self._places]
+        for at in (at for at, word in enumerate(tokens) if wanted and word == wanted[0]):
+            last = at
+            for word in wanted[1:]:
+                last = next((later for later in range(last + 1, min(len(tokens), last + _APART))
+                             if tokens[later] == word), len(tokens))
+                if last == len(tokens):
+                    break
+            else:
+                start, end = self._places[at][1], self._places[last][2]
+                if end <= self.sentence_around(self._span(start, end)).end:
+                    yield self.text[start:end]
 
     def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
         """What was said if the source says it just so, else the source's words."""

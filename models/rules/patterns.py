@@ -20,6 +20,8 @@ class Pattern:
     says: tuple[str, ...]
     form: str
     examples: tuple[tuple[str, str, str], ...]
+    aside: bool = False
+    """The fact is said beside another one, to which a date that follows belongs: "born in Bergen, Norway, in 1901"."""
 
 
 _BIRTH, _DEATH = ("born_in", "birthplace", "place_of_birth"), ("died_in", "place_of_death")
@@ -138,7 +140,7 @@ ENGLISH = (
             (("Acme Corporation is headquartered in Cairo.", "Acme Corporation", "Cairo"),)),
     Pattern(_PLACE, r" (?:in|at|near) <location head>, <location tail>"
             r"(?!,? (?:and|or) |,? <location>,? and|, <location>, <location>)",
-            (("She lived in Bergen, Norway.", "Bergen", "Norway"),)),
+            (("She lived in Bergen, Norway.", "Bergen", "Norway"),), aside=True),
     Pattern(_CAPITAL, r"<location head>,? (?:is |was |became )?the (?:[a-z]+ (?:and [a-z]+ )?)?capital (?:city )?"
             r"(?:and [a-z ]{0,30})?of (?:the )?(?:[a-z]+ of )?<location tail>"
             r"(?! (?:state|province|region|county|district))",

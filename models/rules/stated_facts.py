@@ -49,12 +49,12 @@ class FactForms:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
         elements = (*schema.relation_types, *schema.attribute_types)
         known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-        self._forms: list[tuple[str, re.Pattern[str]]] = []
+        self._forms: list[tuple[str, re.Pattern[str], bool]] = []
         for pattern in patterns:
             label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
                          pattern.says[0] if schema.open else "")
             if label:
-                self._forms.append((label, _compile(pattern.form)))
+                self._forms.append((label, _compile(pattern.form), pattern.aside))
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
@@ -70,10 +70,10 @@ class FactForms:
             if text[end - 1] in "?？":
                 continue
             typed, names = _mark_mentions(text, start, end, mentions, subject)
-            for label, form in self._forms:
+            for label, form, aside in self._forms:
                 for match in form.finditer(typed):
                     yield Stated(names[match.start("head")], label, names[match.start("tail")],
-                                 _time(typed, match, names), start, end)
+                                 "" if aside else _time(typed, match, names), start, end)
 
 
 def _time(typed: str, match: re.Match[str], names: Mapping[int, str]) -> str:

@@ -8,6 +8,7 @@ import networkx as nx
 import pytest
 from banyan.export.formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.bounding.grounding import SourceText
 from banyan.graph_store.edits import Said
 from banyan.graph_store.errors import FormatError
 from banyan.graph_store.integrity.verify import verify
@@ -94,6 +95,14 @@ def test_a_time_has_to_be_in_the_source(hashed_embedder):
         ("leads", ""), ("leads", "since 2015"), ("produced_by", "")]
     assert found.repairs["dropped_time"] == 2
     assert not found.rejections
+
+
+@pytest.mark.parametrize(("said", "stored"), [
+    ("planned for 2027", "planned to open in 2027"), ("since 2018", "since early 2018"), ("PLANNED", "planned"),
+    ("for 2027", "2027"), ("since 2027", ""), ("planned for 2018", ""), ("former", "")])
+def test_a_time_in_other_words_takes_the_sources(said, stored):
+    assert SourceText("Hall 4 is planned to open in 2027. Vex has been the supplier since early 2018."
+                      ).ground_time(said) == stored
 
 
 def test_facts_say_when_they_hold(kb):

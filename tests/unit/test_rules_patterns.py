@@ -41,6 +41,6 @@ def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Par
 
 
 def test_forms_are_sought_under_the_names_of_the_schema(parser: Parser) -> None:
-    known = [label for label, _ in FactForms(load_schema("finance"))._forms]
+    known = [label for label, *_ in FactForms(load_schema("finance"))._forms]
     assert "based_in" in known
     assert "born_in" not in known

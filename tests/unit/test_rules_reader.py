@@ -119,6 +119,7 @@ def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     ("Acme Corporation is headquartered in Cairo since 2001.", "since 2001"),
     ("Ada Blum is the former president of Acme Corporation.", "former"),
     ("Ada Blum is the president of Acme Corporation, which left Cairo in 1990.", ""),
+    ("She lived in Bergen, Norway, in 1901.", ""),
 ])
 def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: RulesReader, sentence: str, time: str,
                                                                     ) -> None:
