@@ -217,15 +217,17 @@ def schemas(draw):
 
 
 sure = st.sampled_from([0.2, 0.5, 1.0])
+times = st.sampled_from(["", "in 2010", "7 May 2010", "2010 since", "as of May 2010", "former"])
 extractions = st.builds(
     Extraction,
     entities=st.lists(st.builds(ExtractedEntity, name=st.sampled_from(NAMES), confidence=sure,
                                 type=st.sampled_from([*TYPES, "", "films", "Robot", "robots"])), max_size=6).map(tuple),
     triples=st.lists(st.builds(ExtractedTriple, head=st.sampled_from(NAMES), confidence=sure,
                                relation=st.sampled_from([*RELATIONS, "is directed by", "eats", ""[:1] or " "]),
-                               tail=st.sampled_from(NAMES), evidence=st.sampled_from(["", "met Rin in", "Cem filmed"])),
+                               tail=st.sampled_from(NAMES), time=times,
+                               evidence=st.sampled_from(["", "met Rin in", "Cem filmed"])),
                      max_size=6).map(tuple),
-    attributes=st.lists(st.builds(ExtractedAttribute, entity=st.sampled_from(NAMES), confidence=sure,
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=st.sampled_from(NAMES), confidence=sure, time=times,
                                   attribute=st.sampled_from([*VALUES, "depth"]),
                                   value=st.sampled_from([*NAMES, "3 km", "3000 m", "3"])), max_size=4).map(tuple))
 titles = st.sampled_from(["", "Ada Film"])
@@ -246,14 +248,15 @@ def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(gra
         assert graph_schema.fits_attribute(value.entity_type, value.attribute)
         element = graph_schema.attribute_type(value.attribute)
         assert element is None or (element.kind == "text") == (value.normal == "")
+    assert all(item.time in SOURCE for item in (*result.facts, *result.attributes))
     for item in (*result.mentions, *result.facts, *result.attributes):
         assert SOURCE[item.span.start:item.span.end] == item.span.quote != ""
     again = bound(Extraction(
         entities=tuple(ExtractedEntity(name=m.name, type=m.type) for m in result.mentions),
         triples=tuple(ExtractedTriple(head=f.head, relation=f.relation, tail=f.tail, confidence=f.confidence,
-                                      evidence=f.span.quote) for f in result.facts),
+                                      evidence=f.span.quote, time=f.time) for f in result.facts),
         attributes=tuple(ExtractedAttribute(entity=a.entity, attribute=a.attribute, value=a.value,
-                                            evidence=a.span.quote, confidence=a.confidence)
+                                            evidence=a.span.quote, confidence=a.confidence, time=a.time)
                          for a in result.attributes)), chunk(SOURCE, title), bounds)
     assert (again.mentions, again.facts, again.attributes) == (result.mentions, result.facts, result.attributes)
     assert again.rejections == again.asks == ()

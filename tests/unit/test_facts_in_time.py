@@ -17,10 +17,13 @@ from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import SubQuery
+from banyan.server.app import create_app
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
+from starlette.testclient import TestClient
 
 from ..conftest import load_test_module
 
@@ -239,3 +242,20 @@ def test_a_ledger_from_before_times_is_refused(tmp_path):
     database.close()
     with pytest.raises(FormatError, match="before the first release"):
         Database(path)
+
+
+def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
+    path = "/api/knowledge-bases/firms/graph/entity"
+    with (banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder) as resources,
+          TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client):
+        def shown(kind, name, **at):
+            answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
+            return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]
+
+        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019")]
+        assert sorted(shown("Company", "Orio")[1]) == [
+            ("Ana", "since March 2019"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
+        assert shown("Product", "P7")[0] == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
+        refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
+        assert refused.status_code == 422
+        assert "write a year, a month or a day" in refused.text

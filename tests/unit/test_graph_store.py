@@ -31,7 +31,8 @@ scripted = load_test_module("scripted")
 small_base = load_test_module("small_base")
 
 NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
-TEXT = " ".join(NAMES)
+TIMES = ["", "since 2015", "in 2018", "until 2021", "planned"]
+TEXT = " ".join([*NAMES, *TIMES])
 OPEN = Bounds(open_schema())
 
 
@@ -41,13 +42,13 @@ def contribution(extraction):
     return Contribution(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
 
 
-names = st.sampled_from(NAMES)
+names, times = st.sampled_from(NAMES), st.sampled_from(TIMES)
 contributions = st.builds(
     Extraction,
     entities=st.lists(st.builds(ExtractedEntity, name=names, type=st.sampled_from(["A", "B"])), max_size=4).map(tuple),
     triples=st.lists(st.builds(ExtractedTriple, head=names, relation=st.sampled_from(["r", "s"]), tail=names,
-                               confidence=st.sampled_from([0.1, 0.9])), max_size=4).map(tuple),
-    attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.just("x"), value=names),
+                               time=times, confidence=st.sampled_from([0.1, 0.9])), max_size=4).map(tuple),
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.just("x"), value=names, time=times),
                         max_size=2).map(tuple)).map(contribution)
 chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
 
