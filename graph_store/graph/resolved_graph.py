@@ -150,7 +150,7 @@ class ResolvedGraph(KnowledgeGraph):
             return
         edges = [self.mentions.network.edges[h, t, r] for h, r, t in sources]
         support = edges[0]["support"] if len(edges) == 1 else _surest(edge["support"] for edge in edges)
-        times = _joined(edge.get("times", {}) for edge in edges)
+        times = edges[0].get("times") if len(edges) == 1 else _joined(edge.get("times", {}) for edge in edges)
         self.network.add_edge(head, tail, relation, support=support, **({"times": times} if times else {}))
 
 

@@ -28,6 +28,7 @@ from starlette.testclient import TestClient
 from ..conftest import load_test_module
 
 base = load_test_module("small_base")
+scripted = load_test_module("scripted")
 
 SCHEMA = GraphSchema(
     name="firms",
@@ -259,3 +260,16 @@ def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
         refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
         assert refused.status_code == 422
         assert "write a year, a month or a day" in refused.text
+
+
+def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    monkeypatch.setenv("BANYAN_HOME", str(home))
+    assert shell("entities", "facts", "P7", "--kb", "firms", "--at", "2019").out.splitlines() == [
+        "P7 | price | 499 USD (in 2018; superseded 2020)", "P7 | produced_by | Vex (ended in 2022)"]
+    listed = json.loads(shell("entities", "facts", "P7", "--kb", "firms", "--at", "2023", "--json").out)
+    assert [(one["object"], one["time"]) for one in listed] == [("520 USD", "in 2020")]
+    refused = shell("entities", "facts", "P7", "--kb", "firms", "--at", "soon")
+    assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
+    assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
+    assert "superseded" in shell("tree", "--kb", "firms").out
