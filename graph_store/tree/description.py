@@ -182,7 +182,7 @@ def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
 
 
 def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """The triples that lead over the boundary: to those whom eq. 4 adds first, then to any other, from the keywords first."""
+    """The triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
     members = set(community.members)
     rank = {entity: number for number, entity in enumerate(community.keywords)}
     over = {edge for entity, _ in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
