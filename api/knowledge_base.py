@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -32,6 +32,7 @@ from ..graph_store.ledger.documents import DocumentEntry
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
+from ..schemas.scope import Scope
 from ..subagent.answers import RetrievedPassage
 from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.retriever import BanyanRetriever
@@ -47,6 +48,7 @@ from .sources import Source, read_sources
 _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
 """Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
+Where: TypeAlias = Mapping[str, str] | None
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
@@ -163,7 +165,8 @@ class KnowledgeBase:
     # Questions.
 
     def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-            instructions: str = "", context: AskContext | None = None) -> Answer:
+            instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+            context: AskContext | None = None) -> Answer:
         """Answer a question from the documents, or report that they do not answer it.
 
         Args:
@@ -172,79 +175,92 @@ class KnowledgeBase:
             history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
             instructions: how a model is to word the answer: tone, length, format, language; beside those of the
                 knowledge base (`instructions`). What is cited is checked all the same.
+            documents: ids, titles or paths of the documents to answer from, or patterns such as "reports/*.pdf"; the
+                answer is that of a knowledge base of these documents alone.
+            where: metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}.
             context: every option of a question, instead of `mode` and `instructions`.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
             InstructionsError: the instructions are too long.
             QuestionError: the question is empty or too long.
+            ScopeError: `documents` or `where` fit no document.
         """
-        output = self._retrieval.invoke(**self._arguments(question, history, context, mode, instructions))
-        return self._answer(output)
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return self._answer(self._retrieval.invoke(**arguments), arguments)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                   instructions: str = "", context: AskContext | None = None) -> Answer:
+                   instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                   context: AskContext | None = None) -> Answer:
         """Answer like `ask`, for an event loop."""
-        output = await self._retrieval.ainvoke(**self._arguments(question, history, context, mode, instructions))
-        return await asyncio.to_thread(self._answer, output)
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return await asyncio.to_thread(self._answer, await self._retrieval.ainvoke(**arguments), arguments)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-               instructions: str = "", context: AskContext | None = None) -> Iterator[Step | Answer]:
+               instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> Iterator[Step | Answer]:
         """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
         output: Any = None
-        for kind, event in self._retrieval.stream(
-                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
                 output = event
-        yield self._answer(output)
+        yield self._answer(output, arguments)
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                      instructions: str = "", context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
+                      instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
         """Answer like `stream`, for an event loop."""
         output: Any = None
-        async for kind, event in self._retrieval.astream(
-                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        async for kind, event in self._retrieval.astream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
                 output = event
-        yield await asyncio.to_thread(self._answer, output)
+        yield await asyncio.to_thread(self._answer, output, arguments)
 
     @cached_property
     def _retrieval(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
         """The retrieval graph, cached because compiling it takes as long as a search."""
         return retrieval_graph(self.resources)
 
-    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
-                   instructions: str) -> dict[str, Any]:
+    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext) -> dict[str, Any]:
         """Return the arguments for running the retrieval graph."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
         given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
         return {"input": given, "output_keys": _OUTPUT,
-                "context": replace(context or AskContext(mode=mode, instructions=instructions), trace=True)}
+        return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
-    def _answer(self, output: Any) -> Answer:
-        return answer_of(self._store, cast("AskOutput", output))
+    def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
+        scope = cast("AskContext", arguments["context"]).scope
+        return answer_of(self.resources.retriever(self.name, scope).index.store, cast("AskOutput", output))
 
-    def search(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
+    def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> list[RetrievedPassage]:
         """Return the most relevant passages for a query, best first, without calling a model.
 
         Args:
             query: a question, or keywords.
             k: the maximum number of passages.
+            documents: the documents to search, as in `ask`.
+            where: their metadata, as in `ask`.
             context: how to search; None means one round along all routes.
         """
+        context = _limited(context or AskContext(agent=False, decompose=False), documents, where)
         return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in search(self.resources, self.name, query, k, context)]
 
-    async def asearch(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
+    async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> list[RetrievedPassage]:
         """Search like `search`, in a thread."""
-        return await asyncio.to_thread(lambda: self.search(query, k, context=context))
+        return await asyncio.to_thread(
+            lambda: self.search(query, k, documents=documents, where=where, context=context))
 
     @property
     def instructions(self) -> str:
@@ -357,6 +373,18 @@ def _display(progress: Progress | bool | None) -> Iterator[Progress]:
             yield show
     else:
         yield lambda _: None
+
+
+def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
+                where: Where) -> AskContext:
+    """Return the context of a question, limited to these documents where any are given."""
+    return _limited(context or AskContext(mode=mode, instructions=instructions), documents, where)
+
+
+def _limited(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+    """Return a context whose scope is these documents, where any are given."""
+    scope = Scope.of(documents, where)
+    return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
 
 
 def _follow(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> None:

@@ -1,8 +1,19 @@
 """Which documents a question is limited to."""
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
 
 from .documents import Frozen
+
+MOST_NAMES = 1000
+"""The most documents that a request can name one by one."""
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+DocumentNames = Annotated[list[_Name], Field(max_length=MOST_NAMES, description=(
+    "ids, titles or paths of the documents to answer from, or patterns such as `reports/*.pdf`; empty: all"))]
+MetadataValues = Annotated[dict[_Name, _Name], Field(max_length=20, description=(
+    "metadata of the documents to answer from, as {key: value or pattern}, such as {\"date\": \"2024-*\"}"))]
 
 
 class Scope(Frozen):
