@@ -7,7 +7,7 @@ from pydantic import Field
 
 from .documents import Frozen
 
-MOST_NAMES = 1000
+MOST_NAMES = 100
 """The most documents that a request can name one by one."""
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 DocumentNames = Annotated[list[_Name], Field(max_length=MOST_NAMES, description=(

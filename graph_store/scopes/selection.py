@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process, utils
 
+from ...schemas.errors import BanyanError
 from ...schemas.naming import normalise
 from ...schemas.scope import Scope
-from ..errors import StoreError
 from ..ledger.documents import Documents
 
 _NEAREST = 3
@@ -16,7 +16,7 @@ _LEAST_LIKE = 50.0
 _LISTED = 12
 
 
-class ScopeError(StoreError):
+class ScopeError(BanyanError):
     """A scope that names no documents, or says of them what nobody knows."""
 
 
@@ -44,20 +44,24 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
                   for key, title, source, metadata in documents.about()]
     chosen = candidates
     if scope.documents:
-        named = {candidate.id for name in scope.documents for candidate in _named(candidates, name)}
+        by_name: dict[str, set[str]] = {}
+        for candidate in candidates:
+            for name in candidate.names:
+                by_name.setdefault(name, set()).add(candidate.id)
+        named = {key for name in scope.documents for key in _named(by_name, name)}
         chosen = [candidate for candidate in candidates if candidate.id in named]
     for key, value in scope.where:
         chosen = _having(candidates, chosen, key, value)
     return sorted(candidate.id for candidate in chosen)
 
 
-def _named(candidates: Sequence[_Candidate], name: str) -> list[_Candidate]:
+def _named(by_name: Mapping[str, set[str]], name: str) -> set[str]:
     """Return the documents that a name or a pattern fits; a name in full is never read as a pattern."""
     wanted = normalise(name)
-    found = ([candidate for candidate in candidates if wanted in candidate.names]
-             or [candidate for candidate in candidates if any(fnmatchcase(known, wanted) for known in candidate.names)])
+    found = by_name.get(wanted) or {
+        key for known, keys in by_name.items() if fnmatchcase(known, wanted) for key in keys}
     if not found:
-        near = _nearest(name, [candidate.id for candidate in candidates])
+        near = _nearest(name, {key for keys in by_name.values() for key in keys})
         raise ScopeError(f"no document is called {name!r}; " + (
             f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
     return found
