@@ -1,7 +1,7 @@
 """What questions that are limited to some documents read."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cachetools import LRUCache
 
@@ -12,6 +12,7 @@ from ..graph_store.scopes.scope_folder import ScopeFolder, state_of
 from ..graph_store.scopes.selection import ScopeError, documents_in
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
+from ..runtime.budgets import charged
 from ..schemas.scope import Scope
 from ..tools.retriever import Retriever
 from .thresholds import thresholds_in
@@ -46,21 +47,25 @@ class ScopedReaders:
         with self._lock:
             if key in self._retrievers:
                 return self._retrievers[key]
-        found = self._opened(base, kb, scope, state)
-        with self._lock:
-            return self._retrievers.setdefault(key, found)
-
-    def _opened(self, base: Retriever, kb: KnowledgeBase, scope: Scope, state: str) -> Retriever:
         documents = documents_in(kb.documents, scope)
         if len(documents) == kb.documents.count_documents():
             return base
+        found = self._opened(base, documents, state)
+        with self._lock:
+            for other in [other for other in self._retrievers if other[0] == key[0] and other[1] != state]:
+                del self._retrievers[other]
+            return self._retrievers.setdefault(key, found)
+
+    def _opened(self, base: Retriever, documents: Sequence[str], state: str) -> Retriever:
+        kb = base.index.store
         most, chunks = self._settings.max_scope_chunks, kb.documents.count_chunks_of(documents)
         if chunks > most:
             raise ScopeError(
                 f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most {most:,} are made ready "
                 "for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
-        layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda place: make_scope(
-            kb, documents, place, lambda made: thresholds_in(made, self._settings)))
+        with charged(account=base.account):  # labels are embedded
+            layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda place: make_scope(
+                kb, documents, place, lambda made: thresholds_in(made, self._settings)))
         opened = KnowledgeBase(layout, self._embedder())
         opened.freeze()
         return Retriever(opened, base.account)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from ..hashed_embedding import HashedEmbedder
 from ..scripted import Shell, Workshop, run_build
+from .test_label_grouping import LEADERS, GroupingShop
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
 SENTENCES = st.one_of(
@@ -129,7 +130,8 @@ class CountingEmbedder(HashedEmbedder):
 
 
 def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
-    extracted, shop.embedder = shop.scripted.extracted.copy(), CountingEmbedder()
+    extracted, summarised = shop.scripted.extracted.copy(), shop.scripted.summarised.copy()
+    shop.embedder = CountingEmbedder()
     with shop.resources() as resources:
         first = resources.retriever("kb", Scope.of("a*.txt"))
         assert resources.retriever("kb", Scope.of("a*.txt")) is first
@@ -138,7 +140,7 @@ def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
     shop.embedder.encoded.clear()
     with shop.resources() as resources:
         assert resources.retriever("kb", Scope.of(["ada.txt", "acme.txt"])).version == first.version
-    assert (shop.embedder.encoded, shop.scripted.extracted) == ([], extracted)
+    assert (shop.embedder.encoded, shop.scripted.extracted, shop.scripted.summarised) == ([], extracted, summarised)
 
 
 def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -> None:
@@ -151,6 +153,16 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         made = (shop.settings.home / "kb" / "scopes").rglob("*")
         assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
+
+
+def test_labels_that_a_model_grouped_stay_grouped(tmp_path, hashed_embedder) -> None:
+    shop = GroupingShop(tmp_path, hashed_embedder, {"heads the board of": ("chairs", False)})
+    shop.build(shop.write(LEADERS))
+    with shop.resources() as resources:
+        index = resources.retriever("kb", Scope.of(["a.txt", "b.txt"])).index
+        assert {index.said(row) for row in range(len(index.edges))} == {("Ada", "chairs", "Acme"),
+                                                                        ("Bea", "chairs", "Acme")}
+    assert len(shop.grouper.asked) == 1, "no model is asked"
 
 
 def test_a_scope_that_is_too_large_for_a_question_is_refused(shop) -> None:
