@@ -1,11 +1,8 @@
 """One knowledge base in Python: add documents, ask, explore. The command line and the servers run the same code."""
 
 import asyncio
-import logging
 import os
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -15,7 +12,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
-from rich.console import Console
 
 from ..agents.cluster.builds import aresources_on, resources_on
 from ..agents.construction.graph import build_graph as construction_graph
@@ -40,14 +36,11 @@ from ..subagent.searching import search
 from ..subagent.tool import as_tool
 from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
+from .building import Progress, follow_build, log_failures, show_progress
 from .editing import Editing
 from .notebooks import status_html
-from .progress import build_progress
 from .sources import Source, read_sources
 
-_LOG = logging.getLogger("banyan")
-Progress: TypeAlias = Callable[[dict[str, Any]], None]
-"""Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
 Where: TypeAlias = Mapping[str, str] | None
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
@@ -127,11 +120,11 @@ class KnowledgeBase:
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
-              _display(progress) as show):
+              show_progress(progress) as show):
             for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
-                _follow(kind, event, show, report)
-        return _log_failures(report)
+                follow_build(kind, event, show, report)
+        return log_failures(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    context: BuildContext | None = None, progress: Progress | bool | None = None,
@@ -139,11 +132,11 @@ class KnowledgeBase:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with resources.runs.abandoned_on_error(), _display(progress) as show:
+            with resources.runs.abandoned_on_error(), show_progress(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=context or BuildContext(), stream_mode=_STREAMED):
-                    _follow(kind, event, show, report)
-        return _log_failures(report)
+                    follow_build(kind, event, show, report)
+        return log_failures(report)
 
     def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],
                      ) -> BuildInput:
@@ -233,12 +226,11 @@ class KnowledgeBase:
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
         given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
-        return {"input": given, "output_keys": _OUTPUT,
         return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
-        scope = cast("AskContext", arguments["context"]).scope
-        return answer_of(self.resources.retriever(self.name, scope).index.store, cast("AskOutput", output))
+        context = cast("AskContext", arguments["context"])
+        return answer_of(self._within(context.documents, context.where), cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
@@ -296,14 +288,21 @@ class KnowledgeBase:
         nodes.sort(key=lambda node: (-graph.network.degree(node), graph.name(node), node))
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
-    def facts(self, entity: str = "", *, relation: str = "") -> list[Fact]:
+    def _within(self, documents: Sequence[str] | str, where: Where) -> stored.KnowledgeBase:
+        """Return what is stored of some documents alone, or of all."""
+        return self.resources.retriever(self.name, Scope.of(documents, where)).index.store
+
+    def facts(self, entity: str = "", *, relation: str = "", documents: Sequence[str] | str = (), where: Where = None,
+              ) -> list[Fact]:
         """Return the facts with their sources.
 
         Args:
             entity: the id or name of an entity that is subject or object; empty means all.
             relation: a relation type; empty means all.
+            documents: the documents that state them, as in `ask`.
+            where: their metadata, as in `ask`.
         """
-        kb = self._store
+        kb = self._within(documents, where)
         graph, wanted = kb.graph, normalise(entity)
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
@@ -311,13 +310,16 @@ class KnowledgeBase:
                                   if (not relation or key[1] == relation)
                                   and (not entity or key[0] in about or key[2] in about)]))
 
-    def communities(self, level: int | None = 0) -> list[Community]:
+    def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
+                    ) -> list[Community]:
         """Return the communities of the knowledge tree, largest first.
 
         Args:
             level: 0 for the finest communities, higher for communities of those; None for all levels.
+            documents: those of which they are made, as in `ask`.
+            where: their metadata, as in `ask`.
         """
-        kb = self._store
+        kb = self._within(documents, where)
         return [community_of(kb.graph, community) for community in sorted(
             kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 
@@ -363,18 +365,6 @@ class KnowledgeBase:
         return BanyanRetriever(kb=self.name, k=k, agent=agent, resources=self.resources)
 
 
-@contextmanager
-def _display(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build."""
-    if callable(progress):
-        yield progress
-    elif progress or (progress is None and sys.stderr.isatty()):
-        with build_progress(Console(stderr=True)) as show:
-            yield show
-    else:
-        yield lambda _: None
-
-
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
                 where: Where) -> AskContext:
     """Return the context of a question, limited to these documents where any are given."""
@@ -385,24 +375,6 @@ def _limited(context: AskContext, documents: Sequence[str] | str, where: Where) 
     """Return a context whose scope is these documents, where any are given."""
     scope = Scope.of(documents, where)
     return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
-
-
-def _follow(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> None:
-    if kind == "custom":
-        show(event)
-    else:
-        report.update(event.get("report") or {})
-
-
-def _log_failures(report: dict[str, Any]) -> BuildReport:
-    """Log the failures of a build and return its report."""
-    for line in report["files_failed"]:
-        _LOG.warning("not read: %s", line)
-    if report["chunks_failed"]:
-        _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
-    if report["stopped"]:
-        _LOG.warning("stopped: %s", report["stopped"])
-    return cast("BuildReport", report)
 
 
 __all__ = ["Answer", "Community", "Entity", "Fact", "KnowledgeBase", "Progress", "Source", "Step"]
