@@ -115,8 +115,10 @@ def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, l
 
 def _community(members: list[str], scores: Scores, level: int, keywords: int) -> Community:
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
+    # SQLite has no -0.0, and PostgreSQL has one.
+    cohesion = round(float(scores.mean(dtype=np.float64)), _DECIMALS) or 0.0
     return Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
-                     cohesion=round(float(scores.mean(dtype=np.float64)), _DECIMALS))
+                     cohesion=cohesion)
 
 
 def identified(graph: KnowledgeGraph, community: Community) -> Community:
