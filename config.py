@@ -169,6 +169,8 @@ class Settings(BaseSettings):
                                                              "at once")
     asks_at_once: int | None = Field(None, ge=1, description="questions that the server answers at once; none: 2 in "
                                                              "each process with the rules, llm_concurrency with an LLM")
+    max_scope_chunks: int = Field(10_000, ge=1, description="most chunks of documents that a question can be limited "
+                                                            "to: a first question about them waits for their index")
     open_bases: int = Field(8, ge=1, description="knowledge bases that a process keeps open for reading, and as many "
                                                  "for writing; those used longest ago are closed")
     ask_seconds: float | None = Field(None, gt=0, description="seconds that a question may take on the server; none: "

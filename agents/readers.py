@@ -14,10 +14,13 @@ from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published
+from ..graph_store.scopes.scope_folder import ScopeFolder
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.errors import BanyanError
+from ..schemas.scope import Scope
 from ..tools.retriever import Retriever
+from .scoped_readers import ScopedReaders
 
 _LOG = logging.getLogger("banyan")
 _SOON = 3.0
@@ -46,6 +49,7 @@ class Readers:
         self._opened: dict[str, KnowledgeBase] = {}
         self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
+        self._scoped = ScopedReaders(settings, embedder)
         self._turns: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
         self._made_up: set[str] = set()
         """Those whose derived files are being brought up in the background."""
@@ -148,6 +152,7 @@ class Readers:
         """Have what was deleted leave the ledger's files; where a question still reads them, when it has ended."""
         was_read = name in self._opened
         self.forget(name)
+        ScopeFolder(Layout.by(self._settings, name)).clear()
         if was_read:
             gc.collect()  # see `_let_go`
         self.ledger(name).checkpoint()
@@ -170,6 +175,7 @@ class Readers:
         with self._lock:
             for kept in (self._opened, self._ledgers, self._retrievers):
                 kept.pop(name, None)
+            self._scoped.forget(name)
             self._forgotten(name)
 
     def ledger(self, name: str) -> Database:
@@ -195,9 +201,15 @@ class Readers:
                     kb, lambda *paid: Calls(self.ledger(name)).put_down(*paid))
             return retriever
 
+    def scoped_retriever(self, name: str, scope: Scope) -> Retriever:
+        """The retriever of some documents of a knowledge base (see `ScopedReaders.retriever`)."""
+        base = self.retriever(name)
+        return base if scope.is_everything else self._scoped.retriever(base, scope)
+
     def close(self) -> None:
         """Close every knowledge base and ledger."""
         with self._lock:
+            self._scoped.close()
             for kb in self._opened.values():
                 kb.close()
             for ledger in self._ledgers.values():

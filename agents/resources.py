@@ -39,6 +39,7 @@ from ..runtime.once import once
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import Retriever
 from .model_choice import AskStep
 from .readers import Readers
@@ -153,9 +154,9 @@ class Resources:
         """A knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`)."""
         return self.readers.knowledge_base(name)
 
-    def retriever(self, name: str) -> Retriever:
-        """The retriever of a knowledge base: an immutable view of it as its ledger has it now."""
-        return self.readers.retriever(name)
+    def retriever(self, name: str, scope: Scope = EVERYTHING) -> Retriever:
+        """The retriever of a knowledge base, or of some documents: an immutable view of it as its ledger has it now."""
+        return self.readers.scoped_retriever(name, scope)
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
         layout = Layout.by(self.settings, name)

@@ -1,11 +1,8 @@
 """One knowledge base in Python: add documents, ask, explore. The command line and the servers run the same code."""
 
 import asyncio
-import logging
 import os
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -15,7 +12,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
-from rich.console import Console
 
 from ..agents.cluster.builds import aresources_on, resources_on
 from ..agents.construction.graph import build_graph as construction_graph
@@ -32,6 +28,7 @@ from ..graph_store.ledger.documents import DocumentEntry
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
+from ..schemas.scope import Scope
 from ..subagent.answers import RetrievedPassage
 from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.retriever import BanyanRetriever
@@ -40,14 +37,12 @@ from ..subagent.tool import as_tool
 from ..text.times import read_day
 from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
+from .building import Progress, follow_build, log_failures, show_progress
 from .editing import Editing
 from .notebooks import status_html
-from .progress import build_progress
 from .sources import Source, read_sources
 
-_LOG = logging.getLogger("banyan")
-Progress: TypeAlias = Callable[[dict[str, Any]], None]
-"""Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
+Where: TypeAlias = Mapping[str, str] | None
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
@@ -126,11 +121,11 @@ class KnowledgeBase:
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
-              _display(progress) as show):
+              show_progress(progress) as show):
             for kind, event in construction_graph(resources).stream(
                     given, context=context or BuildContext(), stream_mode=_STREAMED):
-                _follow(kind, event, show, report)
-        return _log_failures(report)
+                follow_build(kind, event, show, report)
+        return log_failures(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    context: BuildContext | None = None, progress: Progress | bool | None = None,
@@ -138,11 +133,11 @@ class KnowledgeBase:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with resources.runs.abandoned_on_error(), _display(progress) as show:
+            with resources.runs.abandoned_on_error(), show_progress(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=context or BuildContext(), stream_mode=_STREAMED):
-                    _follow(kind, event, show, report)
-        return _log_failures(report)
+                    follow_build(kind, event, show, report)
+        return log_failures(report)
 
     def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],
                      ) -> BuildInput:
@@ -164,7 +159,8 @@ class KnowledgeBase:
     # Questions.
 
     def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-            instructions: str = "", context: AskContext | None = None) -> Answer:
+            instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+            context: AskContext | None = None) -> Answer:
         """Answer a question from the documents, or report that they do not answer it.
 
         Args:
@@ -173,79 +169,91 @@ class KnowledgeBase:
             history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
             instructions: how a model is to word the answer: tone, length, format, language; beside those of the
                 knowledge base (`instructions`). What is cited is checked all the same.
+            documents: ids, titles or paths of the documents to answer from, or patterns such as "reports/*.pdf"; the
+                answer is that of a knowledge base of these documents alone.
+            where: metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}.
             context: every option of a question, instead of `mode` and `instructions`.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
             InstructionsError: the instructions are too long.
             QuestionError: the question is empty or too long.
+            ScopeError: `documents` or `where` fit no document.
         """
-        output = self._retrieval.invoke(**self._arguments(question, history, context, mode, instructions))
-        return self._answer(output)
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return self._answer(self._retrieval.invoke(**arguments), arguments)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                   instructions: str = "", context: AskContext | None = None) -> Answer:
+                   instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                   context: AskContext | None = None) -> Answer:
         """Answer like `ask`, for an event loop."""
-        output = await self._retrieval.ainvoke(**self._arguments(question, history, context, mode, instructions))
-        return await asyncio.to_thread(self._answer, output)
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return await asyncio.to_thread(self._answer, await self._retrieval.ainvoke(**arguments), arguments)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-               instructions: str = "", context: AskContext | None = None) -> Iterator[Step | Answer]:
+               instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> Iterator[Step | Answer]:
         """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
         output: Any = None
-        for kind, event in self._retrieval.stream(
-                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
                 output = event
-        yield self._answer(output)
+        yield self._answer(output, arguments)
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                      instructions: str = "", context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
+                      instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
         """Answer like `stream`, for an event loop."""
         output: Any = None
-        async for kind, event in self._retrieval.astream(
-                **self._arguments(question, history, context, mode, instructions), stream_mode=_STREAMED):
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        async for kind, event in self._retrieval.astream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
             else:
                 output = event
-        yield await asyncio.to_thread(self._answer, output)
+        yield await asyncio.to_thread(self._answer, output, arguments)
 
     @cached_property
     def _retrieval(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
         """The retrieval graph, cached because compiling it takes as long as a search."""
         return retrieval_graph(self.resources)
 
-    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext | None, mode: Mode,
-                   instructions: str) -> dict[str, Any]:
+    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext) -> dict[str, Any]:
         """Return the arguments for running the retrieval graph."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
         given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
-        return {"input": given, "output_keys": _OUTPUT,
-                "context": replace(context or AskContext(mode=mode, instructions=instructions), trace=True)}
+        return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
-    def _answer(self, output: Any) -> Answer:
-        return answer_of(self._store, cast("AskOutput", output))
+    def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
+        context = cast("AskContext", arguments["context"])
+        return answer_of(self._within(context.documents, context.where), cast("AskOutput", output))
 
-    def search(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
+    def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> list[RetrievedPassage]:
         """Return the most relevant passages for a query, best first, without calling a model.
 
         Args:
             query: a question, or keywords.
             k: the maximum number of passages.
+            documents: the documents to search, as in `ask`.
+            where: their metadata, as in `ask`.
             context: how to search; None means one round along all routes.
         """
+        context = _limited(context or AskContext(agent=False, decompose=False), documents, where)
         return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in search(self.resources, self.name, query, k, context)]
 
-    async def asearch(self, query: str, k: int = 5, *, context: AskContext | None = None) -> list[RetrievedPassage]:
+    async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> list[RetrievedPassage]:
         """Search like `search`, in a thread."""
-        return await asyncio.to_thread(lambda: self.search(query, k, context=context))
+        return await asyncio.to_thread(
+            lambda: self.search(query, k, documents=documents, where=where, context=context))
 
     @property
     def instructions(self) -> str:
@@ -281,7 +289,12 @@ class KnowledgeBase:
         nodes.sort(key=lambda node: (-graph.network.degree(node), graph.name(node), node))
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
-    def facts(self, entity: str = "", *, relation: str = "", at: str = "") -> list[Fact]:
+    def _within(self, documents: Sequence[str] | str, where: Where) -> stored.KnowledgeBase:
+        """Return what is stored of some documents alone, or of all."""
+        return self.resources.retriever(self.name, Scope.of(documents, where)).index.store
+
+    def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
+              where: Where = None) -> list[Fact]:
         """Return the facts with their sources.
 
         Args:
@@ -289,11 +302,13 @@ class KnowledgeBase:
             relation: a relation type; empty means all.
             at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
                 but those that are planned, had ended or been replaced by then, or began later. Empty means all.
+            documents: the documents that state them, as in `ask`.
+            where: their metadata, as in `ask`.
 
         Raises:
             ValueError: `at` is no date with a year.
         """
-        kb = self._store
+        kb = self._within(documents, where)
         graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
@@ -302,13 +317,16 @@ class KnowledgeBase:
                                   and (not entity or key[0] in about or key[2] in about)
                                   and (day is None or graph.validity(key).holds(*day))]))
 
-    def communities(self, level: int | None = 0) -> list[Community]:
+    def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
+                    ) -> list[Community]:
         """Return the communities of the knowledge tree, largest first.
 
         Args:
             level: 0 for the finest communities, higher for communities of those; None for all levels.
+            documents: those of which they are made, as in `ask`.
+            where: their metadata, as in `ask`.
         """
-        kb = self._store
+        kb = self._within(documents, where)
         return [community_of(kb.graph, community) for community in sorted(
             kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 
@@ -354,34 +372,16 @@ class KnowledgeBase:
         return BanyanRetriever(kb=self.name, k=k, agent=agent, resources=self.resources)
 
 
-@contextmanager
-def _display(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build."""
-    if callable(progress):
-        yield progress
-    elif progress or (progress is None and sys.stderr.isatty()):
-        with build_progress(Console(stderr=True)) as show:
-            yield show
-    else:
-        yield lambda _: None
+def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
+                where: Where) -> AskContext:
+    """Return the context of a question, limited to these documents where any are given."""
+    return _limited(context or AskContext(mode=mode, instructions=instructions), documents, where)
 
 
-def _follow(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> None:
-    if kind == "custom":
-        show(event)
-    else:
-        report.update(event.get("report") or {})
-
-
-def _log_failures(report: dict[str, Any]) -> BuildReport:
-    """Log the failures of a build and return its report."""
-    for line in report["files_failed"]:
-        _LOG.warning("not read: %s", line)
-    if report["chunks_failed"]:
-        _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
-    if report["stopped"]:
-        _LOG.warning("stopped: %s", report["stopped"])
-    return cast("BuildReport", report)
+def _limited(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+    """Return a context whose scope is these documents, where any are given."""
+    scope = Scope.of(documents, where)
+    return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
 
 
 __all__ = ["Answer", "Community", "Entity", "Fact", "KnowledgeBase", "Progress", "Source", "Step"]

@@ -1,6 +1,6 @@
 """Shared parts of the commands: common options, and the resources that commands open."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
@@ -51,8 +51,27 @@ MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once th
 MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly once this much is paid, by the prices in the "
                                                            "file that BANYAN_PRICES names.")]
 AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
+Documents = Annotated[list[str] | None, typer.Option(
+    "--in", metavar="DOCUMENT", help="Answer from this document alone: its id, title or path, or a pattern such as "
+                                     "'reports/*.pdf'. May be repeated.")]
+Where = Annotated[list[str] | None, typer.Option(
+    "--where", metavar="KEY=VALUE", help="Answer only from documents with this metadata, such as author='Ana Ruiz' or "
+                                         "date='2024-*'. May be repeated.")]
 NoAgent = Annotated[bool, typer.Option("--no-agent", help="Search once, without searching again for missing facts.")]
 NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Do not split the question into sub-queries.")]
+
+
+def where_of(given: Sequence[str] | None) -> dict[str, str]:
+    """Return the metadata that `--where` asks for.
+
+    Raises:
+        CommandError: one is not KEY=VALUE.
+    """
+    pairs = [item.partition("=") for item in given or ()]
+    for item, (key, _, value) in zip(given or (), pairs, strict=True):
+        if not key.strip() or not value.strip():
+            raise CommandError(f"--where {item!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 @contextmanager

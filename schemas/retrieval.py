@@ -184,14 +184,20 @@ class Answer(Frozen):
 
 
 class CommunityDigest(Frozen):
-    """The input for naming and summarising a community: its keywords and strongest facts.
+    """The input for naming and summarising a community: its keywords and strongest facts, none of them twice.
 
-    `kind` is the entity type of most of its keywords.
+    `connections` are facts that lead to other communities; `kind` is the entity type of most keywords.
     """
 
     keywords: tuple[str, ...]
     facts: tuple[str, ...]
+    connections: tuple[str, ...] = ()
     kind: str = ""
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All facts, in the order in which a reasoner reads them."""
+        return (*self.facts, *self.connections)
 
 
 class CommunitySummary(BaseModel):

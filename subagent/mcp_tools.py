@@ -22,6 +22,7 @@ from ..graph_store.layout import knowledge_bases
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import ROUTES, Mode, Route
+from ..schemas.scope import DocumentNames, MetadataValues
 from ..tools.langchain_tools import route_tools
 from .answers import (
     AddedDocument,
@@ -123,6 +124,7 @@ class Tools:
     async def search(
         self, ctx: Ctx, query: Annotated[str, Field(max_length=MAX_QUESTION, description="A question, or words.")],
         knowledge_base: Kb = "", limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 5,
+        documents: DocumentNames | None = None, where: MetadataValues | None = None,
     ) -> SearchResult:
         """Find the passages of documents that are most relevant to a query, best first, each with its position.
 
@@ -131,7 +133,8 @@ class Tools:
         with self._check_access(ctx, "read"):
             name = self._resolve_name(ctx, knowledge_base)
             async with self._turn(ctx.request_context.request):
-                passages = await asyncio.to_thread(find, self._resources, name, query, limit)
+                context = AskContext(agent=False, decompose=False, documents=tuple(documents or ()), where=where or {})
+                passages = await asyncio.to_thread(find, self._resources, name, query, limit, context)
             return SearchResult(passages=tuple(
                 RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
@@ -164,6 +167,7 @@ class Tools:
         knowledge_base: Kb = "",
         mode: Annotated[Mode, Field(description="reject: abstain where the documents do not answer; open: own "
                                                 "knowledge allowed, and marked.")] = "reject",
+        documents: DocumentNames | None = None, where: MetadataValues | None = None,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer a question from the documents, in several steps if it takes them, or say that they do not answer it.
 
@@ -173,7 +177,8 @@ class Tools:
         with self._check_access(ctx, "ask"):
             given: Any = {"knowledge_base": self._resolve_name(ctx, knowledge_base), "question": question}
             async with self._turn(ctx.request_context.request):
-                answer = await self._stream_answer(ctx, given, AskContext(mode=mode))
+                context = AskContext(mode=mode, documents=tuple(documents or ()), where=where or {})
+                answer = await self._stream_answer(ctx, given, context)
             return CallToolResult(content=[TextContent(type="text", text=answer_text(answer))],
                                   structured_content=AskResult(**answer).model_dump(mode="json"))
 

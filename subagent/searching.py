@@ -21,11 +21,11 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
     """
+    context = context or AskContext(agent=False, decompose=False)
     state = build_graph(resources, checkpointer=False).invoke(
-        cast("Any", {"knowledge_base": kb, "question": query}),
-        context=context or AskContext(agent=False, decompose=False),
+        cast("Any", {"knowledge_base": kb, "question": query}), context=context,
         output_keys=["ranking"], interrupt_before=["answer"])
-    retriever = resources.retriever(kb)
+    retriever = resources.retriever(kb, context.scope)
     # The knowledge base may have changed since the ranking.
     return [retriever.passage(chunk, score) for chunk, score in state["ranking"][:k]
             if chunk in retriever.index.chunk_row]

@@ -18,6 +18,7 @@ from ...runtime.budgets import charged
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.references import literal
 from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
+from ...schemas.scope import Scope
 from ...schemas.trace import TraceStep
 from ...tools.langchain_tools import call_route
 from ...tools.retriever import EVIDENCE, Retriever
@@ -79,7 +80,7 @@ class RetrievalNodes:
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """The retriever that the question began with, whatever was published meanwhile."""
         name = state["knowledge_base"]
-        return self._readings.get(name, state["revision"]) or self._resources.retriever(name)
+        return self._readings.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
 
     def _knowledge_base(self, state: AskState | SurveyInput) -> KnowledgeBase:
         return self._retriever(state).index.store
@@ -140,25 +141,26 @@ class RetrievalNodes:
         if earlier:
             reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
             question = await reasoner.acondense(question, earlier)
-        return await in_busy_thread(self._asked, state, name, question, earlier)
+        return await in_busy_thread(self._asked, state, name, context.scope, question, earlier)
 
     def _check(self, name: str, context: AskContext) -> None:
         """Report wrong settings before anything is paid for."""
         check_instructions(context.instructions)
-        self._resources.knowledge_base(name)
+        self._resources.retriever(name, context.scope)
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
 
-    def _asked(self, state: AskState, name: str, question: str, earlier: list[tuple[str, str]]) -> dict[str, Any]:
+    def _asked(self, state: AskState, name: str, scope: Scope, question: str,
+               earlier: list[tuple[str, str]]) -> dict[str, Any]:
         """The state of a new question."""
-        retriever = self._resources.retriever(name)
+        retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "revision": self._readings.begin(name, retriever), "question": question,
-                "respelt": replaced,
+        return {"knowledge_base": name, "revision": self._readings.begin(name, retriever), "scope": scope,
+                "question": question, "respelt": replaced,
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
                 "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
                 "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
@@ -217,7 +219,8 @@ class RetrievalNodes:
         # A model sees what each document is about wherever the calls of the map step have room for it.
         batches = report_batches(retriever, query, tokens, MOST_CALLS / 2 if reasons else OPENINGS_SHARE)
         return [Send("survey", SurveyInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
-                                           question=state["question"], batch=batch, is_all=len(batches) == 1))
+                                           scope=state["scope"], question=state["question"], batch=batch,
+                                           is_all=len(batches) == 1))
                 for batch in batches]
 
     async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
@@ -237,7 +240,8 @@ class RetrievalNodes:
             numbers.setdefault(route, []).append(number)
         return [
             Send(f"{route}_search", SearchInput(knowledge_base=state["knowledge_base"], revision=state["revision"],
-                                                round=state["iterations"], asked=state["asked"], numbers=wanted))
+                                                scope=state["scope"], round=state["iterations"], asked=state["asked"],
+                                                numbers=wanted))
             for route, wanted in numbers.items()
         ]
 

@@ -24,7 +24,7 @@ class Readings:
 
     def begin(self, name: str, retriever: Retriever) -> str:
         """Keep the state of a knowledge base for a new question; return its revision."""
-        revision = "-".join(map(str, retriever.version))
+        revision = "-".join(map(str, (*retriever.version, retriever.index.store.layout.name)))
         with self._lock:
             _, questions = self._open.get((name, revision), (retriever, 0))
             # The newest reader of an equal state: the connection of an earlier one may have been lost.

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
 from ...schemas.retrieval import ROUTES, DraftAnswer, Evidence, Mode, Passage, Route, SubAnswer, SubQuery, Switches
+from ...schemas.scope import Scope
 from ..model_choice import AskStep
 
 MAX_QUESTION = 10_000
@@ -29,6 +30,11 @@ class AskContext:
 
     knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, where the input "
                                                       "names none"})
+    documents: tuple[str, ...] = field(default=(), metadata={"description": "ids, titles or paths of the documents to "
+                                                             "answer from, or patterns such as `reports/*.pdf`; none: "
+                                                             "all"})
+    where: dict[str, str] = field(default_factory=dict, metadata={"description": "metadata of the documents to answer "
+                                  "from, as {key: value or pattern}"})
     mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
                                                    "knowledge allowed, and marked"})
     agent: bool = field(default=True, metadata={"description": "judge the evidence and search again for what is "
@@ -55,6 +61,11 @@ class AskContext:
     instructions: str = field(default="", metadata={"description": "how a model is to word the answer: tone, length, "
                               "format, language; beside the knowledge base's own instructions"})
     trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
+
+    @property
+    def scope(self) -> Scope:
+        """The documents that the question is limited to."""
+        return Scope.of(self.documents, self.where)
 
     @property
     def switches(self) -> Switches:
@@ -115,6 +126,8 @@ class AskState(AskInput, AskOutput, total=False):
 
     revision: str
     """Which state of the knowledge base the question is answered from; see `readings`."""
+    scope: Scope
+    """Which of its documents."""
     respelt: list[tuple[str, str]]
     """Words of the question that were taken for others, as (asked, meant)."""
     hinted: bool
@@ -155,6 +168,7 @@ class SearchInput(TypedDict):
 
     knowledge_base: str
     revision: str
+    scope: Scope
     round: int
     asked: list[SubQuery]
     """All sub-queries so far."""
@@ -167,6 +181,7 @@ class SurveyInput(TypedDict):
 
     knowledge_base: str
     revision: str
+    scope: Scope
     question: str
     batch: list[Passage]
     """Reports and facts."""

@@ -10,7 +10,7 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.start import without_collecting
 from ..console import err, escape, on_a_line, out, print_json
-from ..session import AnswerMode, AsJson, Kb, NoAgent, NoDecompose, opened
+from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, opened, where_of
 from ..trace import print_trace
 
 app = typer.Typer()
@@ -21,11 +21,13 @@ Instructed = Annotated[str, typer.Option("--instructions", help="How a model is 
 
 
 @app.command()
-def ask(
+def ask(  # noqa: PLR0913  (its options)
     question: Annotated[str, typer.Argument(help="The question.")],
     kb: Kb,
     mode: AnswerMode = "reject",
     *,
+    documents: Documents = None,
+    where: Where = None,
     no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
     instructions: Instructed = "",
@@ -37,7 +39,7 @@ def ask(
     # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
     with without_collecting(), opened() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
-                             instructions=instructions)
+                             instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
         answer = _ask(resources, kb, context, [("user", question)])
         if as_json:
             del answer["short"]  # the keys of the report are fixed
@@ -49,9 +51,11 @@ def ask(
 
 
 @app.command()
-def chat(kb: Kb, mode: AnswerMode = "reject", *, instructions: Instructed = "") -> None:
+def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
+         instructions: Instructed = "") -> None:
     """Ask one question after another, including follow-ups. End with an empty line or Ctrl-D."""
     messages: list[tuple[str, str]] = []
+    context = AskContext(mode=mode, instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
     with opened() as resources:
         while True:
             try:
@@ -60,7 +64,6 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, instructions: Instructed = "") 
                 return
             if not question:
                 return
-            context = AskContext(mode=mode, instructions=instructions)
             answer = _ask(resources, kb, context, [*messages, ("user", question)])
             messages += [("user", question), ("assistant", answer["answer"])]
             _print_answer(answer)

@@ -161,6 +161,10 @@ class KnowledgeGraph:
         head, relation, tail = key
         return self.validity(key).noted(f"{self.name(head)} {relation_text(relation)} {self.name(tail)}")
 
+    def value_statement(self, entity: str, attribute: str, value: str) -> str:
+        """An attribute value in words."""
+        return f"{self.name(entity)} {relation_text(attribute)}: {value}"
+
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""
         head, relation, tail = key

@@ -6,7 +6,7 @@ them mapped.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.embedding.embedder import Embedder
+from ...models.embedding.embedder import Embedder, Vectors
 from ..ledger.version import Version
 from ..vectors.store import Kind
 from . import array_file
 from .array_file import ArrayFile, Arrays, IndexDamagedError
+from .columns import Ids
 from .contents import Source, contents
 from .vector_rows import StoredVectors, VectorFile, VectorRows
 
@@ -31,6 +32,14 @@ class Index(NamedTuple):
 
     arrays: Arrays
     vectors: Mapping[Kind, StoredVectors]
+
+    def vectors_of(self, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, Vectors]]:
+        """Yield those of some ids that have a vector, with it, shape (d,)."""
+        rows, places, stored = Ids(self.arrays, kind), self.arrays[f"{kind}.places"], self.vectors[kind].vectors
+        for key in ids:
+            row = rows.get(key)
+            if row is not None and places[row] >= 0:
+                yield key, np.asarray(stored[places[row]], np.float32)
 
 
 class IndexStore:

@@ -1,9 +1,31 @@
 """A ledger's rows, copied from one database to another."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 
-from .database import Database
-from .tables import METADATA
+from sqlalchemy import Table
+
+from .database import Database, Record
+from .facts import advance
+from .tables import (
+    CHUNKS,
+    DECLINED,
+    DOCUMENTS,
+    EDITS,
+    ENTITY_DECISIONS,
+    ENTITY_VERDICTS,
+    METADATA,
+    SCHEMA_VERSIONS,
+    SUMMARIES,
+    among,
+    quoted,
+)
+
+_OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
+"""What was decided or paid for, whichever documents it is about."""
+_SETTINGS = ("embedding", "schema_policy", "same_labels", "resolve")
+"""What `meta` holds that is not derived: the model, who decides, which labels mean the same."""
+_DOCUMENTS_AT_ONCE = 200
 
 
 def copy_rows(source: Database, target: Database, progress: Callable[[int, int], None]) -> None:
@@ -27,3 +49,42 @@ def copy_rows(source: Database, target: Database, progress: Callable[[int, int],
                 done += len(rows)
                 progress(done, total)
         target.go_on_counting()
+
+
+def copy_documents(source: Database, target: Database, documents: Sequence[str]) -> None:
+    """Copy the rows of some documents into an empty ledger, with decisions and reports; what is derived is not copied.
+
+    Args:
+        source: where they are.
+        target: the empty ledger.
+        documents: their ids; new content that waits for one is left out.
+    """
+    with target.transaction():
+        for table in _OF_ALL:
+            target.insert(table, _rows(source, table))
+        for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
+            of = json.dumps(documents[start:start + _DOCUMENTS_AT_ONCE])
+            target.insert(DOCUMENTS, _rows(source, DOCUMENTS, among("id"), of))
+            in_service = f"revision = 0 AND {among('document')}"
+            target.insert(CHUNKS, _rows(source, CHUNKS, in_service, of))
+            of_chunks = f"chunk IN (SELECT id FROM chunks WHERE {in_service})"  # noqa: S608  (of constants)
+            for table in _tables_of_chunks():
+                target.insert(table, _rows(source, table, of_chunks, of))
+        for key in _SETTINGS:
+            if (value := source.get_meta(key)) is not None:
+                target.set_meta(key, value)
+        target.go_on_counting()
+        advance(target)
+
+
+def _tables_of_chunks() -> Iterator[Table]:
+    """The tables whose rows belong to a chunk."""
+    for table in METADATA.sorted_tables:
+        if any(key.column.table is CHUNKS for key in table.foreign_keys):
+            yield table
+
+
+def _rows(source: Database, table: Table, condition: str = "1 = 1", of: str = "[]") -> Sequence[Record]:
+    columns = ", ".join(map(quoted, table.columns.keys()))
+    values = {"among": of} if ":among" in condition else {}
+    return source.rows(f"SELECT {columns} FROM {table.name} WHERE {condition}", **values)  # noqa: S608

@@ -174,6 +174,16 @@ class Documents:
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
 
+    def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
+        """What all documents are called, by id: (id, title, source, metadata)."""
+        return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
+            "SELECT id, title, source, metadata FROM documents ORDER BY id")]
+
+    def count_chunks_of(self, documents: Sequence[str]) -> int:
+        """The number of chunks in service of some documents."""
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0 AND {among('document')}",  # noqa: S608
+                              among=json.dumps(documents))
+
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
         """Chunks with their texts: all in service by document and position, or those of some ids, in their order.
 

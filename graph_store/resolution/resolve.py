@@ -16,7 +16,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
 from .groups import Groups, Tie
-from .names import contradict, fold
+from .names import fold
 from .statements import Statement
 from .surroundings import Surroundings
 
@@ -70,8 +70,8 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
 
 
 @at_rest()
-def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = ()
-            ) -> Resolution:
+def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = (),
+            surrounded: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find out which entities are the same.
 
     Args:
@@ -80,6 +80,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         judgements: manual decisions and a reasoner's verdicts; those on entities that are not there rest.
         near: pairs of entities whose names mean much the same, with the trust-weighted cosine: they are put to a
             reasoner and decide nothing by themselves.
+        surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
     found = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
@@ -90,16 +91,9 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     ties = _confirmed(around, _judged(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
-             if pair not in ties and pair not in weak and _possible(around, pair)}
+             if pair not in ties and pair not in weak and around.may_be_one(*pair)}
+    alike.update((pair, Tie("surroundings", max(ASK, score))) for pair, score in surrounded if pair not in ties)
     return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
-
-
-def _possible(around: Surroundings, pair: Pair) -> bool:
-    """Whether nothing speaks against a pair."""
-    first, second = pair
-    return (around.same_type(first, second) is not False and not around.tied(first, second)
-            and not contradict(around.folded[first], around.folded[second])
-            and not around.contradict(first, second))
 
 
 def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | None:
@@ -211,7 +205,7 @@ def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgemen
     """The ties with the reasoner's word for those that it was asked about."""
     judged = dict(ties)
     for pair, verdict in judgements.verdicts.items():
-        if not all(entity in around.names for entity in pair) or not _possible(around, pair):
+        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
             continue
         if verdict.same and verdict.confidence >= SURE:
             judged[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))

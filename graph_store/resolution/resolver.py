@@ -17,6 +17,7 @@ from ..ledger.edits import EditTable
 from ..vectors.reliability import Reliability
 from ..vectors.store import VectorStore
 from .candidates import near_pairs
+from .counterparts import TrustedVectors, counterparts
 from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .statements import Statement, may_state, statements
 from .surroundings import Surroundings
@@ -26,6 +27,8 @@ Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 
 _ASKED_AT_ONCE = 256
 """Pairs asked about between two commits: as many as an endpoint answers for at once, with the default settings."""
+_ROUNDS = 2
+"""Times that a reasoner is asked in one run: what it merged at first are common neighbours the second time."""
 _FACTS_SHOWN = 5
 _NEAR = 0.85
 """Cosine from which two names may mean the same: "New York City" and "NYC" are above, "Norway" and "Sweden" below."""
@@ -62,11 +65,14 @@ class Resolver:
         resolution = resolve(around, stated, self._judgements(mentions))
         if ask is None:
             return resolution.aliases
-        near = self._near(around, resolution, reliability)
-        resolution = resolve(around, stated, self._judgements(mentions), near)
-        if not self._put(around, resolution, ask, reasoner):
-            return resolution.aliases
-        return resolve(around, stated, self._judgements(mentions), near).aliases
+        for _ in range(_ROUNDS):
+            trusted = self._trusted(around, resolution, reliability)
+            resolution = resolve(around, stated, self._judgements(mentions), _near(around, trusted),
+                                 counterparts(around, resolution.aliases, trusted))
+            if not self._put(around, resolution, ask, reasoner):
+                break
+            resolution = resolve(around, stated, self._judgements(mentions))
+        return resolution.aliases
 
     def _judgements(self, mentions: KnowledgeGraph) -> Judgements:
         return Judgements(self._table.verdicts(), self._decisions(mentions))
@@ -95,14 +101,12 @@ class Resolver:
         self._read = read
         return stated
 
-    def _near(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> list[tuple[Pair, float]]:
-        """Pairs of groups' first names that mean much the same, as far as vectors can be trusted with their script."""
+    def _trusted(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> TrustedVectors:
+        """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
-        pairs = near_pairs(ids, self._embedded(around, ids), _NEAR)
-        return [(pair, cosine * min(trust[pair[0]], trust[pair[1]])) for pair, cosine in pairs
-                if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
+        return TrustedVectors(ids, self._embedded(around, ids), trust)
 
     def _embedded(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         absent = set(self._vectors.missing("entities", ids))
@@ -128,6 +132,13 @@ class Resolver:
             self._table.judge(verdicts, reasoner)
             answered |= bool(verdicts)
         return answered
+
+
+def _near(around: Surroundings, trusted: TrustedVectors) -> list[tuple[Pair, float]]:
+    """Return the pairs of names of one script that mean much the same."""
+    pairs = near_pairs(trusted.ids, trusted.vectors, _NEAR)
+    return [(pair, cosine * min(trusted.trust[entity] for entity in pair)) for pair, cosine in pairs
+            if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
 
 
 def _card(around: Surroundings, entity: str) -> EntityCard:

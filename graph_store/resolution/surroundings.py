@@ -10,7 +10,7 @@ from ...schemas.naming import label_key
 from ...schemas.resolution import Evidence
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .names import FoldedName, NameMatch, fold, match_names
+from .names import FoldedName, NameMatch, contradict, fold, match_names
 from .statements import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
@@ -182,6 +182,11 @@ class Surroundings:
         """Whether two entities differ in what a thing has one of: its birth, its death, its founding."""
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
+
+    def may_be_one(self, first: str, second: str) -> bool:
+        """Return True if neither types, facts nor names speak against two entities being one."""
+        return (self.same_type(first, second) is not False and not self.tied(first, second)
+                and not contradict(self.folded[first], self.folded[second]) and not self.contradict(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]

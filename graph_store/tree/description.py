@@ -6,12 +6,11 @@ change keeps its name and summary.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ...schemas.naming import content_id, relation_id
+from ...schemas.naming import content_id, normalise, relation_id
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import Community
@@ -29,8 +28,10 @@ from .detection import (
 from .view_boundary import boundary
 from .view_groups import View
 
-# Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens.
+# Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
+# are values, and so many connections to other communities.
 _DIGEST_FACTS = 40
+_DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
 _DECIMALS = 4
 
 
@@ -114,8 +115,10 @@ def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, l
 
 def _community(members: list[str], scores: Scores, level: int, keywords: int) -> Community:
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
+    # SQLite has no -0.0, and PostgreSQL has one.
+    cohesion = round(float(scores.mean(dtype=np.float64)), _DECIMALS) or 0.0
     return Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
-                     cohesion=round(float(scores.mean(dtype=np.float64)), _DECIMALS))
+                     cohesion=cohesion)
 
 
 def identified(graph: KnowledgeGraph, community: Community) -> Community:
@@ -124,7 +127,8 @@ def identified(graph: KnowledgeGraph, community: Community) -> Community:
     # A community and the only one within it are described from the same: above the first level the level tells.
     above = ("level", str(level)) if level else ()
     # Keywords by id, too: entities of different types share names, and no two communities of a level share members.
-    identity = content_id("community", *above, *community.keywords, "keywords", *told.keywords, "facts", *told.facts)
+    identity = content_id("community", *above, *community.keywords, "keywords", *told.keywords, "facts", *told.facts,
+                          "connections", *told.connections)
     return community.model_copy(update={"id": identity})
 
 
@@ -134,31 +138,59 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
 
 
 def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
-    leading = islice(_facts(graph, community), _DIGEST_FACTS)
+    told = set[str]()
+    triples = _new(map(graph.statement, _facts(graph, community)), _DIGEST_FACTS, told)
+    values = _new(_values(graph, community), _DIGEST_VALUES, told)
+    connections = _new(map(graph.statement, _connections(graph, community)), _DIGEST_CONNECTIONS, told)
     kinds = Counter(graph.network.nodes[entity]["type"] for entity in community.keywords)
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=tuple(graph.statement(edge) for edge in leading),
+                           facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
+                           connections=tuple(connections),
                            kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))
 
 
-def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """The facts of a community: those about keywords first, those that lead over its boundary last.
+def _new(facts: Iterable[str], most: int, told: set[str]) -> list[str]:
+    """Return the first facts that say what none before said, and note them: a value may repeat a triple."""
+    new = list[str]()
+    for fact in facts:
+        key = normalise(fact.replace(":", " "))
+        if key not in told:
+            told.add(key)
+            new.append(fact)
+            if len(new) == most:
+                break
+    return new
 
-    Of large communities only the first are looked at.
-    """
+
+def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
+    """The triples between members, those about keywords first. Of large communities only the first are looked at."""
     members = set(community.members)
-    rank = {entity: number for number, entity in enumerate(community.keywords)}
     told = set[EdgeKey]()
     for keyword in community.keywords:
         about = sorted(set(_triples_with(graph, keyword, members)) - told)
         told.update(about)
         yield from about
-    others = members - rank.keys()
+    others = members - set(community.keywords)
     for head in community.members:
         if head in others:
             yield from sorted(edge for edge in _triples_with(graph, head, others) if edge[0] == head)
+
+
+def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
+    """The attribute values of the keywords."""
+    for keyword in community.keywords:
+        for attribute, values in graph.attributes(keyword).items():
+            yield from (graph.value_statement(keyword, attribute, value) for value in values)
+
+
+def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
+    """The triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
+    members = set(community.members)
+    rank = {entity: number for number, entity in enumerate(community.keywords)}
     over = {edge for entity, _ in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
     yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
+    for member in dict.fromkeys((*community.keywords, *community.members)):
+        yield from sorted(set(_triples_with(graph, member, graph.neighbours(member) - members)) - over)
 
 
 def _triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:

@@ -311,7 +311,9 @@ def _card_text(card: EntityCard) -> str:
 
 
 def _digest_text(community: CommunityDigest) -> str:
-    return "\n".join([", ".join(community.keywords), *(f"{n}. {fact}" for n, fact in enumerate(community.facts, 1))])
+    lines = [f"{number}. {fact}" for number, fact in enumerate(community.statements, 1)]
+    own = len(community.facts)
+    return "\n".join([", ".join(community.keywords), *lines[:own], *(["---", *lines[own:]] if lines[own:] else [])])
 
 
 def _history_text(history: Sequence[SubAnswer]) -> str:

@@ -211,7 +211,7 @@ class _Summaries(_Wire):
         missing = [str(number) for number in range(1, len(communities) + 1) if number not in by_number]
         if missing:
             raise ValueError(f"communities: no item with id {', '.join(missing)}")
-        return [by_number[number].typed(digest.facts) for number, digest in enumerate(communities, 1)]
+        return [by_number[number].typed(digest.statements) for number, digest in enumerate(communities, 1)]
 
 
 class _Verdict(_Wire):

@@ -29,7 +29,7 @@ def summarise(communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 
 def _summarise(digest: CommunityDigest) -> CommunitySummary:
     keywords = _clean(digest.keywords)
-    facts = _clean(digest.facts)
+    facts = _clean(digest.statements)
     chinese = _mostly_chinese([*keywords, *facts])
     name = ("、" if chinese else ", ").join(keywords[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
     if keywords and digest.kind:

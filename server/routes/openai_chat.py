@@ -23,6 +23,7 @@ from ...agents.retrieval.state import QuestionError
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.retrieval import Mode
+from ...schemas.scope import DocumentNames, MetadataValues
 from ...text.tokens import estimate_tokens
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
@@ -75,6 +76,8 @@ class CompletionRequest(BaseModel):
     stream: bool = False
     stream_options: StreamOptions | None = None
     mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
+    documents: DocumentNames = []
+    where: MetadataValues = {}
 
 
 class Completion(NamedTuple):
@@ -149,7 +152,8 @@ def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]
     earlier = [kinds[message.role](message.text) for message in before if message.role in kinds]
     instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
     try:
-        return Question(question=last.text, mode=asked.mode, instructions=instructions), earlier
+        return Question(question=last.text, mode=asked.mode, instructions=instructions, documents=asked.documents,
+                        where=asked.where), earlier
     except ValidationError as error:
         raise QuestionError(f"the question is not allowed: {error.errors()[0]['msg']}") from error
 

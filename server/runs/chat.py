@@ -99,7 +99,11 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
             ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
                 "store the conversation on the server under this name, so follow-ups refer to it")),
             ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
-                "reject: abstain without evidence; open: own knowledge allowed, and marked"))]
+                "reject: abstain without evidence; open: own knowledge allowed, and marked")),
+            ConfigurableFieldSpec(id="documents", annotation=list[str], name="Documents", default=[], description=(
+                "ids, titles or paths of the documents to answer from, or patterns; empty: all")),
+            ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(
+                "metadata of the documents to answer from, as {key: value or pattern}"))]
 
     async def _answer(self, given: Conversation | ChatInput, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
         settings = config["configurable"]
@@ -148,7 +152,8 @@ def _question(given: Conversation | ChatInput, settings: dict[str, Any]) -> tupl
         raise QuestionError("the question is empty: ask something")
     try:
         return earlier, Question(question=last.text, mode=settings.get("mode") or "reject",
-                                 thread=settings.get("thread_id") or None)
+                                 thread=settings.get("thread_id") or None,
+                                 documents=settings.get("documents") or [], where=settings.get("where") or {})
     except ValidationError as error:
         first = error.errors()[0]
         raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error

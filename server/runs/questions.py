@@ -18,6 +18,7 @@ from ...agents.retrieval.state import MAX_QUESTION, AskContext
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
+from ...schemas.scope import DocumentNames, MetadataValues
 from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
@@ -52,6 +53,8 @@ class Question(BaseModel):
     routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="retrieval routes to use")
     instructions: str = Field(default="", max_length=MOST_INSTRUCTIONS, description="how a model is to word the "
                               "answer: tone, length, format, language")
+    documents: DocumentNames = []
+    where: MetadataValues = {}
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
                                                                                 "so follow-ups refer to it")
@@ -145,7 +148,8 @@ class Questions:
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
-                             decompose=question.decompose, routes=tuple(question.routes), trace=question.trace)
+                             decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
+                             documents=tuple(question.documents), where=question.where)
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}

@@ -184,4 +184,5 @@ class TestPlaygrounds:
             given, config = http.get("/input_schema").json(), http.get("/config_schema").json()
         assert all(field["description"] for field in given["properties"].values())
         settings = config["$defs"]["Configurable"]["properties"]
-        assert {name: bool(one["description"]) for name, one in settings.items()} == {"thread_id": True, "mode": True}
+        assert {name: bool(one["description"]) for name, one in settings.items()} == {
+            "thread_id": True, "mode": True, "documents": True, "where": True}

@@ -64,7 +64,8 @@ def test_tools_say_what_they_take_give_and_change(resources):
              for name, tool in offered.items()}
     changing = {"add_document", "decide_schema"}
     assert hints == {name: (name not in changing, name in changing) for name in offered}
-    assert set(offered["ask"].input_schema["properties"]) == {"question", "knowledge_base", "mode"}
+    assert set(offered["ask"].input_schema["properties"]) == {
+        "question", "knowledge_base", "mode", "documents", "where"}
     assert offered["ask"].input_schema["required"] == ["question"]
     assert set(offered["schema"].output_schema["properties"]) == {"version", "schema"}
 
@@ -104,6 +105,17 @@ def test_a_route_finds_what_the_tool_of_the_python_api_finds(resources, route):
     assert found.content[0].text == tool.invoke(asked)
     assert unknown.is_error
     assert "there is no knowledge base 'nowhere'" in unknown.content[0].text
+
+
+def test_some_documents_alone_are_asked_and_searched(resources):
+    (found, answer, unknown) = called(
+        mcp_server(resources, knowledge_base="people"), ("search", {"query": "born", "documents": ["c*", "zh"]}),
+        ("ask", {"question": "Where was he born?", "documents": ["carl"]}),
+        ("search", {"query": "born", "where": {"writer": "Ada"}}))
+    assert {passage["document"] for passage in found.structured_content["passages"]} <= {"carl", "zh"}
+    assert {citation["document"] for citation in answer.structured_content["citations"]} == {"carl"}
+    assert unknown.is_error
+    assert "no document has the metadata 'writer'" in unknown.content[0].text
 
 
 def test_long_lists_and_texts_are_given_in_parts(resources):

@@ -84,6 +84,15 @@ def test_a_question_is_answered_with_citations(client, english):
     assert shown["text"] == cited["quote"]
 
 
+def test_a_question_is_answered_from_some_documents(client, english):
+    asked = {"question": "Where was she born?", "documents": ["marie-*"]}
+    answer = client.post(f"{KB}/english/ask", json=asked).json()
+    assert {citation["document"] for citation in answer["citations"]} == {"marie-curie.md"}
+    refused = client.post(f"{KB}/english/ask", json={**asked, "documents": ["mary-curie.md"]})
+    assert refused.status_code == 422, refused.text
+    assert "the nearest: marie-curie.md" in refused.json()["error"]["message"]
+
+
 def test_an_answer_is_streamed_in_order(client, english):
     with client.stream("POST", f"{KB}/english/ask/stream", json={**BORN, "trace": True}) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")

@@ -209,3 +209,14 @@ Some **bold and more** words [here](x).
         }""")
         assert shown == {"marks": [["and more", " words"], ["499"], ["**bold"]], "heading": "A b title",
                          "counts": [1, 1, 2, 1, 2, 4, 0], "last": "<b>no</b>"}
+
+
+def test_a_question_is_limited_to_some_documents(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        page.get_by_label("Only in").fill("marie-*")
+        web.ask(page, "Where was she born?")
+        expect(page.locator(".turn")).to_contain_text("Only in: marie-*")
+        places = page.locator(".answer .quotes a")
+        expect(places.first).to_be_visible()
+        assert {"marie-curie.md" in place for place in places.all_text_contents()} == {True}
+        browsing.shoot(page, "scope")

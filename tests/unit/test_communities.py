@@ -102,6 +102,34 @@ def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
         assert verify(kb) == []
 
 
+def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
+    with base("kb", CIRCLES) as kb:
+        small_base.put(kb, "new", "A0 opened in 1999. A0 visits B0.", attributes=[("A0", "opened", "1999")],
+                       triples=[("A0", "opened", "1999"), ("A0", "visits", "B0")])
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise)
+        everything = kb.communities.all(level=None)
+        told = {digest: {kb.graph.name(one) for one in community.members}
+                for community, digest in zip(everything, tree.digests(kb.graph, everything), strict=True)}
+        for digest, names in told.items():
+            said = [fact.replace(":", "") for fact in digest.statements]
+            assert len(said) == len(set(said))
+            assert ("A0 visits B0" in digest.connections) == (len({"A0", "B0"} & names) == 1), "it leads to another one"
+            assert ("A0 visits B0" in digest.facts) == ({"A0", "B0"} <= names)
+            if "A0" in names:
+                assert "A0 opened 1999" in said
+
+
+def test_another_value_or_connection_asks_for_another_description(base):
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(small_base.summarise)
+        before = {community.id for community in kb.communities.all()}
+        keyword = kb.communities.all()[0].keywords[0]
+        kb.graph.network.nodes[keyword]["attributes"]["opened"] = {"1999": {}}
+        changed = [tree.identified(kb.graph, community).id not in before for community in kb.communities.all()]
+        assert sum(changed) == 1
+
+
 def test_outlines_are_the_communities_without_their_members_largest_first(base):
     with base("kb", CIRCLES) as kb:
         assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))

@@ -134,6 +134,15 @@ def test_summaries_come_in_the_order_of_the_communities():
     assert "[1] x\n1. x y z\n\n[2] u" in endpoint.sent[0][1][1]
 
 
+def test_connections_are_set_apart_and_findings_may_rest_on_them():
+    endpoint = ScriptedEndpoint([{"communities": [
+        {"id": 1, "name": "A", "summary": "a", "findings": [{"text": "It leads on.", "facts": [2]}]}]}])
+    digest = CommunityDigest(keywords=("x",), facts=("x y z",), connections=("z meets u",))
+    (summary,) = reasoner(endpoint).summarise([digest])
+    assert "[1] x\n1. x y z\n---\n2. z meets u" in endpoint.sent[0][1][1]
+    assert summary.summary == "a\n- It leads on. (z meets u)"
+
+
 def test_a_forgotten_community_is_asked_for_again():
     endpoint = ScriptedEndpoint([
         {"communities": [{"id": 1, "name": "A", "summary": "a"}]},

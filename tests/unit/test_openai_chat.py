@@ -117,3 +117,10 @@ def test_a_key_sees_its_own_knowledge_bases(app, resources):
         client(app, "wrong").models.list()
     with pytest.raises(openai.PermissionDeniedError):
         client(app, keys.make("reader", ["read"])).models.list()
+
+
+def test_some_documents_alone_are_asked(app):
+    completion = ask(app, extra_body={"documents": ["carl"]})
+    assert {note.url_citation.title for note in completion.choices[0].message.annotations} <= {"carl"}
+    with pytest.raises(openai.UnprocessableEntityError, match="the nearest: carl"):
+        ask(app, extra_body={"documents": ["karl"]})

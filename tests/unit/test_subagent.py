@@ -110,7 +110,7 @@ class TestTool:
         assert said in message.content
 
     def test_a_defect_is_no_message(self, tool, resources, monkeypatch):
-        def broken(name):
+        def broken(*_):
             raise ZeroDivisionError
 
         monkeypatch.setattr(resources, "retriever", broken)

@@ -7,6 +7,7 @@ import { t } from "../strings.js";
 import { answerView } from "./answer.js";
 import { Conversations, headOf } from "./conversations.js";
 import { afterAnswer, followUps } from "./feedback.js";
+import { documentsOf, scopeInput, scopeLine } from "./scope.js";
 import { traceView } from "./trace.js";
 import { firstPage, welcome } from "./welcome.js";
 
@@ -140,7 +141,7 @@ function composer(talk) {
     { class: "composer" },
     field(t("ask.question"), question, { class: "field grow" }),
     h("div", { class: "actions" }, view.stop, view.send),
-    options(),
+    options(talk.base),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -160,7 +161,7 @@ function composer(talk) {
   return form;
 }
 
-function options() {
+function options(base) {
   const mode = h(
     "select",
     {},
@@ -175,7 +176,13 @@ function options() {
   agent.addEventListener("change", () => {
     OPTIONS.agent = agent.checked;
   });
-  return h("div", { class: "options" }, field(t("ask.mode"), mode, { class: "inline" }), field(t("ask.agent"), agent));
+  return h(
+    "div",
+    { class: "options" },
+    field(t("ask.mode"), mode, { class: "inline" }),
+    field(t("ask.agent"), agent),
+    field(t("ask.in"), scopeInput(base), { class: "inline" }),
+  );
 }
 
 function showRunning() {
@@ -189,7 +196,8 @@ const ask = (question) => run(view.talk, question);
 /** Ask, and show the events as they arrive. */
 async function run(talk, question) {
   if (talk.running) return;
-  const turn = { question, steps: [], text: "", state: "running", mode: OPTIONS.mode, rating: 0 };
+  const documents = documentsOf(talk.base);
+  const turn = { question, documents, steps: [], text: "", state: "running", mode: OPTIONS.mode, rating: 0 };
   talk.running = new AbortController();
   talks.set(`${talk.base} ${talk.thread}`, talk);
   sessionStorage.setItem(KEPT + talk.base, talk.thread);
@@ -200,7 +208,7 @@ async function run(talk, question) {
   turn.element.scrollIntoView({ block: "start" });
   showRunning();
   announce(t("ask.searching"));
-  const body = { question, ...OPTIONS, trace: true, thread: talk.thread };
+  const body = { question, ...OPTIONS, documents, trace: true, thread: talk.thread };
   try {
     for await (const { event, data } of stream(of(talk.base, "/ask/stream"), { body, signal: talk.running.signal })) {
       take(turn, event, data);
@@ -258,6 +266,7 @@ function showTurn(talk, turn) {
   fill(
     turn.element,
     h("h2", { class: "question" }, turn.question),
+    scopeLine(turn),
     turn.state === "running" && !turn.text && progress(turn),
     turn.state === "failed" && failure(turn.error),
     turn.state === "stopped" && h("p", { class: "notice" }, t("ask.stopped")),

@@ -1,0 +1,85 @@
+"""Makes the knowledge base that some documents of another one would be alone.
+
+Everything derived is a function of the ledger's rows. So the rows of these documents, in a ledger of their own, give
+the passages, facts, communities and statistics that a knowledge base of these documents alone has, without a model:
+extractions, decisions and verdicts come with the rows, vectors from the other one's index.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
+from ...models.rules.summaries import summarise
+from ...schemas.naming import triple_id
+from ...schemas.resolution import EntityPair, PairVerdict
+from ...schemas.retrieval import CommunityDigest, CommunitySummary
+from ..derive import derive
+from ..evolution.growth import Thresholds
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..index.store import Index
+from ..knowledge_base import KnowledgeBase
+from ..layout import Layout
+from ..ledger.copying import copy_documents
+from ..ledger.database import Database
+from ..vectors.store import Kind
+
+_NEW_TEXTS = 10_000
+"""Room for the vectors of texts that the index has not: labels, sentences that are sampled."""
+
+
+class _KnownVectors(RememberingEmbedder):
+    """An `Embedder` that remembers the vectors of texts which are in an index."""
+
+    @property
+    def queries(self) -> Embedder:
+        """The embedder of questions."""
+        return as_queries(self._embedder)
+
+
+class _WithoutModel:
+    """Describes communities by their facts, and compares nobody."""
+
+    resolves = False
+    fingerprint = ""
+
+    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+        """Compare nobody."""
+        return [None for _ in pairs]
+
+    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+        """Describe communities by their facts."""
+        return summarise(communities)
+
+
+def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
+               thresholds: Callable[[KnowledgeBase], Thresholds]) -> None:
+    """Make the knowledge base of some documents.
+
+    Args:
+        base: the knowledge base that they are of, frozen.
+        documents: their ids.
+        layout: where it is made; nothing is there yet.
+        thresholds: gives what the schema grows by, for the number of its documents.
+    """
+    layout.make("")
+    with closing(Database(layout.ledger)) as ledger:
+        copy_documents(base.database, ledger, documents)
+    index = base.index()
+    room = sum(map(len, index.vectors.values())) + _NEW_TEXTS
+    embedder = _KnownVectors(base.embedder, room)
+    with KnowledgeBase(layout, embedder) as scope, scope.writing():
+        embedder.remember(dict(_vectors(scope, index)))
+        derive(scope, _WithoutModel(), thresholds(scope))
+
+
+def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]]:
+    """The texts that a scope embeds, as far as an index has their vectors."""
+    graph: KnowledgeGraph = scope.ledger_graph.mentions
+    yield from _known(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
+    yield from _known(index, "triples", {triple_id(*edge): graph.triple_text(edge) for edge in graph.edges()})
+    yield from _known(index, "chunks", {chunk.id: chunk.titled_text() for chunk in scope.documents.chunks()})
+
+
+def _known(index: Index, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
+    for key, vector in index.vectors_of(kind, texts):
+        yield texts[key], vector

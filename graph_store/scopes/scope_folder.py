@@ -1,0 +1,72 @@
+"""The scopes of a knowledge base that were made: folders below its own, each of one state and some documents."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from filelock import FileLock
+
+from ...runtime.own_folder import own_folder
+from ...schemas.naming import content_id
+from ..knowledge_base import KnowledgeBase
+from ..layout import Layout
+from ..ledger.version import published
+
+_MOST = 16
+"""Scopes that stay on disk; those not used for longest go first."""
+_LOCK, _MAKING, _MADE = ".lock", ".making-", "made"
+
+
+def state_of(kb: KnowledgeBase, *settings: object) -> str:
+    """Return an id of all that scopes of a knowledge base follow from, besides the documents."""
+    values = (*kb.version(), *published(kb.database), kb.embedder.fingerprint, *settings)
+    return content_id("state", *map(str, values))
+
+
+class ScopeFolder:
+    """Finds, makes and removes the scopes of one knowledge base."""
+
+    def __init__(self, layout: Layout) -> None:
+        """Look below the folder of a knowledge base; nothing is created yet."""
+        self._root = layout.root / "scopes"
+
+    def find_or_make(self, state: str, documents: Sequence[str], fill: Callable[[Layout], None]) -> Layout:
+        """Return the layout of a scope, made once for a state by whichever process asks first.
+
+        Args:
+            state: what it follows from; scopes of other states are removed.
+            documents: the ids of its documents.
+            fill: makes it in an empty layout.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._root.mkdir(exist_ok=True)
+        made = self._root / f"{state}-{content_id('documents', *documents)}"
+        with FileLock(self._root / _LOCK):
+            if not made.is_dir():
+                self._prune(state)
+                with own_folder(self._root, _MAKING) as folder:
+                    layout = Layout(folder / _MADE)
+                    fill(layout)
+                    # What a question reads is in the ledger and the index.
+                    shutil.rmtree(layout.vectors, ignore_errors=True)
+                    layout.graph.unlink(missing_ok=True)
+                    layout.root.rename(made)
+            os.utime(made)
+        return Layout(made)
+
+    def _prune(self, state: str) -> None:
+        there = sorted(self._folders(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+        current = [folder for folder in there if folder.name.startswith(f"{state}-")]
+        for folder in {*there} - {*current[:_MOST - 1]}:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Remove all scopes: what they hold may have been deleted. Who reads one goes on until it lets go."""
+        for folder in self._folders():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _folders(self) -> list[Path]:
+        return [entry for entry in self._root.glob("[!.]*") if entry.is_dir()]

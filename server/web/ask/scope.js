@@ -1,0 +1,33 @@
+// The documents that questions are limited to.
+
+import { h } from "../dom.js";
+import { t } from "../strings.js";
+
+const BETWEEN = ";";
+
+/** What is written for each knowledge base: documents or patterns. */
+const written = new Map();
+
+/** The field in which they are written. */
+export function scopeInput(base) {
+  const input = h("input", {
+    placeholder: t("ask.in.all"),
+    title: t("ask.in.how"),
+    value: written.get(base) ?? "",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  input.addEventListener("input", () => written.set(base, input.value));
+  return input;
+}
+
+/** The documents and patterns that are written for a knowledge base. */
+export const documentsOf = (base) =>
+  (written.get(base) ?? "")
+    .split(BETWEEN)
+    .map((name) => name.trim())
+    .filter(Boolean);
+
+/** A line that says which documents a turn was limited to. */
+export const scopeLine = ({ documents }) =>
+  documents?.length > 0 && h("p", { class: "soft" }, t("ask.in.shown", { what: documents.join(`${BETWEEN} `) }));
