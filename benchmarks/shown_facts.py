@@ -19,7 +19,8 @@ from banyan.agents.retrieval.planning import distinct, with_elements
 from banyan.config import Settings
 from banyan.evaluation.datasets import Question, load_questions
 from banyan.evaluation.retrieval import search_texts
-from banyan.schemas.retrieval import Passage, SubQuery
+from banyan.schemas.retrieval import SubQuery
+from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
 
 
@@ -33,12 +34,19 @@ def sub_queries(resources: Resources, kb: str, question: Question, *, gold: bool
     return [with_elements(part, schema) for part in distinct([whole, *parts])]
 
 
-def shown(retriever: Retriever, parts: Sequence[SubQuery], tokens: int) -> list[Passage]:
-    """Return the items that a model reads first."""
+def near(retriever: Retriever, parts: Sequence[SubQuery]) -> list[str]:
+    """Return the facts that serve the sub-queries, as lines with their scores, also those that passages state."""
+    found = near_facts(retriever, retriever.queries(parts))
+    return list({item.line: f"{item.score:.2f} {item.line}" for item in reversed(found)}.values())[::-1]
+
+
+def shown(retriever: Retriever, parts: Sequence[SubQuery], tokens: int) -> list[str]:
+    """Return the facts and reports that a model reads first, as lines with their scores."""
     queries = retriever.queries(parts)
     evidence = [retriever.evidence(query) for query in queries]
     ranking = retriever.ranking(retriever.rank(queries, evidence), 100)
-    return choose_evidence(retriever, ranking, queries, [item for some in evidence for item in some], tokens, [], ())
+    items = choose_evidence(retriever, ranking, queries, [item for some in evidence for item in some], tokens, [], ())
+    return [f"{item.score:.2f} {item.statement}" for item in items if item.statement]
 
 
 def main() -> None:
@@ -50,6 +58,7 @@ def main() -> None:
     parser.add_argument("--format", default="generic")
     parser.add_argument("--tokens", type=int, help="budget; none: the setting (BANYAN_CONTEXT_TOKENS)")
     parser.add_argument("--sub-queries", choices=["none", "gold"], default="none")
+    parser.add_argument("--unread", action="store_true", help="also facts that passages state: as if none were shown")
     given = parser.parse_args()
     count = facts = 0
     with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
@@ -57,8 +66,8 @@ def main() -> None:
         questions = load_questions(given.questions, given.format)
         for question in questions:
             parts = sub_queries(resources, given.kb, question, gold=given.sub_queries == "gold")
-            items = shown(retriever, parts, given.tokens or resources.settings.context_tokens)
-            lines = [f"{item.score:.2f} {item.statement}" for item in items if item.statement]
+            lines = (near(retriever, parts) if given.unread else
+                     shown(retriever, parts, given.tokens or resources.settings.context_tokens))
             count, facts = count + bool(lines), facts + len(lines)
             if lines:
                 print(json.dumps({"question": question.question, "parts": [part.question for part in parts[1:]],

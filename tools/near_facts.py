@@ -8,11 +8,13 @@ import numpy as np
 from .query import Query
 from .retriever import Retriever
 from .statements import Statement
+from .value_groups import value_groups
 
-FLOOR = 0.42
+FLOOR = 0.5
 """The least score of a fact that is shown.
 
-Of the facts from there on that a small context for benchmarks/questions lacks three in five bear, judged by reading."""
+Of the facts from there on that a small context for benchmarks/questions lacks two in three bear or more, judged by
+reading; of those from 0.42 on half."""
 _ASKED_SHARE = 1 / 2
 _LEAST_NEAR = 0.5
 """The cosine of a fact below which what it tells is not compared."""
@@ -22,13 +24,13 @@ _TO_RANGE = 1 / (1 + _ASKED_SHARE)
 
 
 class _Candidate(NamedTuple):
-    """A fact about an entity that a sub-query names."""
+    """A fact about an entity that a sub-query names, or those of all entities that have a value which it names."""
 
-    line: str
     nearness: float
     told: str
-    """What it tells of the entity: the relation or attribute and its other end."""
-    spans: Sequence[tuple[str, int, int]]
+    """What it tells of the entity: the relation or attribute and its other end; of a value its attribute."""
+    spans: Sequence[tuple[str, str, int, int]]
+    """Its line, and where a chunk supports that."""
 
 
 def near_facts(retriever: Retriever, queries: Sequence[Query], floor: float = FLOOR) -> list[Statement]:
@@ -36,6 +38,7 @@ def near_facts(retriever: Retriever, queries: Sequence[Query], floor: float = FL
 
     A fact serves a sub-query if it is about an entity that this names, and if what it tells of the entity is near to
     what is asked of it. Nearness alone does not do: most of the words that a fact shares with a question are the name.
+    Of a value that it names, all entities that have it are told, or none.
 
     Args:
         retriever: the knowledge base.
@@ -57,31 +60,33 @@ def near_facts(retriever: Retriever, queries: Sequence[Query], floor: float = FL
 
 def _serving(retriever: Retriever, query: Query, floor: float) -> Iterator[Statement]:
     named = dict.fromkeys(entity for name in query.meaning.names for entity in name.entities)
-    about = *_triples(retriever, query, named), *_values(retriever, query, list(named)[:_ENTITIES])
+    about = (*_triples(retriever, query, named), *_values(retriever, query, list(named)[:_ENTITIES]),
+             *_groups(retriever, query))
     found = [item for item in about if item.nearness >= _LEAST_NEAR]
     if not found:
         return
     asked, *told = retriever.embed([_without_names(query), *(item.told for item in found)])
     for item, vector in zip(found, told, strict=True):
         score = _TO_RANGE * (item.nearness + _ASKED_SHARE * float(np.dot(vector, asked))) * query.trust
-        for chunk, start, end in item.spans if score >= floor else ():
-            yield Statement(item.line, chunk, start, end, min(1.0, score))
+        for line, chunk, start, end in item.spans if score >= floor else ():
+            yield Statement(line, chunk, start, end, min(1.0, score))
 
 
 def _without_names(query: Query) -> str:
-    """Return what a sub-query asks, without the names of what it asks about."""
-    text = query.text
-    for name in reversed(query.meaning.names):
-        text = f"{text[:name.start]} {text[name.end:]}"
+    """Return what a sub-query asks, without the names and values of what it asks about."""
+    text, before = query.text, len(query.text)
+    for name in sorted([*query.meaning.names, *query.meaning.values], key=lambda name: -name.start):
+        text, before = f"{text[:name.start]} {text[max(name.start, min(name.end, before)):]}", name.start
     return " ".join(text.split())
 
 
 def _triples(retriever: Retriever, query: Query, named: Mapping[str, None]) -> Iterator[_Candidate]:
     index = retriever.index
     for row, cosine in zip(*query.meaning.triples.best(_TRIPLES, index.rows_of(named)), strict=True):
-        said, spans = index.said(int(row)), [*index.spans(int(row))]
+        said = index.said(int(row))
         other = said[2] if index.ends(int(row))[0] in named else said[0]
-        yield _Candidate(" | ".join(said), float(cosine), f"{said[1]} {other}", spans)
+        yield _Candidate(float(cosine), f"{said[1]} {other}",
+                         [(" | ".join(said), *span) for span in index.spans(int(row))])
 
 
 def _values(retriever: Retriever, query: Query, named: Sequence[str]) -> Iterator[_Candidate]:
@@ -91,5 +96,16 @@ def _values(retriever: Retriever, query: Query, named: Sequence[str]) -> Iterato
              for attribute, values in index.attributes(entity).items() for value, support in values.items()][:_VALUES]
     vectors = retriever.embed([" ".join(said) for *said, _ in found])
     for (name, attribute, value, support), vector in zip(found, vectors, strict=True):
-        yield _Candidate(f"{name} | {attribute} | {value}", float(np.dot(vector, query.vector)), f"{attribute} {value}",
-                         [(chunk, start, end) for chunk, (start, end) in support.items()])
+        yield _Candidate(float(np.dot(vector, query.vector)), f"{attribute} {value}",
+                         [(f"{name} | {attribute} | {value}", chunk, start, end)
+                          for chunk, (start, end) in support.items()])
+
+
+def _groups(retriever: Retriever, query: Query) -> Iterator[_Candidate]:
+    """Yield the groups of entities that have a value which a sub-query names."""
+    groups = [(group.attribute.replace("_", " "), group.members) for group in value_groups(retriever.index, query)]
+    vectors = retriever.embed([f"{attribute} {members[0].value}" for attribute, members in groups])
+    for (attribute, members), vector in zip(groups, vectors, strict=True):
+        yield _Candidate(float(np.dot(vector, query.vector)), attribute, [
+            (f"{retriever.index.name(entity)} | {attribute} | {value}", chunk, start, end)
+            for entity, value, chunk, start, end in members])
