@@ -21,7 +21,7 @@ from .citing import within_budget
 
 REPORTS_SHARE = 1 / 4
 _MOST_REPORTS = 3
-_THEMATIC = 0.35
+_THEMATIC = 0.5
 """beta(q) is 0.3 where nothing is named, 0.5 where one word in ten is of a name."""
 _REPORT_FLOOR = 0.5
 """How near to the question a community has to be for its report to be shown.
