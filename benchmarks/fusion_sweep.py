@@ -73,7 +73,7 @@ class Constant:
 
 CONSTANTS = (
     *(Constant(fusion, "_SHARES", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0), route)
-      for route in ("dfs", "triple", "entity")),
+      for route in ("dfs", "triple", "community", "entity")),
     Constant(chunk_scores, "_COMMUNITY_SHARPNESS", (1, 2, 3, 4)),
     Constant(fusion, "_ROUTE_SHARPNESS", (0, 1, 2, 3, 4)),
     Constant(fusion, "_LEAD_SHARE", (0.0, 0.25, 0.5, 1.0, 2.0)),

@@ -121,6 +121,7 @@ class Tiling:
                 **columns.inverted("entities.chunks", *self._each("entities", "chunks", "entities.chunks"), size),
                 **columns.inverted("entities.triples", *self._each("entities", "triples", "entities.triples"), size),
                 **trie("names", ((said, row) for row, said in enumerate(folded))),
+                **trie("values", ()),
                 **columns.texts("spellings", sorted({name for name, _ in called})),
                 **columns.texts("name_words", sorted({word for said in folded for word in said}))}
 

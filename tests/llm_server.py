@@ -126,6 +126,8 @@ class Stats:
     steps: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     """How often each step's requests met one of `odds`."""
+    in_flight: int = 0
+    most_in_flight: int = 0
 
 
 class LlmServer:
@@ -201,8 +203,13 @@ class LlmServer:
             self.stats.requests += 1
             self.requests.append(body)
             fault = self.faults.popleft() if self.faults else self._drawn(body)
-        if self.seconds:
+            self.stats.in_flight += 1
+            self.stats.most_in_flight = max(self.stats.most_in_flight, self.stats.in_flight)
+        try:
             await asyncio.sleep(self.seconds)
+        finally:
+            with self._lock:
+                self.stats.in_flight -= 1
         refusal = self._refusal(body, request.headers.get("authorization", ""))
         if refusal is not None:
             return refusal

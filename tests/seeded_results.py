@@ -1,4 +1,4 @@
-"""What must not depend on a process's hash seed: a build's results, a tree and a view, written to a file as JSON.
+"""What must not depend on a process's hash seed: a build's results and a tree, written to a file as JSON.
 
 `python tests/seeded_results.py FOLDER SHUFFLING`: works in FOLDER and leaves `results.json` there. SHUFFLING seeds the
 order in which the tree's facts come.
@@ -16,11 +16,9 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.description import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
-from banyan.graph_store.tree.view_modularity import communities, likeness
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
 from hashed_embedding import HashedEmbedder
-from scipy import sparse
 
 SPAN = Span(start=0, end=1, quote="x")
 
@@ -58,14 +56,7 @@ def tree(shuffling: int) -> Any:
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
 
 
-def view() -> Any:
-    """Communities by modularity."""
-    rows = np.random.default_rng(3).standard_normal((400, 8)).astype(np.float32)
-    near = likeness(rows, sparse.csr_array((400, 1), dtype=np.float32), 8, 0.2)
-    return list(map(int, communities(near, 60)))
-
-
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    results = {"history": history(place), "tree": tree(int(sys.argv[2])), "view": view()}
+    results = {"history": history(place), "tree": tree(int(sys.argv[2]))}
     (place / "results.json").write_text(json.dumps(results), "utf-8")

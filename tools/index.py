@@ -129,6 +129,8 @@ class RetrievalIndex:
         self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
         self.names = NameTrie(arrays, "names", self.entity_row.at)
         """The trie of all entities' names."""
+        self.values = NameTrie(arrays, "values", self.entity_row.at)
+        """The trie of all attributes' values, which finds the entities that have them."""
         self.spellings: Sequence[str] = Texts(arrays, "spellings")
         """All names of entities, sorted."""
         self.name_words: Sequence[str] = Texts(arrays, "name_words")

@@ -56,6 +56,11 @@ class Meaning:
         return self._index.names.find(self.text)
 
     @cached_property
+    def values(self) -> list[Named]:
+        """The values of attributes in it, each with the entities that have it."""
+        return self._index.values.find(self.text)
+
+    @cached_property
     def trust(self) -> float:
         """How far vectors can be trusted for its script, 0 to 1."""
         return self._index.reliability.of(self.text)

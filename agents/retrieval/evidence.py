@@ -19,7 +19,7 @@ from .citing import within_budget
 from .context import MARK_TOKENS, items_cost, shown_reports, statement_item
 
 _FACTS_SHARE, _REPORTS_SHARE, _BESIDE_SHARE = 1 / 5, 1 / 4, 1 / 2
-_MOST_FACTS = 8
+_MOST_FACTS = 20
 _ABOUT_FIRST = 3
 """Passages of each sub-query that go first because they are about what it names."""
 _BEST_AGAIN = 2

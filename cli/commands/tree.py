@@ -22,8 +22,8 @@ _ATTRIBUTES = 3
 @app.command()
 def tree(
     kb: Kb,
-    view: Annotated[str, typer.Option(help="Another view: modularity, attribute:NAME[:decade], relation:NAME, "
-                                           "'pattern:NAME>^NAME'; none: the communities.")] = "",
+    view: Annotated[str, typer.Option(help="Another view: attribute:NAME[:decade], relation:NAME; none: the "
+                                           "communities.")] = "",
     most: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,

@@ -31,6 +31,8 @@ from .vector_rows import Rows, VectorRows, directions_of_means
 from .walk import step_arrays
 
 Made = dict[str, NDArray[Any]]
+_WORDS_OF_A_VALUE = 8
+"""The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
 
 
 class Source(NamedTuple):
@@ -104,14 +106,22 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
                            for name, values in sorted(found.items()) for value, dated in sorted(values.items())])
              if (found := graph.validities(key)) else b"" for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
+    values = [(words(value), row) for row, key in enumerate(keys)
+              for held in nodes[key]["attributes"].values() for value in held]
     counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
     return {"counts": counts, **columns.ids("entities", list(keys)),
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
             **columns.texts("entities.times", times), **columns.lists("entities.chunks", support),
             **trie("names", ((folded[name], row) for row, called in enumerate(names) for name in called)),
+            **trie("values", ((said, row) for said, row in values if _is_telling(said))),
             **columns.texts("spellings", folded),
             **columns.texts("name_words", sorted({word for said in folded.values() for word in said}))}
+
+
+def _is_telling(value: Sequence[str]) -> bool:
+    """Return True if entities are asked for by a value: it is short, and no mere number."""
+    return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
 def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:

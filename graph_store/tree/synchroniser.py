@@ -16,9 +16,7 @@ from .detection import CommunitySettings
 from .local_update import update_tree
 from .view_attributes import by_attribute, by_relation
 from .view_groups import View
-from .view_modularity import by_modularity
-from .view_patterns import by_pattern
-from .view_spec import AttributeSpec, ModularitySpec, PatternSpec, RelationSpec, ViewError, ViewSpec, parse_view
+from .view_spec import AttributeSpec, ViewError, ViewSpec, parse_view
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
@@ -27,17 +25,9 @@ Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 _DESCRIBED_AT_ONCE = 256
 
 
-def build_view(graph: KnowledgeGraph, vectors: VectorStore, spec: ViewSpec) -> View:
-    """The view of a graph; of the vectors only the modularity view reads any, those of the entities."""
-    match spec:
-        case ModularitySpec():
-            return by_modularity(graph, vectors.get("entities", graph.entity_ids()), spec)
-        case AttributeSpec():
-            return by_attribute(graph, spec)
-        case RelationSpec():
-            return by_relation(graph, spec)
-        case PatternSpec():
-            return by_pattern(graph, spec)
+def build_view(graph: KnowledgeGraph, spec: ViewSpec) -> View:
+    """Return the view of a graph."""
+    return by_attribute(graph, spec) if isinstance(spec, AttributeSpec) else by_relation(graph, spec)
 
 
 class TreeSynchroniser:
@@ -123,7 +113,7 @@ class TreeSynchroniser:
 
     def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
         graph, vectors = self._graph.graph, self._vectors
-        return view_communities(graph, vectors, build_view(graph, vectors, spec), settings)
+        return view_communities(graph, vectors, build_view(graph, spec), settings)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.

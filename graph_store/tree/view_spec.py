@@ -1,12 +1,10 @@
 """What a view is asked for with: a short text such as `attribute:founded:decade`.
 
-    modularity                              communities of links and of likeness
     attribute:NAME                          one group for each value; a date's year, a number's quarter
     attribute:NAME:year|decade|century      a date's period
     attribute:NAME:10                       a number's quantile, of ten
     attribute:NAME:value                    the exact value
     relation:NAME                           one group for each tail of the relation; ^NAME or <NAME: head
-    pattern:NAME>^NAME>...                  clusters of the entities that complete chains join
 
 Names are the schema's own, its labels in any language or its aliases.
 """
@@ -23,7 +21,7 @@ from ..graph.knowledge_graph import KnowledgeGraph
 
 Period = Literal["year", "decade", "century"]
 By = Literal["value", "quantile"] | Period
-FORMS = "modularity, attribute:NAME, attribute:NAME:decade, relation:NAME, 'pattern:NAME>NAME'"
+FORMS = "attribute:NAME, attribute:NAME:decade, relation:NAME"
 _PERIODS: dict[str, Period] = {period: period for period in get_args(Period)}
 _INVERSE = ("^", "<")
 _USUAL: dict[ValueKind, By] = {"text": "value", "date": "year", "number": "quantile"}
@@ -66,14 +64,6 @@ class Step:
 
 
 @dataclass(frozen=True)
-class ModularitySpec:
-    """Group by links and likeness; the likeness counts these attributes."""
-
-    attributes: tuple[AttributeSpec, ...] = ()
-    view: str = "modularity"
-
-
-@dataclass(frozen=True)
 class RelationSpec:
     """Group by what a hop leads to."""
 
@@ -81,15 +71,7 @@ class RelationSpec:
     step: Step
 
 
-@dataclass(frozen=True)
-class PatternSpec:
-    """Group by complete chains of hops."""
-
-    view: str
-    steps: tuple[Step, ...]
-
-
-ViewSpec = ModularitySpec | AttributeSpec | RelationSpec | PatternSpec
+ViewSpec = AttributeSpec | RelationSpec
 
 
 def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpec:
@@ -107,19 +89,11 @@ def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpe
     dimension, _, rest = view.partition(":")
     names = _Names(view, schema, graph)
     match dimension.strip():
-        case "modularity" if not rest:
-            return ModularitySpec(names.every_attribute())
         case "attribute":
             return names.attribute(rest)
         case "relation":
             step, name = names.step(rest)
             return RelationSpec(f"relation:{name}", step)
-        case "pattern":
-            steps = [names.step(part) for part in rest.split(">")]
-            if len(steps) == 1:
-                raise ViewError(f"view {view!r}: a pattern has two relations or more, as in 'pattern:NAME>NAME' "
-                                f"(quoted, or the shell takes the > for its own); for one say relation:{steps[0][1]}")
-            return PatternSpec(f"pattern:{'>'.join(name for _, name in steps)}", tuple(step for step, _ in steps))
         case _:
             raise ViewError(f"there is no view {text!r}: say one of {FORMS}")
 
@@ -156,9 +130,6 @@ class _Names:
         allowed = {"date": [*_PERIODS], "number": ["a number of quantiles"], "text": []}[spec.kind]
         raise ViewError(f"view {self._view!r}: a {spec.kind} is not grouped by {by!r}: say one of "
                         f"{', '.join((*allowed, 'value'))}, or nothing")
-
-    def every_attribute(self) -> tuple[AttributeSpec, ...]:
-        return tuple(self._described(names) for names in sorted(set(self._attributes.values())))
 
     def _described(self, names: tuple[str, ...]) -> AttributeSpec:
         known = self._schema.attribute_type(names[0])

@@ -37,7 +37,7 @@ def built(tmp_path_factory, hashed_embedder):
         assert resources.decide("kb", [Decision(kind="relation", name="knows", verdict="rename",
                                                 new_name="is_acquainted_with")], "Eva")
         resources.update_tree("kb")
-        resources.build_view("kb", "modularity")
+        resources.build_view("kb", "relation:is_acquainted_with")
         resources.runs.knowledge_base("kb").calls.record(key="k", step="extract", response="r", prompt_tokens=7,
                                                            completion_tokens=3)
     return shop
@@ -69,7 +69,7 @@ def test_the_store_of_these_tests_has_all_that_is_broken_in_them(kb):
         assert kb.database.count(f"SELECT count(*) FROM {table}"), table
     assert kb.schemas.versions()[1].who == "auto"
     assert kb.schemas.versions()[-1].who == "Eva"
-    assert kb.communities.views() == ["modularity"]
+    assert kb.communities.views() == ["relation:is_acquainted_with"]
     assert kb.schema_control.count_waiting() == 1
 
 
@@ -152,8 +152,8 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "the communities do not partition the entities"),
     (["UPDATE communities SET keywords = '[\"x\"]' WHERE view = ''"], "has keywords that are none of its members"),
     (["UPDATE communities SET parent = 'x' WHERE view = ''"], "has a parent where there is no level above"),
-    (["UPDATE communities SET members = '[]' WHERE view = 'modularity'"],
-     "the view 'modularity' does not partition the entities"),
+    (["UPDATE communities SET members = '[]' WHERE view = 'relation:is_acquainted_with'"],
+     "the view 'relation:is_acquainted_with' does not partition the entities"),
     (["DELETE FROM summaries"], "communities have lost their description"),
 ])
 def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):

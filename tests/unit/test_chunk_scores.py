@@ -92,18 +92,23 @@ def test_communities_count_little_where_none_is_near(index):
 def test_of_several_communities_the_best_counts_alone(index):
     both = community_scores(index, found(wide=0.4, narrow=0.8))
     # The fourth chunk is of both, and has no more than the fifth, which is of the better one.
-    np.testing.assert_allclose(both, 0.8 ** 3 * np.array([0.5, 0.5, 0, 1, 1, 0]), rtol=1e-6)
+    np.testing.assert_allclose(both, np.array([0.4, 0.4, 0, 0.8, 0.8, 0]) ** 3, rtol=1e-6)
     np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4)))
     np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4) + found(narrow=0.1)))
 
 
+def test_a_fact_of_a_community_scores_the_chunks_that_state_it(index):
+    chunks = (index.chunks[4].id, "gone")
+    fact = Evidence(route="community", text="a fact", score=0.9, chunk_ids=chunks, entity_ids=("x",))
+    np.testing.assert_allclose(community_scores(index, [fact]), 0.9 ** 3 * np.array([0, 0, 0, 0, 1, 0]), rtol=1e-6)
+
+
 def test_only_communities_score_chunks_here(index):
-    fact = Evidence(route="community", text="a fact", score=0.9, chunk_ids=("chunk0",), entity_ids=("x",))
     triple = Evidence(route="triple", text="a triple", score=0.9, chunk_ids=("chunk0",))
     unknown = found(gone=0.9)
-    assert not community_scores(index, [fact, triple, *unknown]).any()
+    assert not community_scores(index, [triple, *unknown]).any()
     query = graphs.asked(index, QUESTION)
-    np.testing.assert_array_equal(chunk_scores(index, query, [fact, triple, *unknown], 0.5),
+    np.testing.assert_array_equal(chunk_scores(index, query, [triple, *unknown], 0.5),
                                   chunk_scores(index, query, [], 0.5))
 
 

@@ -109,13 +109,16 @@ def test_a_cited_fact_is_cited_by_its_source(retriever):
     assert all(name in source for name in fact.statement.split(" | ")[::2])
 
 
-def test_reports_are_given_to_thematic_questions_only(retriever):
-    thematic = context(retriever, "What are the main themes of all of this?", 2000)
-    named = context(retriever, "Ada Byron Ulm Danube?", 2000)
+@pytest.mark.parametrize(("question", "score", "shown"), [
+    ("What are the main themes of all of this?", 0.6, True), ("What are the main themes of all of this?", 0.4, False),
+    ("Ada Byron Ulm Danube?", 0.6, False)])
+def test_reports_are_given_to_thematic_questions_that_they_are_near_to(retriever, question, score, shown):
+    evidence = [Evidence(route="community", text=community.text(), score=score, community_id=key)
+                for key, community in retriever.index.communities.items()]
+    items = build_context(retriever, [], retriever.queries([SubQuery(question=question)]), evidence, 2000)
 
     reports = {community.text() for community in retriever.index.communities.values()}
-    assert reports & {item.statement for item in thematic}
-    assert not reports & {item.statement for item in named}
+    assert bool(reports & {item.statement for item in items}) == shown
 
 
 def test_the_prompt_shows_statements_as_numbered_items(retriever):

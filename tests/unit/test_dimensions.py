@@ -40,8 +40,8 @@ def firms(tmp_path, embedder, *views):
 
 
 def test_views_are_kept_up_with_the_graph(tmp_path, hashed_embedder):
-    with firms(tmp_path, hashed_embedder, "attribute:founded:decade", "modularity") as kb:
-        assert kb.communities.views() == ["attribute:founded:decade", "modularity"]
+    with firms(tmp_path, hashed_embedder, "attribute:founded:decade") as kb:
+        assert kb.communities.views() == ["attribute:founded:decade"]
         groups = {group.label: len(group.members) for group in kb.communities.all("attribute:founded:decade")}
         assert groups == {"1980–1989": 1, "1990–1999": 2, "without founded": 2}
         with kb.writing():

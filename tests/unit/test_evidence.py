@@ -93,8 +93,13 @@ def test_facts_are_those_near_to_the_sub_query_values_among_them(retriever):
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
     assert all(item.score >= 0.6 for item in found)
     assert near_facts(retriever, [query], 1.1) == []
-    (other,) = asked(retriever, "barges and weather")
-    assert near_facts(retriever, [other]) == []
+
+
+@pytest.mark.parametrize(("question", "served"), [
+    ("Ulm lies on which Danube?", True), ("born in Ulm Danube weather", False), ("barges lies on weather", False)])
+def test_a_fact_serves_a_sub_query_that_names_its_entity_and_asks_what_it_tells(retriever, question, served):
+    (query,) = asked(retriever, question)
+    assert ("Ulm | lies on | Danube" in {item.line for item in near_facts(retriever, [query], 0.5)}) == served
 
 
 def test_what_was_seen_is_not_shown_again_and_what_is_kept_comes_first(retriever):

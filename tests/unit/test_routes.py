@@ -5,6 +5,7 @@ import pytest
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools.index import RetrievalIndex
+from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
 from banyan.tools.routes import community as community_route
 from banyan.tools.routes import entity as entity_route
@@ -224,3 +225,44 @@ def test_the_retrievers_version_changes_with_every_write(tmp_path, hashed_embedd
         base.delete(kb, "a")
         versions.append(kb.version())
         assert len(set(versions)) == len(versions)
+
+
+# ---- groups by a value ---------------------------------------------------------------------------
+
+
+PLANTS = ("Ash", "Birch", "Cedar")
+
+
+@pytest.fixture(scope="module")
+def plants(tmp_path_factory, hashed_embedder):
+    """Three things of one colour in documents of their own, and one of another."""
+    with base.create(tmp_path_factory.mktemp("home"), "plants", hashed_embedder) as kb, kb.writing():
+        for name, colour in (*((plant, "Dark green") for plant in PLANTS), ("Dahlia", "7")):
+            base.put(kb, name.lower(), f"{name} has leaf colour {colour}.", entities={name: "Plant"},
+                     attributes=[(name, "leaf_colour", colour)])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def test_the_community_route_finds_all_entities_of_a_value_that_is_named(plants):
+    (group,) = [item for item in community_route.search(plants.index, ask(plants, "Which are dark green?"), 20)
+                if item.text.startswith("leaf colour")]
+    assert group.text == "leaf colour: Dark green. Ash, Birch, Cedar"
+    assert {plants.index.chunks[plants.index.chunk_row[chunk]].document_id for chunk in group.chunk_ids} == {
+        "ash", "birch", "cedar"}
+    assert {plants.index.name(entity) for entity in group.entity_ids} == set(PLANTS)
+
+
+def test_no_group_is_found_by_a_mere_number(plants):
+    found = community_route.search(plants.index, ask(plants, "Which have 7?"), 20)
+    assert not any(item.text.startswith("leaf colour") for item in found)
+
+
+def test_facts_of_a_named_value_are_told_of_all_entities_or_of_none(plants):
+    def lines(question):
+        query = ask(plants, question)
+        query.meaning.__dict__["trust"] = 1.0
+        return {item.line for item in near_facts(plants, [query])}
+
+    assert lines("What has leaf colour dark green?") == {f"{plant} | leaf colour | Dark green" for plant in PLANTS}
+    assert lines("Was the sea dark green?") == set()

@@ -64,10 +64,6 @@ def test_other_views_stand_beside_the_tree(shell, view, labels):
     assert shell.sound()
 
 
-def test_a_modularity_view_names_its_groups_by_keywords(shell):
-    assert "7 entities" in shell("tree", "--kb", "kb", "--view", "modularity").out
-
-
 def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
     for view in ("nonsense", "attribute:absent", "relation:absent"):
         result = shell("tree", "--kb", "kb", "--view", view)

@@ -1,4 +1,4 @@
-"""Views: named partitions of the entities, functions of the graph alone; eq. 3 to 5 of UniAI-GraphRAG by hand."""
+"""Views: named partitions of the entities, functions of the graph alone; eq. 4 of UniAI-GraphRAG by hand."""
 
 
 import numpy as np
@@ -7,8 +7,6 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.synchroniser import build_view
 from banyan.graph_store.tree.view_boundary import boundaries
-from banyan.graph_store.tree.view_modularity import MAX_MEMBERS, by_modularity, likeness
-from banyan.graph_store.tree.view_patterns import complete_steps
 from banyan.graph_store.tree.view_spec import ViewError, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
@@ -16,7 +14,6 @@ from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 SPAN = Span(start=0, end=1, quote="x")
 SCHEMA = GraphSchema.model_validate({
@@ -27,9 +24,8 @@ SCHEMA = GraphSchema.model_validate({
         {"name": "located_in", "inverse": "contains"}, {"name": "contains"}, {"name": "spouse", "symmetric": True}],
     "attribute_types": [{"name": "founded", "kind": "date"}, {"name": "length", "kind": "number", "unit": "km"},
                         {"name": "colour", "labels": {"zh": "颜色"}}, {"name": "rdf:type"}]})
-VIEWS = ["modularity", "attribute:founded", "attribute:founded:decade", "attribute:founded:value", "attribute:length:2",
-         "attribute:length:value", "attribute:colour", "relation:located_in", "relation:^born_in",
-         "pattern:directed_by>born_in", "pattern:located_in>located_in", "pattern:directed_by>^directed_by"]
+VIEWS = ["attribute:founded", "attribute:founded:decade", "attribute:founded:value", "attribute:length:2",
+         "attribute:length:value", "attribute:colour", "relation:located_in", "relation:^born_in"]
 
 
 def graph_of(triples=(), values=(), lonely=(), chunk="c"):
@@ -49,29 +45,8 @@ def contribution(triples=(), values=(), lonely=()):
                          for e, a, v in values))
 
 
-class NamedVectors:
-    """Vectors that depend on the entity alone; `meaning` gives some entities a direction of their own."""
-
-    def __init__(self, graph, meaning=None, dimension=16):
-        self.graph, self.meaning, self.dimension = graph, meaning or {}, dimension
-
-    def get(self, kind, ids):
-        assert kind == "entities"
-        return np.array([self._one(one) for one in ids], np.float32).reshape(len(ids), self.dimension)
-
-    def _one(self, one):
-        place = self.meaning.get(self.graph.entity(one).name)
-        if place is not None:
-            return np.eye(self.dimension)[place]
-        row = np.random.default_rng(int(one, 16)).standard_normal(self.dimension)
-        return row / np.linalg.norm(row)
-
-
-def view(graph, spec, schema=SCHEMA, meaning=None, **constants):
-    vectors, parsed = NamedVectors(graph, meaning), parse_view(spec, schema, graph)
-    if constants:
-        return by_modularity(graph, vectors.get("entities", graph.entity_ids()), parsed, **constants)
-    return build_view(graph, vectors, parsed)
+def view(graph, spec, schema=SCHEMA):
+    return build_view(graph, parse_view(spec, schema, graph))
 
 
 def shown(graph, found):
@@ -131,66 +106,8 @@ def test_a_graph_of_thousands_is_seen_whole():
     random = np.random.default_rng(1)
     graph = graph_of([(f"e{a}", "born_in", f"e{b}") for a, b in random.integers(0, count, (8000, 2))],
                      [(f"e{one}", "founded", str(1800 + one // 3 % 90)) for one in range(0, count, 3)])
-    found = view(graph, "modularity", neighbours=10)
-    assert sum(len(group.members) for group in found.groups) == len(graph.entity_ids())
-    assert len(found.groups) > 20
-    assert max(len(group.members) for group in found.groups) <= MAX_MEMBERS
     years = view(graph, "attribute:founded")
     assert [group.name for group in years.groups] == [*map(str, range(1800, 1890)), "without founded"]
-
-
-# --- eq. 3 ---------------------------------------------------------------------
-
-# Two cliques and an entity with one link to each: links alone cannot tell where it belongs, or tell wrongly.
-CLIQUES = [*((f"A{i}", "born_in", f"A{j}") for i in range(5) for j in range(i)),
-           *((f"B{i}", "born_in", f"B{j}") for i in range(5) for j in range(i))]
-ODD = [*CLIQUES, ("Odd", "born_in", "A0"), ("Odd", "born_in", "A1"), ("Odd", "born_in", "B0")]
-COLOURS = [*((f"A{i}", "colour", "red") for i in range(5)), *((f"B{i}", "colour", "green") for i in range(5)),
-           ("Odd", "colour", "green")]
-SAME = dict.fromkeys([f"{side}{i}" for side in "AB" for i in range(5)] + ["Odd"], 0)
-
-
-def together(graph, found, one):
-    return next(members for _, members in shown(graph, found) if one in members) - {one}
-
-
-def test_an_attribute_moves_the_entity_that_links_alone_put_elsewhere():
-    graph = graph_of(ODD, COLOURS)
-    a, b = ({f"{side}{i}" for i in range(5)} for side in "AB")
-    assert together(graph, view(graph, "modularity", meaning=SAME, alpha=0), "Odd") == a
-    assert together(graph, view(graph, "modularity", meaning=SAME), "Odd") == b
-    assert together(graph, view(graph, "modularity", meaning=SAME), "A0") == a - {"A0"}
-
-
-def test_meaning_moves_it_as_well():
-    graph = graph_of(ODD)
-    meaning = {f"{side}{i}": number for number, side in enumerate("AB") for i in range(5)} | {"Odd": 1}
-    assert together(graph, view(graph, "modularity", meaning=meaning), "Odd") == {f"B{i}" for i in range(5)}
-
-
-def test_an_entity_that_nothing_is_known_of_is_alone():
-    graph = graph_of(CLIQUES, lonely=["Lonely"])
-    found = view(graph, "modularity", alpha=0)
-    assert sorted(map(len, (members for _, members in shown(graph, found)))) == [1, 5, 5]
-    assert together(graph, found, "Lonely") == set()
-
-
-def test_likeness_is_the_mean_of_both_cosines_of_the_nearest():
-    vectors = np.array([[1, 0], [1, 0], [-1, 0], [-1, 0]], np.float32)  # their mean is 0
-    values = sparse.csr_array(np.array([[1, 0], [1, 1], [0, 0], [0, 0]], np.float32))
-    found = likeness(vectors, values, neighbours=3, least_similarity=0.2).toarray()
-    expected = np.zeros((4, 4))
-    expected[0, 1] = expected[1, 0] = round((1 + 1 / np.sqrt(2)) / 2, 4)
-    expected[2, 3] = expected[3, 2] = 1
-    assert np.allclose(found, expected)
-    assert likeness(vectors, values, 3, 0.9).nnz == 2, "less alike than the least is left out"
-
-
-def test_of_equally_near_entities_the_first_count():
-    vectors = np.array([[1, 0]] * 4 + [[-1, 0]] * 4, np.float32)
-    found = likeness(vectors, sparse.csr_array((8, 1), dtype=np.float32), neighbours=1, least_similarity=0)
-    assert sorted(zip(*(side.tolist() for side in sparse.triu(found).nonzero()), strict=True)) == [
-        (0, 1), (0, 2), (0, 3), (4, 5), (4, 6), (4, 7)]
 
 
 # --- by value --------------------------------------------------------------------
@@ -258,49 +175,6 @@ def test_an_inverse_or_symmetric_relation_is_read_both_ways():
     assert shown(graph, view(graph, "relation:spouse"))[:2] == [("Ada", {"Bob"}), ("Bob", {"Ada"})]
 
 
-# --- eq. 5 -----------------------------------------------------------------------
-
-FILMS = [("Film1", "directed_by", "Ada"), ("Film2", "directed_by", "Ada"), ("Film3", "directed_by", "Bob"),
-         ("Film4", "directed_by", "Cy"), ("Film5", "directed_by", "Di"), ("Ada", "born_in", "Rome"),
-         ("Bob", "born_in", "Rome"), ("Cy", "born_in", "Oslo"), ("Eve", "born_in", "Oslo"),
-         ("Eve", "located_in", "Bonn")]
-
-
-def test_complete_chains_form_clusters_and_what_is_on_none_is_left_over():
-    graph = graph_of(FILMS)
-    clusters = [("Oslo", {"Film4", "Cy", "Oslo"}), ("Rome", {"Film1", "Film2", "Film3", "Ada", "Bob", "Rome"}),
-                (None, {"Film5", "Di", "Eve", "Bonn"})]
-    assert shown(graph, view(graph, "pattern:directed_by>born_in")) == clusters
-    backwards = shown(graph, view(graph, "pattern:<born_in><directed_by"))
-    assert backwards == [("Film1", clusters[1][1]), ("Film4", clusters[0][1]), clusters[2]]
-
-
-def test_a_chain_does_not_turn_back_the_way_it_came():
-    graph = graph_of(FILMS)
-    assert shown(graph, view(graph, "pattern:directed_by>^directed_by")) == [
-        ("Film1", {"Film1", "Film2", "Ada"}),
-        (None, {"Film3", "Film4", "Film5", "Bob", "Cy", "Di", "Eve", "Rome", "Oslo", "Bonn"})]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=10), min_size=1, max_size=4))
-def test_the_sweeps_find_the_steps_that_listing_all_chains_finds(hops):
-    hops = [sorted({(a, b) for a, b in hop if a != b}) for hop in hops]
-    chains = [[step] for step in hops[0]]
-    for hop in hops[1:]:
-        chains = [[*chain, (a, b)] for chain in chains for a, b in hop
-                  if chain[-1][1] == a and chain[-1][0] != b]
-    matrices = []
-    for hop in hops:
-        matrix = np.zeros((6, 6), np.int64)
-        for a, b in hop:
-            matrix[a, b] = 2
-        matrices.append(sparse.csr_array(matrix))
-    found = [sorted(zip(*(side.tolist() for side in steps.nonzero()), strict=True))
-             for steps in complete_steps(matrices)]
-    assert found == [sorted({chain[place] for chain in chains}) for place in range(len(hops))]
-
-
 # --- eq. 4 -----------------------------------------------------------------------
 
 def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_boundary():
@@ -319,19 +193,18 @@ def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_bounda
 @pytest.mark.parametrize(("said", "name"), [
     ("Attribute：颜色", "attribute:colour"), ("attribute:rdf:type", "attribute:rdf:type"),
     ("attribute:Founded: Century", "attribute:founded:century"), ("relation:Birthplace", "relation:born_in"),
-    ("relation:<located in", "relation:^located_in"), ("pattern:导演 > born-in", "pattern:directed_by>born_in")])
+    ("relation:<located in", "relation:^located_in")])
 def test_a_view_is_named_in_any_words_of_the_schema(said, name):
     assert parse_view(said, SCHEMA, KnowledgeGraph()).view == name
 
 
 @pytest.mark.parametrize(("said", "explained"), [
-    ("topics", "say one of modularity, attribute:NAME"),
-    ("modularity:2", "there is no view"),
+    ("topics", "say one of attribute:NAME"),
+    ("modularity", "there is no view"),
     ("attribute:age", "no attribute 'age'; there are: colour, founded, length, rdf:type"),
     ("attribute:age:decade", "no attribute 'age'"),
     ("relation:", "no relation ''; there are: born_in, contains, directed_by, located_in, spouse"),
-    ("pattern:born_in>knows", "no relation 'knows'"),
-    ("pattern:born_in", "quoted"),
+    ("relation:knows", "no relation 'knows'"),
     ("attribute:founded:month", "say one of year, decade, century, value"),
     ("attribute:length:1", "a number of quantiles, value"),
     ("attribute:colour:decade", "say one of value")])

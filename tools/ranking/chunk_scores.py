@@ -16,8 +16,8 @@ Scores = NDArray[np.float32]
 # Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.5
 _COMMUNITY_SHARE = 0.5
-# Communities count by this power of the best one's score, as the other routes do (fusion.py): where none is near to the
-# question, the least far one would else draw hundreds of chunks up.
+# Communities and their facts count by this power of their score, as the other routes do (fusion.py): where none is near
+# to the question, the least far one would else draw hundreds of chunks up.
 _COMMUNITY_SHARPNESS = 3
 # Later ranks count nothing: the first counts 160 times as much as this one.
 _RANKED = 10_000
@@ -86,18 +86,18 @@ class _Dense:
 
 
 def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Scores:
-    """The best score of a community that a chunk has a member of (UniAI-GraphRAG eq. 8), shape (chunks,).
+    """A power of the best score of what communities say of a chunk (UniAI-GraphRAG eq. 8), shape (chunks,).
 
-    Scaled to a power of the best community's score, so that communities count little where none is near to the
-    question; 0 for a chunk that none of the communities found has a part in.
+    A community speaks for the chunks that mention a member, a fact that was reached through one, and a group of a
+    view, for those that state it. 0 for other chunks.
     """
     scores = np.zeros(len(index.chunks), np.float32)
     for item in evidence:
-        rows = index.community_chunks.get(item.community_id) if item.community_id else None
-        if rows is not None:
-            scores[rows] = np.maximum(scores[rows], item.score)
-    best = float(scores.max(initial=0.0))
-    return scores * np.float32(best ** (_COMMUNITY_SHARPNESS - 1)) if best > 0 else scores
+        if item.route == "community":
+            rows = (index.community_chunks.get(item.community_id, []) if item.community_id else
+                    [index.chunk_row[chunk] for chunk in item.chunk_ids if chunk in index.chunk_row])
+            scores[rows] = np.maximum(scores[rows], item.score ** _COMMUNITY_SHARPNESS)
+    return scores
 
 
 def lexical_scores(index: RetrievalIndex, question: str) -> Scores:

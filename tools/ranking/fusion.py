@@ -1,9 +1,9 @@
 """Fusing the routes' evidence and the chunks' own scores into one ranking of chunks.
 
-The entity, triple and path routes say which entities matter; vectors, words and communities say which
-chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
-(tools/spreading.py), whose stationary weights rank the chunks. beta(q) of UniAI-GraphRAG eq. 8 and 9
-weighs the two channels before the walk, where the paper adds two finished scores.
+The entity, triple and path routes, and the facts that the community route reaches down the tree, say which entities
+matter; vectors, words and communities say which chunks do (tools/ranking/chunk_scores.py). Both are restart weights of
+one walk over the entity-chunk graph (tools/spreading.py), whose stationary weights rank the chunks. beta(q) of
+UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
 
 A sub-query that waits for the answer of another ("Who won the election in {answer 1}?") is not held up until
 that is answered: the entities to which the other's walk leads stand in for the answer.
@@ -31,7 +31,7 @@ from .chunk_scores import Scores, chunk_scores
 # questions of our own (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself: none that it
 # tries finds more of the far passages than chance would. What a question names counts least: names are in words and
 # vectors already, and twice as much loses a passage in a hundred.
-_SHARES: dict[Route, float] = {"dfs": 3 / 2, "triple": 3 / 2, "entity": 1 / 8}
+_SHARES: dict[Route, float] = {"dfs": 3 / 2, "triple": 3 / 2, "community": 1 / 4, "entity": 1 / 8}
 # A route counts by this power of its best score: where no fact is near to the question the graph does not hold what is
 # asked, and the nearest ones lead elsewhere. Where all counted alike, a graph of few facts (1.4 a passage, read without
 # a model) led to 87 % of the passages that our own questions need at 5, and now to 91; one of many (8) to 94 as before.
@@ -142,10 +142,9 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     """Restart weights of one route's entities by row, summing to a power of the best score: 1 where that is certain.
 
     An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a
-    frequent word. Of the entity route only what the question names counts; what is merely near to it
-    the triples know better.
+    frequent word. Communities themselves are no seeds, their facts are.
     """
-    reached = (e for e in evidence if e.route == route and (route != "entity" or e.score == 1.0))
+    reached = (e for e in evidence if e.route == route and not e.community_id)
     best: dict[str, float] = {}
     for item in reached:
         for entity in item.entity_ids:
