@@ -62,7 +62,7 @@ def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
         return
     done = kb.documents.done()
     for start in range(0, len(done), _AT_ONCE):
-        for chunk, current, base in kb.schema_control.bounded_again(done[start:start + _AT_ONCE]):
+        for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
             where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
             for what in _differences(kb, chunk, current, base):
                 yield Problem(what=f"{where}: {what} are not what the schema admits of the extraction", fix=REINDEX)

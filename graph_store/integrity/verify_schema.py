@@ -7,7 +7,7 @@ from ...schemas.diff import diff
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ..errors import StoreError
-from ..evolution.editing import KIND_NAMES, DecisionError, find_element, ordered
+from ..evolution.editing import KIND_NAMES, DecisionError, find_element, sort_elements
 from ..evolution.growth import replay
 from ..knowledge_base import KnowledgeBase
 from ..ledger.schema_history import SchemaVersion
@@ -39,7 +39,7 @@ def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
         outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
     except DecisionError as error:
         return f"has a decision that cannot be carried out again: {error}"
-    result = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
+    result = (sort_elements(outcome.base, seed), sort_elements(outcome.schema, seed))
     if result == (kb.schemas.based(version.version), version.graph_schema):
         return ""
     return "is not what its decisions make of the version before"
