@@ -6,7 +6,7 @@ from pathlib import Path
 from ..schemas.errors import BanyanError
 
 
-def named(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a knowledge base's file as FOLDER/FILE, so that messages do not disclose the home folder to clients."""
     return f"{path.parent.name}/{path.name}"
 

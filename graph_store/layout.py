@@ -20,7 +20,7 @@ from .errors import (
     LedgerDamagedError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
-    named,
+    display_path,
 )
 from .postgresql import LedgerSchema, ledgers, opened
 
@@ -179,14 +179,15 @@ class Layout:
         if self.database is not None:
             if file.exists():
                 raise DatabaseError(
-                    f"{named(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to take it "
-                    "there, back it up without that setting, move its folder away, and restore it with the setting")
+                    f"{display_path(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to "
+                    "take it there, back it up without that setting, move its folder away, and restore it with the "
+                    "setting")
             return
         size, logged = _size(file), _size(file.with_name(f"{file.name}-wal"))
         if size or (size is not None and logged):
             return
         if logged or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{named(file)} is {'missing' if size is None else 'empty'}, and what "
+            raise LedgerDamagedError(f"{display_path(file)} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":

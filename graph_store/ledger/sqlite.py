@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, named
+from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, display_path
 from .tables import METADATA
 
 _IN_MEMORY = Path(":memory:")
@@ -75,7 +75,7 @@ class SqliteLedger:
     @property
     def name(self) -> str:
         """The file as messages name it."""
-        return named(self._path)
+        return display_path(self._path)
 
     @property
     def gone(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
-from ..errors import StoreError, named
+from ..errors import StoreError, display_path
 from . import index_files
 from .backend import INDEX, KINDS, Collections, Kind, chroma, patiently
 from .chroma_paths import claim_path, release_path, unused
@@ -213,8 +213,8 @@ class FolderCollections(Collections):
                 with closing(sqlite3.connect(path, timeout=30)) as catalogue:
                     lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{named(path)} cannot be read ({error}): wait until the process that writes it has "
-                             "ended") from error
+            raise StoreError(f"{display_path(path)} cannot be read ({error}): wait until the process that writes it "
+                             "has ended") from error
         except sqlite3.DatabaseError as error:
             lines = [str(error)]
         return [*(f"{path} is damaged: {line}" for line in lines if line != "ok"), *indexes]
