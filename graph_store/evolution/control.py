@@ -83,7 +83,7 @@ class SchemaControl:
     # Bounding.
 
     def note(self, chunk_ids: Sequence[str]) -> None:
-        """Record what extracted chunks ask of the schema, by the base schema."""
+        """Record what the extractions of chunks ask of the base schema."""
         # Bound before the transaction begins, so that model answers can be stored meanwhile.
         bounded = self._bound_chunks(chunk_ids, self._bounds(self._history.base()))
         self.asks.replace(bounded)

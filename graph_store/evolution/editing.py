@@ -57,7 +57,8 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
 
     Args:
         candidate: the candidate, with observed domain and range.
-        schema: types that it does not have are dropped; a domain or range without types admits any.
+        schema: types that it lacks are dropped; a domain or range without types is that of the widened element, or
+            admits any type.
         name: the element's name; by default the candidate's commonest label, in the style of schema names.
 
     Raises:

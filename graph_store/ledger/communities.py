@@ -132,7 +132,8 @@ class CommunityTable:
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Store names and summaries by community id."""
-        # In one transaction: after half of a call's summaries, the others would be paid again in another batch.
+        # In one transaction, because calls batch the undescribed communities: after half a batch, the next run would
+        # form other batches and pay for some communities again.
         with self._db.transaction():
             self._db.replace(SUMMARIES, [(community, text.name, text.summary) for community, text in summaries])
 
