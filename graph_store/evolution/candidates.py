@@ -41,7 +41,7 @@ class _Group:
             occurrences[count.label] += count.occurrences
         return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
 
-    def said(self, *, backward: bool) -> tuple[str, ...]:
+    def asked_labels(self, *, backward: bool) -> tuple[str, ...]:
         """Return the labels that were asked for; `backward` selects those that state a relation from tail to head."""
         return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
 
@@ -132,8 +132,8 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
         said = sorted(count.said for count in group.counts if count.said)
         name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
     return Candidate(
-        kind=kind, name=name, labels=group.said(backward=False), inverse_labels=group.said(backward=True),
-        widens=widens, documents=len(group.documents), occurrences=group.occurrences, rows=group.rows,
+        kind=kind, name=name, labels=group.asked_labels(backward=False),
+        inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents), occurrences=group.occurrences, rows=group.rows,
         confidence=round(group.confidence, 6), subject_types=subjects,
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
 

@@ -53,7 +53,7 @@ def groups(labels: Labels) -> list[Labels]:
 
 
 def renumbered(labels: Labels) -> Labels:
-    """Number a partition's labels from 0 without gaps, in order of first member."""
+    """Return a partition's labels renumbered from 0 without gaps, in order of first member."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.intp)
     rank[np.argsort(first)] = np.arange(len(first))

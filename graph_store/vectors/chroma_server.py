@@ -203,8 +203,8 @@ class _Connection:
     def _silent(self, error: Exception) -> VectorServerError:
         return VectorServerError(
             f"the Chroma server at {self.url} does not answer ({error or type(error).__name__}): start it, or set "
-            "BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. What was stored stands, "
-            "and the same command goes on from there")
+            "BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
+            "saved: run the command again to resume")
 
     def _unable(self, error: Exception) -> StoreError:
         return StoreError(f"the Chroma server at {self.url} cannot do what was asked ({error}): see its log, and run "
