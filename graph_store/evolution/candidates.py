@@ -133,8 +133,8 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
         name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
     return Candidate(
         kind=kind, name=name, labels=group.asked_labels(backward=False),
-        inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents), occurrences=group.occurrences, rows=group.rows,
-        confidence=round(group.confidence, 6), subject_types=subjects,
+        inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
+        occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6), subject_types=subjects,
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
 
 
