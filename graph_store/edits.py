@@ -1,8 +1,8 @@
-"""Changing the graph by hand: names and types of entities, facts, values.
+"""Edit the graph by hand: names and types of entities, facts, values.
 
-An edit is a decision like those on the schema: recorded with who and why, in force until it is taken back, and applied
-to whatever documents are read later. Types are applied when extractions are bounded, so that the schema decides what a
-retyped entity may have. Names, facts and values are laid over the graph (`graph.edits`), as aliases are.
+An edit is recorded with who made it and why. It applies until it is undone, also to documents that are read later.
+Types are applied when extractions are bounded, so the schema decides which facts a retyped entity may have. Names,
+facts and values are applied on top of the graph (`graph.edits`), like aliases.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _LONGEST_NAME = 500
 
 
 class Said(NamedTuple):
-    """A fact as a person names it: the object is an entity, or a value of the attribute `relation`."""
+    """A fact in a person's words: the object is an entity, or a value of the attribute `relation`."""
 
     subject: str
     relation: str
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
 
 class Editing:
-    """Carries out what persons change; the caller writes, and brings up what follows from it."""
+    """Records edits; the caller holds the write lock and updates what is derived from the graph."""
 
     def __init__(self, database: Database, table: EditTable, graph: LedgerGraph, control: SchemaControl) -> None:
         self.table = table
@@ -43,16 +43,16 @@ class Editing:
         """Show an entity under another name; its own names still find it.
 
         Args:
-            entity: its id, a name of it, or "name (type)".
-            name: the new one.
-            who: decides.
-            why: for others.
+            entity: its id, any of its names, or "name (type)".
+            name: the new name.
+            who: the person who decides.
+            why: the reason, shown to others.
 
         Returns:
             The number of the edit.
 
         Raises:
-            EntityDecisionError: it cannot be carried out; says why. So do all others.
+            EntityDecisionError: the edit cannot be carried out. The other methods raise it too.
         """
         graph, name = self._graph.graph, " ".join(name.split())
         node = match_node(graph, entity)
@@ -79,42 +79,42 @@ class Editing:
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
-        """Say that a fact, or a value, does not hold, whichever document states it.
+        """Reject or correct a fact or a value, whichever document states it.
 
         Args:
             fact: as the graph has it.
-            instead: what holds in its place, with the same words as evidence; none: nothing does.
-            who: decides.
-            why: for others.
+            instead: the correct fact, which gets the same evidence; None rejects the fact.
+            who: the person who decides.
+            why: the reason, shown to others.
         """
         graph, schema = self._graph.graph, self._control.schema()
-        meant = _meant(graph, fact)
+        meant = _find_fact(graph, fact)
         if isinstance(meant, ValueRef):
-            value = instead and _value(schema, meant, instead, fact)
+            value = instead and _correct_value(schema, meant, instead, fact)
             return self._record(ValueEdit(value=meant, corrected=value or None), who, why)
-        return self._record(FactEdit(fact=meant, corrected=instead and _fitting(graph, schema, meant, instead)),
+        return self._record(FactEdit(fact=meant, corrected=instead and _correct_fact(graph, schema, meant, instead)),
                             who, why)
 
     def undo(self, number: int, who: str) -> None:
-        """Take an edit back; all is as if it had never been decided."""
+        """Undo an edit, as if it had never been made."""
         edit = next((decision for decision in self.table.all() if decision.number == number), None)
         if edit is None or edit.undone_at:
             raise EntityDecisionError(f"there is no edit {number} to take back" if edit is None else
                                       f"{edit.undone_by} took edit {number} back already")
         with self._db.transaction():
             self.table.undo(number, who)
-            self._bound_again(edit.edit)
+            self._bound_mentions_again(edit.edit)
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
         with self._db.transaction():
             number = self.table.record(edit, who, why)
-            self._bound_again(edit)
+            self._bound_mentions_again(edit)
         self._graph.refresh()
         return number
 
-    def _bound_again(self, edit: Edit) -> None:
-        """Where a type is another one, bound again what was said of its entity."""
+    def _bound_mentions_again(self, edit: Edit) -> None:
+        """Bound again the extractions that mention the edited entities if the edit changes their type."""
         if isinstance(edit, Retype):
             mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
             support = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
@@ -128,13 +128,17 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
 
 
 def _element(elements: tuple[SchemaElement, ...], label: str) -> str:
-    """The schema's name of an element, by any of its names; empty: there is none."""
+    """Return the schema's name for an element given any of its names, or "" if there is none."""
     key = label_key(label)
     return next((element.name for element in elements if key in map(label_key, element.all_names())), "")
 
 
-def _meant(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
-    """The fact of the graph, or the value, that a person names."""
+def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
+    """Return the graph's fact or value that a person's words refer to.
+
+    Raises:
+        EntityDecisionError: the graph has no such fact or value.
+    """
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
         for value in values if label_key(attribute) == key else ():
@@ -150,8 +154,12 @@ def _meant(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
                               "`banyan entities facts NAME` lists an entity's")
 
 
-def _value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
-    """The value that holds instead, if it is of the attribute's kind."""
+def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
+    """Return the corrected value.
+
+    Raises:
+        EntityDecisionError: the correction is not another value of the attribute's kind.
+    """
     value, kind = instead.object.strip(), schema.attribute_type(meant.attribute)
     if instead[:2] != fact[:2]:
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -162,8 +170,12 @@ def _value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> s
     return value
 
 
-def _fitting(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
-    """The fact that holds instead, if it fits the schema."""
+def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
+    """Return the corrected fact.
+
+    Raises:
+        EntityDecisionError: the correction is not another fact that fits the schema.
+    """
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element(schema.relation_types, instead.relation) or (instead.relation.strip() if schema.open else "")
     if not relation:

@@ -1,4 +1,4 @@
-"""What can go wrong with a knowledge base, each with its cause and its fix in the message."""
+"""Errors of a knowledge base; each message names the cause and the fix."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,24 +6,24 @@ from pathlib import Path
 from ..schemas.errors import BanyanError
 
 
-def named(path: Path) -> str:
-    """A file of a knowledge base as messages name it: where the home folder is, is not every client's business."""
+def display_path(path: Path) -> str:
+    """Return a knowledge base's file as FOLDER/FILE, so that messages do not disclose the home folder to clients."""
     return f"{path.parent.name}/{path.name}"
 
 
 class StoreError(BanyanError):
-    """Base of all errors of a knowledge base; what was stored before is unchanged."""
+    """Base class of the errors of a knowledge base; stored data is unchanged."""
 
 
 class KnowledgeBaseNameError(StoreError):
-    """A name that is not safe as a folder's name."""
+    """The name of a knowledge base is not safe as a folder name."""
 
 
 class UnknownKnowledgeBaseError(StoreError):
     """There is no knowledge base of that name.
 
-    Its message goes to whoever asks, also to a client that may not list the knowledge bases. `here` says as well where
-    the home folder is and which there are: for who can read that folder.
+    The message is safe for clients that may not list the knowledge bases. `here` also names the home folder and the
+    knowledge bases in it, for users who can read that folder.
     """
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = ()) -> None:
@@ -34,7 +34,7 @@ class UnknownKnowledgeBaseError(StoreError):
 
 
 class UnknownDocumentError(StoreError):
-    """There is no document of that id."""
+    """There is no document with that id."""
 
 
 class WriterBusyError(StoreError):
@@ -46,7 +46,7 @@ class EmbeddingMismatchError(StoreError):
 
 
 class LedgerDamagedError(StoreError):
-    """The ledger is gone, or does not hold what was written to it."""
+    """The ledger is missing or damaged."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}; `banyan verify` says what else is wrong. Restore a backup: `banyan restore FILE "
@@ -54,11 +54,11 @@ class LedgerDamagedError(StoreError):
 
 
 class VectorServerError(StoreError):
-    """The server that holds the vectors does not answer now."""
+    """The vector server does not answer."""
 
 
 class DatabaseError(StoreError):
-    """The database server that holds the ledger is not there, or refused. `here` adds which one, and what it says."""
+    """The ledger's database server is unreachable or refused. `here` adds the server and its message."""
 
     def __init__(self, what: str, cause: str = "") -> None:
         super().__init__(what)
@@ -66,7 +66,7 @@ class DatabaseError(StoreError):
 
 
 class EntityDecisionError(StoreError):
-    """A person's decision on two entities that cannot be carried out."""
+    """A person's decision on entities or facts cannot be carried out."""
 
 
 class FormatError(StoreError):

@@ -1,4 +1,4 @@
-"""Names and folders of knowledge bases."""
+"""Check names of knowledge bases, and locate their files and folders."""
 
 import re
 import shutil
@@ -20,36 +20,35 @@ from .errors import (
     LedgerDamagedError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
-    named,
+    display_path,
 )
-from .postgresql import LedgerSchema, ledgers, opened
+from .postgresql import LedgerSchema, ledgers, open_connection
 
 _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING = ".dropped-", ".restore"
-"""What the names of folders in a home begin or end with that hold what is dropped, and what is restored."""
+"""The prefix of folders with dropped knowledge bases, and the suffix of folders for restoring."""
 _IDENTITY = "ledger.id"
-"""Which ledger the derived files are of, where it is not in the folder itself."""
-_READER_MAKES_UP = 60.0
-"""Seconds that a drop or rename waits for a reader that derives files."""
+"""The file with the id of the ledger that the derived files belong to, if that is not in the folder itself."""
+_READER_SECONDS = 60.0
+"""Seconds that a drop or rename waits for a reader that rebuilds derived files."""
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
-"""A folder's name has at most 255 bytes on the usual file systems; a backup or temporary copy adds to it."""
+"""Less than the 255 bytes that common file systems allow, because backups and temporary copies append to the name."""
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
-# Names of devices: Windows opens the device instead of a folder of that name.
+# Windows opens a device instead of a folder with one of these names.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
 def check_name(name: str) -> str:
-    """A knowledge base's name, if it is safe as one folder's name.
+    """Return a knowledge base's name if it is safe as a folder name.
 
     Args:
-        name: letters and digits of any script, `-` and `_` inside, at most 64 characters and 200
-            bytes, in Unicode's form NFKC (of several ways to write the same letters, one), and none
-            of the device names of Windows.
+        name: letters and digits of any script, with `-` and `_` inside, at most 64 characters and 200
+            bytes, in Unicode's normal form NFKC, and not a device name of Windows.
 
     Raises:
-        KnowledgeBaseNameError: anything else, whatever its type, so that no name leads out of the home
-            folder and no two names look the same for how their letters are encoded.
+        KnowledgeBaseNameError: the name is anything else, of any type. Names can therefore not lead out of
+            the home folder, and no two names differ only in how their letters are encoded.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         shown = str(name) if len(str(name)) <= MAX_NAME else f"{str(name)[:MAX_NAME]}..."
@@ -75,20 +74,20 @@ class Layout:
 
     root: Path
     server: ChromaServer | None = None
-    """The Chroma server that holds the vectors; None: they are in the folder `vectors`."""
+    """The Chroma server with the vectors; None means that they are in the folder `vectors`."""
 
     database: SecretStr | None = None
-    """The address of the PostgreSQL database that holds the ledger; None: it is in the folder."""
+    """The address of the PostgreSQL database with the ledger; None means that it is in the folder."""
 
     @classmethod
     def of(cls, home: Path, name: str, server: ChromaServer | None = None,
            database: SecretStr | None = None) -> "Layout":
-        """The layout of the knowledge base `name` under `home`; nothing is created."""
+        """Return the layout of the knowledge base `name` under `home`, without creating anything."""
         return cls(home / check_name(name), server, database)
 
     @classmethod
     def by(cls, settings: Settings, name: str) -> "Layout":
-        """The layout of the knowledge base `name` by the settings; nothing is created."""
+        """Return the layout of the knowledge base `name` by the settings, without creating anything."""
         return cls.of(settings.home, name, settings.chroma_server, settings.database)
 
     @property
@@ -98,55 +97,55 @@ class Layout:
 
     @property
     def ledger(self) -> Path | LedgerSchema:
-        """The ledger: the one source of truth."""
+        """The ledger, the only source of truth."""
         return self.ledger_file if self.database is None else LedgerSchema(self.database, self.name)
 
     @property
     def ledger_file(self) -> Path:
-        """The ledger where it is in SQLite."""
+        """The ledger's file, if it is in SQLite."""
         return self.root / _LEDGER
 
     @property
     def graph(self) -> Path:
-        """The serialized NetworkX graph: derived."""
+        """The serialized NetworkX graph (derived)."""
         return self.root / "graph.json"
 
     @property
     def vectors(self) -> Path:
-        """Chroma's folder, if there is no server: derived."""
+        """Chroma's folder, if there is no server (derived)."""
         return self.root / "chroma"
 
     @property
     def index(self) -> Path:
-        """What retrieval maps into memory; files of vectors are beside it: derived."""
+        """The index that retrieval maps into memory, next to files of vectors (derived)."""
         return self.root / "index.bin"
 
     @property
     def lock(self) -> Path:
-        """The lock file that the one writer holds."""
+        """The writer's lock file."""
         return self.root / "writer.lock"
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Within the block nobody else writes to the knowledge base; it may be elsewhere when the block ends.
+        """Keep others from writing to the knowledge base within the block, which may move or delete it.
 
         Raises:
-            WriterBusyError: something is writing to it.
+            WriterBusyError: another process or run is writing to it.
         """
         busy = f"another process is writing to {self.name!r}; wait until it has ended, or end it, and try again"
         if isinstance(self.ledger, LedgerSchema):
-            with opened(self.ledger.url) as connection:
+            with open_connection(self.ledger.url) as connection:
                 if not self.ledger.try_lock(connection):
                     raise WriterBusyError(busy)
-                with self._holding(busy, _READER_MAKES_UP) if self.root.is_dir() else nullcontext():
+                with self._lock_folder(busy, _READER_SECONDS) if self.root.is_dir() else nullcontext():
                     yield
             return
-        with self._holding(busy, 0):
+        with self._lock_folder(busy, 0):
             yield
 
     @contextmanager
-    def _holding(self, busy: str, seconds: float) -> Iterator[None]:
-        """Within the block nobody else writes in the folder; whoever does has so many seconds to end."""
+    def _lock_folder(self, busy: str, seconds: float) -> Iterator[None]:
+        """Keep others from writing in the folder within the block, after waiting up to `seconds` for them."""
         lock = FileLock(self.lock)
         try:
             lock.acquire(timeout=seconds)
@@ -158,35 +157,36 @@ class Layout:
             lock.release()
 
     def remove_remains(self) -> None:
-        """Remove a folder that has a lock and no ledger: whoever waited for the lock of a dropped one made it anew."""
+        """Remove a folder with only a lock: a process that waited for a dropped one's lock created it again."""
         if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
             shutil.rmtree(self.root, ignore_errors=True)
 
     def exists(self) -> bool:
-        """Whether there is such a knowledge base."""
+        """Return True if the knowledge base exists."""
         if self.database is None:
             return self.ledger_file.is_file()
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Check that the ledger is not lost: an empty one must never replace it.
+        """Check that the ledger is not lost, so that an empty one never replaces it.
 
         Raises:
-            LedgerDamagedError: the ledger is missing or empty, although files that were made from it exist.
-            DatabaseError: ledgers are in PostgreSQL, and here is one in SQLite.
+            LedgerDamagedError: the ledger is missing or empty, although files derived from it exist.
+            DatabaseError: the settings name PostgreSQL, but the folder has a ledger in SQLite.
         """
         file = self.ledger_file
         if self.database is not None:
             if file.exists():
                 raise DatabaseError(
-                    f"{named(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to take it "
-                    "there, back it up without that setting, move its folder away, and restore it with the setting")
+                    f"{display_path(file)} is there, and BANYAN_DATABASE_URL says that ledgers are in PostgreSQL: to "
+                    "take it there, back it up without that setting, move its folder away, and restore it with the "
+                    "setting")
             return
         size, logged = _size(file), _size(file.with_name(f"{file.name}-wal"))
         if size or (size is not None and logged):
             return
         if logged or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{named(file)} is {'missing' if size is None else 'empty'}, and what "
+            raise LedgerDamagedError(f"{display_path(file)} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":
@@ -194,7 +194,8 @@ class Layout:
 
         Raises:
             UnknownKnowledgeBaseError: it does not exist.
-            LedgerDamagedError: only a part of it exists.
+            LedgerDamagedError: only its derived files exist.
+            DatabaseError: the settings name PostgreSQL, but the folder has a ledger in SQLite.
         """
         self.check_ledger()
         if not self.exists():
@@ -202,10 +203,10 @@ class Layout:
         return self
 
     def make(self, identity: str) -> None:
-        """Make the folder, without what was derived there of another ledger.
+        """Create the folder, and delete files in it that were derived from another ledger.
 
         Args:
-            identity: the ledger's, where it is not in the folder itself.
+            identity: the ledger's id, or "" if the ledger is in the folder itself.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         note = self.root / _IDENTITY
@@ -222,22 +223,22 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove what killed drops and restores left in the home folder, and what is derived of ledgers that are gone.
+    """Remove remains of killed drops and restores from the home folder, and files derived from missing ledgers.
 
-    Ledgers in PostgreSQL may be dropped or renamed by others.
+    Others may drop or rename ledgers in PostgreSQL.
 
     Raises:
-        DatabaseError: the server is not there.
+        DatabaseError: the server does not answer.
         OSError: a file cannot be removed.
     """
     home = settings.home
     for grave in home.glob(f"{DROPPED}*"):
-        shutil.rmtree(grave, ignore_errors=True)  # whoever dropped it may be removing it, too
+        shutil.rmtree(grave, ignore_errors=True)  # the process that dropped it may be removing it too
     sweep_folders(home, ".", RESTORING)
     if settings.database is None:
         return
     notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}
-    there = ledgers(settings.database) if notes else {}  # not before: those that are made meanwhile are there
+    there = ledgers(settings.database) if notes else {}  # after the notes, so that new ledgers are included
     for name, identity in notes.items():
         layout = Layout.by(settings, name)
         if there.get(name) != identity and not layout.ledger_file.exists():
@@ -246,7 +247,7 @@ def sweep(settings: Settings) -> None:
 
 
 def knowledge_bases(settings: Settings) -> list[str]:
-    """The names of the knowledge bases that the settings lead to, sorted."""
+    """Return the sorted names of the knowledge bases in the home folder or database of the settings."""
     return _names(settings.home, settings.database)
 
 
@@ -263,7 +264,7 @@ def _text(file: Path) -> str:
 
 
 def _size(path: Path) -> int | None:
-    """A file's size in bytes, or None if it is missing. One system call, as a log may go meanwhile."""
+    """Return a file's size in bytes, or None if it is missing; one system call, as a log may vanish meanwhile."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""PostgreSQL: connections to the server, and the schemas that hold ledgers, one for each knowledge base."""
+"""Connect to PostgreSQL, and manage its schemas with ledgers, one for each knowledge base."""
 
 import re
 import uuid
@@ -17,10 +17,10 @@ from .errors import DatabaseError, KnowledgeBaseNameError
 _PREFIX = "banyan_"
 _DROPPED = "dropped_banyan_"
 _MOST_BYTES = 63
-"""PostgreSQL cuts longer names off."""
+"""PostgreSQL truncates longer names."""
 _CONNECT_SECONDS = 10
-# A machine that loses its power ends no connection: the server would hold its locks for two hours.
-_NOTICED = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+# Without keepalives the server would hold the locks of a machine that lost its power for two hours.
+_KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 _WRITER = 1
 _ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
 
@@ -34,10 +34,10 @@ class LedgerSchema:
 
     @property
     def name(self) -> str:
-        """Its name.
+        """The name of the schema.
 
         Raises:
-            KnowledgeBaseNameError: the knowledge base's is too long for it.
+            KnowledgeBaseNameError: the knowledge base's name is too long for it.
         """
         name = _PREFIX + self.kb
         if len(name.encode()) > _MOST_BYTES:
@@ -47,22 +47,22 @@ class LedgerSchema:
         return name
 
     def key(self, seed: int) -> str:
-        """The key of an advisory lock, as an expression; with another seed, of another one."""
+        """Return the key of an advisory lock as an SQL expression; each seed gives a separate lock."""
         return f"hashtextextended('{self.name}', {seed})"
 
     def try_lock(self, connection: Connection) -> bool:
-        """Become the one writer, until `unlock` or the connection's end; False: another connection is."""
+        """Take the writer's lock until `unlock` or the connection's end; return False if another connection has it."""
         return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(_WRITER)})").scalar_one())
 
     def unlock(self, connection: Connection) -> None:
-        """Take back a `try_lock`."""
+        """Release the lock of one `try_lock`."""
         connection.exec_driver_sql(f"SELECT pg_advisory_unlock({self.key(_WRITER)})")
 
     def about(self, connection: Connection) -> tuple[int, str] | None:
-        """The ledger's format and the id it was given when it was made; None: there is none.
+        """Return the ledger's format and id, or None if there is no schema.
 
         Raises:
-            DatabaseError: there is a schema of that name that is no ledger.
+            DatabaseError: the schema is not a ledger.
         """
         row = connection.exec_driver_sql("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
                                          "WHERE nspname = %s", (self.name,)).first()
@@ -74,13 +74,13 @@ class LedgerSchema:
         return int(found[1]), found[2]
 
     def describe(self, connection: Connection, number: int, identity: str) -> None:
-        """Note the ledger's format and id, where `about` finds them."""
+        """Store the ledger's format and id for `about`."""
         connection.exec_driver_sql(f'COMMENT ON SCHEMA "{self.name}" IS '
                                    f"'Banyan ledger, format {number}, id {identity}'")
 
     def drop(self) -> None:
-        """Remove it. It is gone at once; while someone still reads it, what it held goes with the next one dropped."""
-        with opened(self.url) as connection:
+        """Delete the schema. While a reader has it open it is only renamed, and deleted by a later `drop`."""
+        with open_connection(self.url) as connection:
             connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO {_DROPPED}{uuid.uuid4().hex}')
             connection.exec_driver_sql("SET lock_timeout TO '1s'")
             for (name,) in connection.exec_driver_sql("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)",
@@ -89,18 +89,18 @@ class LedgerSchema:
                     connection.exec_driver_sql(f'DROP SCHEMA "{name}" CASCADE')
 
     def rename(self, kb: str) -> None:
-        """Make it another knowledge base's."""
-        with opened(self.url) as connection:
+        """Rename the schema for a renamed knowledge base."""
+        with open_connection(self.url) as connection:
             connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO "{LedgerSchema(self.url, kb).name}"')
 
 
 def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
-    """The way to a server; nothing is asked of it yet.
+    """Create an engine for a server, without connecting yet.
 
     Args:
-        url: its address.
-        session: further options of each of its sessions, as on PostgreSQL's command line.
-        options: of `create_engine`.
+        url: the server's address.
+        session: further options of each session, as on PostgreSQL's command line.
+        options: passed to `create_engine`.
 
     Raises:
         DatabaseError: psycopg is not installed.
@@ -113,7 +113,7 @@ def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
 
 
 def connection_string(url: SecretStr, session: str = "") -> str:
-    """The address as psycopg takes it, with what every connection is given (see `engine`)."""
+    """Return the address in psycopg's form, with the options of every connection (see `engine`)."""
     from psycopg.conninfo import make_conninfo  # noqa: PLC0415  (an extra)
 
     address = make_url(url.get_secret_value()).set(drivername="postgresql")
@@ -121,23 +121,24 @@ def connection_string(url: SecretStr, session: str = "") -> str:
 
 
 def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
-    """What psycopg is given with the address, for every connection: who connects, and that lost ones are noticed."""
+    """Return psycopg's arguments for every connection: application name, timeouts, keepalives and options."""
     own = make_url(url.get_secret_value()).query.get("options", "")
-    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan", "options": f"{_NOTICED} {session} {own}",
+    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
+            "options": f"{_KEEPALIVES} {session} {own}",
             "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def missing(error: ImportError) -> DatabaseError:
-    """What is said where the extra is not installed."""
+    """Build the error for a missing package of the extra `postgres`."""
     return DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is not "
                          "installed: run `pip install 'banyan-graphrag[postgres]'`")
 
 
 def connect(url: SecretStr) -> Connection:
-    """Connect to the server; transactions are begun and ended by statements.
+    """Connect to the server in autocommit mode; statements begin and end transactions.
 
     Raises:
-        DatabaseError: it does not answer, or does not let us in.
+        DatabaseError: the server does not answer, or refuses the connection.
     """
     try:
         return engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
@@ -146,18 +147,18 @@ def connect(url: SecretStr) -> Connection:
 
 
 def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
-    """What is said where a connection cannot be made."""
+    """Build the error for a connection that cannot be made."""
     return DatabaseError(
         "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
         "user and password in BANYAN_DATABASE_URL", _cause(error, url))
 
 
 @contextmanager
-def opened(url: SecretStr) -> Iterator[Connection]:
-    """A connection for a few statements.
+def open_connection(url: SecretStr) -> Iterator[Connection]:
+    """Open a connection for a few statements.
 
     Raises:
-        DatabaseError: the server is not there, or refuses.
+        DatabaseError: the server does not answer, or a statement fails.
     """
     connection = connect(url)
     try:
@@ -169,7 +170,7 @@ def opened(url: SecretStr) -> Iterator[Connection]:
 
 
 def explained(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
-    """What went wrong with a statement."""
+    """Build the error for a failed statement, or for a connection that was lost."""
     cause = _cause(error, url)
     if lost:
         return DatabaseError("the connection to the PostgreSQL server that holds the ledger was lost: what was "
@@ -179,7 +180,7 @@ def explained(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
 
 
 def _cause(error: Exception, url: SecretStr) -> str:
-    """Which server says what; the server repeats no password, and if it did it would not be shown."""
+    """Return the server's address and message, with the password masked in case the server repeats it."""
     address = make_url(url.get_secret_value())
     what = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
     if address.password:
@@ -188,8 +189,8 @@ def _cause(error: Exception, url: SecretStr) -> str:
 
 
 def ledgers(url: SecretStr) -> dict[str, str]:
-    """The names of the knowledge bases whose ledgers are there, and the ids that these were given."""
-    with opened(url) as connection:
+    """Return the ids of all ledgers in the database, by the name of the knowledge base."""
+    with open_connection(url) as connection:
         found = connection.exec_driver_sql(
             "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s)",
             (_PREFIX,)).fetchall()

@@ -1,4 +1,4 @@
-"""The words of labels, with their inflection taken off: when two labels are one label, inflected otherwise."""
+"""Stem the words of labels, so that two inflections of one label can be recognised."""
 
 import re
 from threading import Lock
@@ -11,7 +11,7 @@ from ...text.scripts import CJK
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENTS = ("er", "or", "ee", "ion", "ment")
-"""Endings of nouns made of verbs: stemming makes an employer, an employee and to employ one word."""
+"""Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
 _CJK_WORD = re.compile(f"[{CJK}]+")
 _STEMMER = snowballstemmer.stemmer("english")
 _STEMMING = Lock()  # a stemmer keeps the word it works on
@@ -19,14 +19,14 @@ _STEMMING = Lock()  # a stemmer keeps the word it works on
 
 @cached_if_short(65536)
 def stems(label: str) -> tuple[str, ...]:
-    """A label's words without English inflection; words of other languages as they are.
+    """Return a label's words without English inflection; words of other languages are unchanged.
 
     Args:
         label: "works for", "was_founded_by", "电影".
 
     Returns:
-        Folded words: number, person and tense taken off, and the auxiliary of a passive. Agents
-        ("employer") keep their ending: who employs is not what was employed.
+        Folded words without number, person, tense and the auxiliary of a passive. Nouns for agents
+        ("employer") keep their ending, because the employer is not the one who is employed.
     """
     words = label_key(label).split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
@@ -45,15 +45,15 @@ def _stem(word: str) -> str:
 
 
 def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
-    """Stems without the "by" of a passive: what is left says nothing of who did it to whom."""
+    """Return stems without the "by" of a passive; the result no longer shows the relation's direction."""
     return stemmed[:-1] if len(stemmed) > 1 and stemmed[-1] == "by" else stemmed
 
 
 def head_endings(label: str) -> list[tuple[str, ...]]:
-    """The stems of what a label ends in, longest first, without the label itself.
+    """Return the stems of a label's proper suffixes, longest first.
 
-    In Chinese, Japanese and Korean any characters, else whole words: "historical film" ends in "film",
-    "历史电影" in "史电影", "电影" and "影".
+    A suffix consists of whole words, and in Chinese, Japanese and Korean of any characters:
+    "historical film" ends in "film", "历史电影" in "史电影", "电影" and "影".
     """
     stemmed = stems(label)
     endings = [stemmed[at:] for at in range(1, len(stemmed))]

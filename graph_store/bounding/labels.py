@@ -1,4 +1,4 @@
-"""A schema prepared for bounding: what each label that a reasoner said leads to."""
+"""Look up extracted labels in a schema prepared for bounding."""
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
@@ -13,14 +13,14 @@ from .label_words import head_endings, stems, without_voice
 from .similar_labels import SimilarLabels
 
 ALIAS = "alias"
-"""The attribute of this name, or with this label, gives another name of its owner."""
+"""An attribute with this name or label gives another name of its owner."""
 
 
 class Known(NamedTuple):
-    """The element that a label leads to, and by what repair.
+    """The element that a label refers to, and the repair that found it.
 
-    `one_way`: the label may say the relation from tail to head; only types that fit in one direction
-    alone can tell. `backward`: it does.
+    `backward`: the label states the relation from tail to head. `one_way`: it may do so, which is known
+    only if the types of head and tail fit in just one direction.
     """
 
     name: str
@@ -30,13 +30,13 @@ class Known(NamedTuple):
 
 
 class Bounds:
-    """A schema prepared for looking labels up; made once for many chunks.
+    """A schema prepared for looking up labels; built once for many chunks.
 
     Args:
         schema: the schema in force.
-        similar: compares labels with the schema's by embedding; without it only inflection leads from
-            a label that is no name of an element to one.
-        types: the types that persons gave to entities.
+        similar: compares labels with the schema's by embedding; without it, only inflected forms of a
+            name are recognised.
+        types: the types that people assigned to entities.
     """
 
     def __init__(self, schema: GraphSchema, similar: SimilarLabels | None = None, types: Types | None = None) -> None:
@@ -54,11 +54,11 @@ class Bounds:
                           for alias in r.inverse_aliases}
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
-        """The element that a label leads to; None if the schema has none.
+        """Return the element that a label refers to, or None if the schema has none.
 
         Args:
             kind: the kind of element.
-            label: as a reasoner wrote it. An open schema admits every label as it is, and a blank
+            label: as the model wrote it. An open schema admits every label unchanged, and a blank
                 entity type as `ROOT_TYPE`.
         """
         at = (kind, label)
@@ -67,22 +67,22 @@ class Bounds:
         return self._found[at]
 
     def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
-        """Prepare for labels that will be looked up: those that must be compared are encoded at once."""
+        """Encode in one batch the labels that will have to be compared by embedding."""
         if self._similar and not self.schema.open:
             self._similar.remember((kind, label) for kind, label in labels
                                    if kind != "name" and label_key(label) not in self._names[kind])
 
     def entity_type(self, label: str) -> str | None:
-        """The schema's name of an entity type, by any of its labels; None if unknown."""
+        """Return the schema's name for an entity type given any of its labels, or None if unknown."""
         known = self.find("entity_type", label)
         return known.name if known else None
 
     def decided(self, name: str, known: Known) -> Known:
-        """The type of an entity: the one that a person gave it, if the schema has that, else the one that was read.
+        """Return the type that a person assigned to an entity if the schema has it, else the extracted type.
 
         Args:
             name: the entity's canonical name.
-            known: the type that was read.
+            known: the extracted type.
         """
         wanted = self._decided.get((name, known.name))
         given = self.find("entity_type", wanted) if wanted else None
@@ -100,10 +100,10 @@ class Bounds:
             return Known(name) if name else None
         if not any(character.isalnum() for character in key):
             return None
-        return (self._inflected(kind, key) or (self._lifted(key) if kind == "entity_type" else None)
-                or self._alike(kind, key))
+        return (self._find_inflected(kind, key) or (self._find_lifted_type(key) if kind == "entity_type" else None)
+                or self._find_similar(kind, key))
 
-    def _inflected(self, kind: ElementKind, key: str) -> Known | None:
+    def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
         stemmed = stems(key)
         same = self._stems[kind].get(stemmed, set())
         if len(same) == 1:
@@ -114,14 +114,14 @@ class Bounds:
                   for name in names}
         return Known(min(active), "mapped_label", one_way=True) if len(active) == 1 else None
 
-    def _lifted(self, key: str) -> Known | None:
+    def _find_lifted_type(self, key: str) -> Known | None:
         for ending in head_endings(key):
             same = self._stems["entity_type"].get(ending, set())
             if len(same) == 1:
                 return Known(min(same), "lifted_type")
         return None
 
-    def _alike(self, kind: ElementKind, key: str) -> Known | None:
+    def _find_similar(self, kind: ElementKind, key: str) -> Known | None:
         name = self._similar.duplicate_of(kind, key) if self._similar else None
         return Known(name, "mapped_label", one_way=kind == "relation") if name else None
 
@@ -136,12 +136,12 @@ class Bounds:
         return stemmed
 
     def is_type_name(self, name: str) -> bool:
-        """Whether a name is what the schema calls a type: "film" said for a film is no entity."""
+        """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
         known = self._names["entity_type"]
         return bool(known) and label_key(name) in known
 
     def is_alias(self, attribute: str) -> bool:
-        """Whether an attribute label gives another name of its owner."""
+        """Return True if an attribute label gives another name of its owner."""
         known = self.find("attribute", attribute)
         if known is None:
             return False
@@ -149,35 +149,35 @@ class Bounds:
         return ALIAS in map(label_key, element.all_names() if element else [known.name])
 
     def position(self, type_name: str) -> int:
-        """Where a type stands in the schema; types of an open schema stand together after all."""
+        """Return a type's position in the schema; types that it does not list share the position after the last."""
         return self._positions.get(type_name, len(self._positions))
 
     def fits(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """As `GraphSchema.fits`, for types and a relation that the schema knows."""
+        """Return the result of `GraphSchema.fits`, for types and a relation that the schema has."""
         if self.schema.open:
             return True
         element = self._relations[relation][1]
         return self.is_a(head_type, element.domain) and self.is_a(tail_type, element.range)
 
     def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
-        """As `GraphSchema.is_a`."""
+        """Return the result of `GraphSchema.is_a`."""
         return ANY in allowed or not self._ancestors.get(type_name, frozenset()).isdisjoint(allowed)
 
     def ends(self, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Phi of a relation: the types that may stand at its head and at its tail."""
+        """Return the types that a relation allows as head and as tail."""
         element = self._relations[relation][1] if relation in self._relations else None
         return (element.domain, element.range) if element else ((ANY,), (ANY,))
 
     def attribute_type(self, name: str) -> AttributeType | None:
-        """The element of that name; None in an open schema that does not list it."""
+        """Return the attribute of a name, or None if an open schema does not list it."""
         return self._attributes.get(name)
 
     def relation_type(self, name: str) -> RelationType | None:
-        """The element of that name; None in an open schema that does not list it."""
+        """Return the relation of a name, or None if an open schema does not list it."""
         return self._relations[name][1] if name in self._relations else None
 
     def first_of_pair(self, relation: str) -> str | None:
-        """The inverse of a relation if it stands before it in the schema: facts are stored under it."""
+        """Return a relation's inverse if the schema lists it first: facts are then stored under the inverse."""
         if relation not in self._relations:
             return None
         position, element = self._relations[relation]
@@ -193,11 +193,11 @@ class Bounds:
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
-        """All that bounding depends on for a label: what cannot differ where results are to be equal.
+        """Return everything about a label that bounding depends on.
 
         Args:
             kind: a kind of element, or "name" for the name of an entity or the end of a triple.
-            label: as the reasoner wrote it.
+            label: as the model wrote it.
 
         Returns:
             A value to compare with another schema's for the same label. If it is equal for all of
@@ -223,7 +223,7 @@ class Bounds:
 
 
 def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
-    """All labels of an extraction that bounding looks up in the schema, by kind."""
+    """Return the labels of an extraction that bounding looks up in the schema, with their kinds."""
     names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
              *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]
     labels: set[tuple[LabelKind, str]] = {("name", name) for name in names}
@@ -233,7 +233,7 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
 
 
 def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
-    # First come, first served: an element's own name goes before another's alias.
+    # An element's own name takes precedence over another's alias.
     known: dict[str, str] = {label_key(element.name): element.name for element in elements}
     for element in elements:
         for name in element.all_names():

@@ -1,4 +1,4 @@
-"""Labels that mean the same by their embeddings, judged by a threshold that the schema itself sets."""
+"""Find labels that mean the same by their embeddings, with a threshold derived from the schema."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -15,22 +15,21 @@ from ...text.scripts import script_of
 from .label_words import stems
 
 FLOOR = 0.92
-"""No two labels less alike than this are ever one.
+"""Labels with a lower cosine similarity never count as the same.
 
-By the default model opposites such as "increases risk of" and "decreases risk of" lie just below, and words in
-another order, spellings and abbreviations above.
+With the default model, opposites such as "increases risk of" and "decreases risk of" are just below, and reordered
+words, spellings and abbreviations above.
 """
-_ROWS = 512  # compared at once with all others: bounds the memory, not the result
-_DECIMALS = 4  # encoding in other batches differs by rounding, which must decide nothing
+_ROWS = 512  # compared with all others in one batch, which limits memory and does not change the result
+_DECIMALS = 4  # encoding in other batches differs by rounding errors, which must not change a decision
 
 
 class SimilarLabels:
     """Compares labels with those of a schema.
 
-    How alike two labels must be to count as one is read off the schema: more than any two labels that
-    it gives to different elements of the kind, in the script of the labels, and more than `FLOOR`. An
-    embedding model that cannot tell the words of a script apart so switches itself off for it, and
-    without two known elements in a script there is nothing to go by.
+    Two labels count as the same if they are more similar than `FLOOR` and than any two labels of
+    different elements of their kind and script in the schema. Comparison is therefore off for a script
+    whose words the embedding model cannot distinguish, and for one with fewer than two known elements.
     """
 
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
@@ -46,7 +45,7 @@ class SimilarLabels:
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
     def threshold(self, kind: ElementKind, script: str) -> float:
-        """What the similarity of two labels must exceed for them to be one; infinite if nothing tells."""
+        """Return the similarity above which two labels are the same; infinite with fewer than two elements."""
         at = (kind, script)
         if at not in self._thresholds:
             known = self._known.get(at, [])
@@ -56,7 +55,7 @@ class SimilarLabels:
         return self._thresholds[at]
 
     def nearest(self, kind: ElementKind, label: str) -> tuple[str, float] | None:
-        """The known element whose name is nearest, and how near; None where the schema has none of the kind."""
+        """Return the most similar element and its cosine, or None if the schema has none of the kind."""
         known = [pair for element_kind, script in sorted(self._known) if element_kind == kind
                  for pair in self._known[element_kind, script]]
         if not known:
@@ -66,7 +65,7 @@ class SimilarLabels:
         return known[best][1], float(alike[best])
 
     def duplicate_of(self, kind: ElementKind, label: str) -> str | None:
-        """The one known element that a label is a near-duplicate of, or None."""
+        """Return the element that a label is a near-duplicate of, or None unless there is exactly one."""
         script = script_of(label)
         known = self._known.get((kind, script), [])
         threshold = self.threshold(kind, script)
@@ -77,14 +76,14 @@ class SimilarLabels:
         return near.pop() if len(near) == 1 else None
 
     def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Labels that are one label: inflected otherwise, or nearer than any two known elements.
+        """Group labels that are inflections of each other or more similar than the threshold.
 
         Args:
-            kind: of the labels.
-            labels: in any order; equal ones count once.
+            kind: the labels' kind.
+            labels: in any order; duplicates count once.
 
         Returns:
-            Each label in one group; groups and their members sorted.
+            Groups that contain each label once; groups and their members are sorted.
         """
         from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
 
@@ -106,7 +105,7 @@ class SimilarLabels:
         return sorted(tuple(sorted(group)) for group in same.to_sets())
 
     def remember(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
-        """Encode labels that will be compared with known ones, at once: one by one takes several times as long."""
+        """Encode labels that will be compared in one batch, which is faster than one by one."""
         self._encode(label_key(label) for kind, label in labels if self.threshold(kind, script_of(label)) < 1)
 
     def _encode(self, keys: Iterable[str]) -> None:
@@ -115,7 +114,7 @@ class SimilarLabels:
             self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
 
     def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
-        """Cosines, rounded: shape (len(ones), len(others))."""
+        """Return rounded cosines, shape (len(ones), len(others))."""
         self._encode([*ones, *others])
         if not ones or not others:
             return np.zeros((len(ones), len(others)))

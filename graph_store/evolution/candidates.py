@@ -1,4 +1,4 @@
-"""Candidates: what the documents ask the schema for, with the evidence (Youtu-GraphRAG eq. 3)."""
+"""Collect candidates for schema elements from the documents, with their evidence (Youtu-GraphRAG eq. 3)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from ..ledger.schema_requests import AskCount, SameAs
 from .editing import find_element
 
 _MOSTLY = 0.8
-"""The share of an attribute's values that must be numbers, or dates, for it to be of that kind."""
+"""The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
 
 _Label = tuple[ElementKind, str]
 _OFTEN = 2
-"""Facts between other types, or of another kind, that widen an element by themselves."""
+"""The number of facts between other types, or of another value kind, that widen an element without a person."""
 
 
 class _Group:
-    """The asks for some labels taken for the same."""
+    """The asks for labels that count as the same."""
 
     def __init__(self, counts: Sequence[AskCount]) -> None:
         self.counts = counts
@@ -33,7 +33,7 @@ class _Group:
         self.confidence = sum(count.confidence for count in counts) / self.occurrences
 
     def name(self) -> str:
-        """The label with most documents, then most occurrences."""
+        """Return the label with most documents, then most occurrences."""
         documents: defaultdict[str, set[str]] = defaultdict(set)
         occurrences: Counter[str] = Counter()
         for count in self.counts:
@@ -41,32 +41,32 @@ class _Group:
             occurrences[count.label] += count.occurrences
         return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
 
-    def said(self, *, backward: bool) -> tuple[str, ...]:
-        """Return the labels that were asked for; `backward` ones say a relation from tail to head."""
+    def asked_labels(self, *, backward: bool) -> tuple[str, ...]:
+        """Return the labels that were asked for; `backward` selects those that state a relation from tail to head."""
         return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
 
     def between(self, pairs: Collection[tuple[str, str]]) -> "_Group":
-        """The asks between some pairs of types alone."""
+        """Return the group of the asks between the given pairs of types."""
         return _Group([count for count in self.counts if _pair(count) in pairs])
 
     def pairs(self, support: int) -> list[tuple[str, str]]:
-        """The pairs of types that enough documents show.
+        """Return the pairs of types that enough documents show.
 
-        A row of a table counts as a document does: its author declared the column, where the label of a sentence is
-        an extractor's guess that a second document has to confirm, and filled it in for this very entity.
+        A table row counts as a document: the table's author chose the column, while the label of a sentence is the
+        extractor's guess, which a second document has to confirm.
         """
         documents = self._documents_of_pairs()
         return sorted(pair for pair, shown_in in documents.items() if sum(shown_in.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The types on either side, of the pairs that enough documents show; of the commonest where none does."""
+        """Return the types on either side of the supported pairs, or of the commonest pair if none is supported."""
         documents = self._documents_of_pairs()
         observed = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
         return (tuple(sorted({subject for subject, _ in observed if subject})),
                 tuple(sorted({target for _, target in observed if target})))
 
     def _documents_of_pairs(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Of each pair of types the documents that show it, with their rows, or 1 for its sentences."""
+        """Map each pair of types to the documents that show it, with their table rows (1 for sentences)."""
         documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for count in self.counts:
             shown_in = documents[_pair(count)]
@@ -74,7 +74,7 @@ class _Group:
         return documents
 
     def value_kind(self) -> str:
-        """The kind of an attribute's values: number or date where most are, else text."""
+        """Return the kind of an attribute's values: number or date if most are, else text."""
         kinds: Counter[str] = Counter()
         for count in self.counts:
             kinds[count.object_type] += count.occurrences
@@ -82,23 +82,23 @@ class _Group:
 
 
 def _pair(count: AskCount) -> tuple[str, str]:
-    """The types between which an ask stands; an attribute's values are no type."""
+    """Return an ask's subject type and object type; an attribute's object type is "" as its values have none."""
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
 def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
             supported: bool = False) -> list[Candidate]:
-    """Candidates from asks, near-duplicates as one, strongest support first.
+    """Collect candidates from asks, with near-duplicates merged, strongest support first.
 
-    What is asked for under the name of a known element widens it: it takes labels that mean the same, and types
-    between which it is often stated.
+    A candidate with the name of a known element widens that element: it adds labels that mean the same, and types
+    between which the element is often stated.
 
     Args:
-        counts: the asks; a function of the set of chunks read, in whatever order.
+        counts: the asks; their order makes no difference.
         known: the elements that the schema has.
         similar: tells which labels are near-duplicates of each other.
         support: documents that must show a pair of types for it to count as observed.
-        supported: leave out what stands between other pairs: it would not be admitted.
+        supported: leave out asks between pairs of types without that support, as they would not be admitted.
 
     Returns:
         Candidates without examples and consistency (see `add_evidence`).
@@ -128,13 +128,13 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
     subjects, objects = group.signature(support)
     name = group.name()
     if widens:
-        # A name of its own: a person who declines it leaves the element as it is.
+        # The name differs from the element's, so that declining the candidate leaves the element unchanged.
         said = sorted(count.said for count in group.counts if count.said)
         name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
     return Candidate(
-        kind=kind, name=name, labels=group.said(backward=False), inverse_labels=group.said(backward=True),
-        widens=widens, documents=len(group.documents), occurrences=group.occurrences, rows=group.rows,
-        confidence=round(group.confidence, 6), subject_types=subjects,
+        kind=kind, name=name, labels=group.asked_labels(backward=False),
+        inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
+        occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6), subject_types=subjects,
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
 
 
@@ -148,13 +148,12 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
           ) -> list[AskCount]:
     """Return the asks with labels that mean the same under one label: a known element's name, or one of theirs.
 
-    Without a verdict, "acquired by" says "acquired" from tail to head.
+    Without a verdict, "acquired by" means "acquired" from tail to head.
 
     Args:
         counts: the asks.
-        same: what a model said of labels.
-        known: the elements that the schema has. What is asked for under another label of one is as sure as if it had
-            been said under its name.
+        same: a model's verdicts on which labels mean the same.
+        known: the elements that the schema has. An ask under another label of one counts with full confidence.
     """
     counts = list(counts)
     meanings = _meanings(counts, same, known)
@@ -216,18 +215,18 @@ def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
 
 def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]],
                  similar: SimilarLabels, embedder: Embedder, shown: int) -> list[Candidate]:
-    """The candidates with examples, the nearest known element and their contextual consistency.
+    """Return the candidates with examples, the nearest known element and their contextual consistency.
 
-    Consistency: the mean cosine of a candidate's contexts with each other, less the mean cosine of
-    contexts of different candidates of its kind. The difference cancels what all texts of the domain
-    have in common, and what a model that does not know their language sees alike in everything.
+    Consistency is the mean cosine between a candidate's contexts, minus the mean cosine between contexts
+    of different candidates of its kind. The difference cancels what all texts of the domain have in
+    common, and the uniformly high cosines of a model that does not know their language.
 
     Args:
-        candidates: those to look at.
-        examples: occurrences of a candidate, spread over documents.
-        similar: tells the nearest known element.
-        embedder: for the contexts.
-        shown: how many examples a candidate keeps.
+        candidates: the candidates to complete.
+        examples: returns occurrences of a candidate, spread over documents.
+        similar: finds the nearest known element.
+        embedder: encodes the contexts.
+        shown: the number of examples in each returned candidate.
     """
     occurrences = [examples(candidate) for candidate in candidates]
     texts = sorted({example.words for own in occurrences for example in own})
@@ -249,7 +248,7 @@ def _nearest(candidate: Candidate, similar: SimilarLabels) -> str:
 
 
 def _margins(contexts: Sequence[Vectors]) -> list[float]:
-    """For each group of unit vectors: mean cosine within, less the mean between groups; 0 where there is no pair."""
+    """Return each group's mean cosine minus the mean between groups; 0 without a pair. Rows are unit vectors."""
     sums = np.array([group.sum(axis=0, dtype=np.float64) for group in contexts])
     sizes = np.array([len(group) for group in contexts])
     squares = (sums**2).sum(axis=1)
@@ -261,7 +260,7 @@ def _margins(contexts: Sequence[Vectors]) -> list[float]:
 
 
 def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
-    """The asks that could be admitted: those whose types the schema has, under the schema's names."""
+    """Return the asks whose types the schema has, with the schema's names for the types."""
     admissible = []
     for count in counts:
         subject = named(count.subject_type)

@@ -1,7 +1,7 @@
-"""The schema in force over a ledger: bounding by it, and what changes with it.
+"""Bound extractions by the schema in force, and change that schema.
 
-A change of the schema touches the chunks of which something was said under a label that now means
-something else, and no others: those are bounded again, from what was said of them, without a call.
+A schema change affects only chunks with an extracted label whose meaning differs. These are bounded again
+from their stored extractions, without a model call.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -28,21 +28,21 @@ from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, SameAs
-from .editing import KIND_NAMES, find_element, known_labels, ordered, remove
+from .editing import KIND_NAMES, find_element, known_labels, remove, sort_elements
 from .growth import Grounds, Thresholds, decide, grow, still_asked, waiting, with_evidence
 
 Policy = Literal["auto", "review", "off"]
-"""Who lets the schema grow: thresholds, a person, nobody."""
+"""How the schema grows: by thresholds, by a person's decisions, or not at all."""
 
 _LABELS_KEPT = 20_000  # 30 MB
 _BOUNDED_AT_ONCE = 256
 _CONTEXTS = 16
-"""Occurrences whose contexts are compared: their mean cosine moves little beyond, and cost grows with them."""
+"""The number of contexts compared per candidate: more hardly change the mean cosine, but cost more."""
 _LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 
 
 class SchemaControl:
-    """Bounds what was said by the schema in force, and lets that schema change."""
+    """Bounds extractions by the schema in force, and changes that schema."""
 
     def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
                  cached: Embedder) -> None:
@@ -52,8 +52,8 @@ class SchemaControl:
             database: the ledger.
             documents: its documents.
             extractions: its extractions.
-            embedder: compares labels.
-            cached: the same model, with vectors that stay from one build to the next; for writers only.
+            embedder: encodes labels to compare them.
+            cached: the same model with vectors cached across builds; for writers only.
         """
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
@@ -68,34 +68,34 @@ class SchemaControl:
 
     @property
     def policy(self) -> Policy:
-        """Who let the schema grow in the last build."""
+        """The policy of the last build."""
         stored = self._db.get_meta("schema_policy")
         return "review" if stored == "review" else "off" if stored == "off" else "auto"
 
     def set_policy(self, policy: Policy) -> None:
-        """Remember who lets the schema grow."""
+        """Store the policy."""
         self._db.set_meta("schema_policy", policy)
 
     def schema(self) -> GraphSchema:
-        """The schema in force."""
+        """Return the schema in force."""
         return self._history.current()
 
     # Bounding.
 
     def note(self, chunk_ids: Sequence[str]) -> None:
-        """Record what some extracted chunks ask of the schema, before it is decided on."""
-        # Before the transaction begins: the answers that come meanwhile must not wait to be kept.
-        bounded = self._bounded(chunk_ids, self._bounds(self._history.base()))
+        """Record what the extractions of chunks ask of the base schema."""
+        # Bound before the transaction begins, so that model answers can be stored meanwhile.
+        bounded = self._bound_chunks(chunk_ids, self._bounds(self._history.base()))
         self.asks.replace(bounded)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
-        """Bound the extractions of some chunks and make them their contributions to the graph.
+        """Bound the extractions of chunks and write the results to the graph.
 
-        Chunks of new content that waits for the rest of it are left out.
+        Chunks of revised content are left out until all of that content is extracted.
         """
         chunk_ids = self._documents.in_service(chunk_ids)
         base, current = self._history.base(), self._history.current()
-        bounded = self._bounded(chunk_ids, self._bounds(current))
+        bounded = self._bound_chunks(chunk_ids, self._bounds(current))
         with self._db.transaction():
             self._extractions.write(bounded)
             if current == base:
@@ -104,40 +104,40 @@ class SchemaControl:
                 self.note(chunk_ids)
 
     def put_revisions_in_service(self) -> None:
-        """Put new content of documents in the place of the old where all of it is extracted.
+        """Replace documents' old content by the new where all of the new content is extracted.
 
-        The old facts go and the new ones come in one transaction for each document.
+        Each document's facts are replaced in one transaction.
         """
         for document_id in self._documents.revisions.ready():
             with self._db.transaction():
                 self.write(self._documents.put_in_service(document_id))
 
     def write_all(self) -> None:
-        """Bound again all that is part of the graph."""
+        """Bound again every chunk in the graph."""
         done = self._documents.done()
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.write(done[start:start + _BOUNDED_AT_ONCE])
 
     def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
-        """Bound again what was said under some names of entities, and what else some chunks say."""
+        """Bound again the chunks that mention entities by some names, and further chunks."""
         wanted = {canonical_name(name) for name in names}
         labels = [label for label in self._extractions.labels("name") if canonical_name(label) in wanted]
         self.write(sorted({*self._extractions.with_labels("name", labels), *also}))
 
-    def bounded_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """What the schema in force and its base make of what was said of some chunks; nothing is stored."""
+    def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+        """Yield chunks with their extractions bounded by the schema in force and by its base, without storing them."""
         base, current = self._history.base(), self._history.current()
-        by_base = dict(self._bounded(chunk_ids, self._bounds(base))) if base != current else {}
-        for chunk, bounded in self._bounded(chunk_ids, self._bounds(current)):
+        by_base = dict(self._bound_chunks(chunk_ids, self._bounds(base))) if base != current else {}
+        for chunk, bounded in self._bound_chunks(chunk_ids, self._bounds(current)):
             yield chunk, bounded, by_base.get(chunk, bounded)
 
-    def _bounded(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
+    def _bound_chunks(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
         extractions = self._extractions.get_many(chunk_ids)
         return [(chunk, bound(extractions[chunk.id], chunk, bounds))
                 for chunk in self._documents.chunks(chunk_ids) if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
-        """The prepared bounds of a schema; the last two are kept, those of base and schema in force."""
+        """Return the prepared bounds of a schema; those of base and schema in force stay cached."""
         types = decided_types(self._edits.in_force())
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
         if key not in self._prepared:
@@ -150,23 +150,24 @@ class SchemaControl:
     # Change.
 
     def waiting(self, support: int, most: int | None = None) -> list[Candidate]:
-        """What waits for a schema element, strongest support first.
+        """Return the candidates that the schema in force does not have, strongest support first.
 
         Args:
             support: documents that must show a pair of types for it to count as observed.
-            most: how many, with all their evidence; None: all, without examples and consistency.
+            most: the number of candidates, with all their evidence; None returns all, without examples and
+                consistency.
         """
         grounds = self._grounds()
         candidates = waiting(self._history.current(), grounds, support)
         return candidates if most is None else with_evidence(candidates[:most], grounds)
 
     def count_waiting(self) -> int:
-        """How many labels wait for the schema, near-duplicates counted apart."""
+        """Return how many labels wait for a decision, counting near-duplicates separately."""
         asked = still_asked(self._history.current(), self.asks.counts())
         return len({(count.kind, count.label) for count in asked} - self._history.declined())
 
     def uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates of which nobody has said yet whether they mean the same as others, strongest first."""
+        """Return candidates that no model has compared with others yet, strongest support first."""
         same = self.asks.same()
         grounds = self._grounds()
         new = [c for c in waiting(self._history.current(), grounds, support)
@@ -174,11 +175,11 @@ class SchemaControl:
         return [c.model_copy(update={"examples": tuple(grounds.examples(c)[:1])}) for c in new[:most]]
 
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
-        """Keep which of some candidates mean the same as an element, or as another one.
+        """Store which candidates mean the same as an element or another candidate.
 
         Args:
             compared: the candidates, numbered from 1.
-            same: what was said of them; a name that is neither an element's nor a candidate's counts for nothing.
+            same: the model's verdicts; a name that is neither an element's nor a candidate's is ignored.
         """
         known = known_labels(self._history.current())
         names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
@@ -195,16 +196,16 @@ class SchemaControl:
         self.asks.keep_same(verdicts)
 
     def shown(self) -> GraphSchema:
-        """Return the schema that a model is shown: the one in force, as far as a prompt has room for what grew.
+        """Return the schema for prompts: the one in force, without grown elements that do not fit a prompt.
 
-        What is left out is the weakest by the evidence that it was accepted on.
+        The elements accepted on the weakest evidence are left out first.
         """
         version = self._history.version()
         if self._shown is None or self._shown[0] != version:
-            self._shown = version, self._fitted_schema()
+            self._shown = version, self._fit_schema()
         return self._shown[1]
 
-    def _fitted_schema(self) -> GraphSchema:
+    def _fit_schema(self) -> GraphSchema:
         base, schema = self._history.base(), self._history.current()
         if base == schema:
             return base
@@ -221,10 +222,10 @@ class SchemaControl:
         return schema
 
     def grow(self, thresholds: Thresholds) -> bool:
-        """Let the schema grow by thresholds, from its base; returns whether it changed.
+        """Grow the schema from its base by thresholds; return True if it changed.
 
-        A new version is made only where the result differs from the schema in force; what grew
-        earlier and is no longer asked for leaves again.
+        A new version is made only if the result differs from the schema in force. Elements that grew
+        earlier and are no longer asked for are removed.
         """
         base, current = self._history.base(), self._history.current()
         if base.open:
@@ -240,10 +241,10 @@ class SchemaControl:
         return self._put_in_force(base, grown, [*news, *gone], "auto")
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
-        """Carry out a person's decisions, all or none; returns whether the schema changed.
+        """Carry out a person's decisions, all or none; return True if the schema changed.
 
         Raises:
-            DecisionError: one of them cannot be carried out.
+            DecisionError: a decision cannot be carried out.
         """
         outcome = decide(self._history.base(), self._history.current(), self._grounds(), support, decisions)
         with self._db.transaction():
@@ -253,18 +254,18 @@ class SchemaControl:
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
         seed, old_base, old = self._history.seed(), self._history.base(), self._history.current()
-        base, schema = ordered(base, seed), ordered(schema, seed)
+        base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
             return False
         with self._db.transaction():
             self._history.append(schema, decided, who, base)
-            touched = self._touched(old, schema)
-            self.note(sorted(self._touched(old_base, base) - touched))
+            touched = self._find_affected_chunks(old, schema)
+            self.note(sorted(self._find_affected_chunks(old_base, base) - touched))
             self.write(sorted(touched))
         return True
 
-    def _touched(self, old: GraphSchema, new: GraphSchema) -> set[str]:
-        """The written chunks of which something was said under a label whose meaning differs."""
+    def _find_affected_chunks(self, old: GraphSchema, new: GraphSchema) -> set[str]:
+        """Return the ids of written chunks with a label whose meaning differs between two schemas."""
         if old == new:
             return set()
         before, after = self._bounds(old), self._bounds(new)

@@ -1,7 +1,7 @@
-"""Pure changes of a schema: adding what candidates ask for, renaming, merging, removing, editing, replacing.
+"""Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
 
-Whatever joins an element keeps its names as aliases, so that what reasoners said under them stays
-admitted: facts move with their labels and nobody is asked again.
+An element that is merged into another or renamed keeps its names as aliases, so that facts extracted under them
+stay admitted without a model call.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,11 +33,11 @@ KIND_NAMES: dict[ElementKind, str] = {"entity_type": "entity type", "relation": 
 
 
 class DecisionError(BanyanError):
-    """A decision that cannot be carried out: names what it is about, the cause and the fix."""
+    """A decision cannot be carried out; the message names the element, the cause and the fix."""
 
 
 def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement | None:
-    """The element of a kind that goes by a name, its own before another's alias; None if there is none."""
+    """Return the element with a name or alias, or None; names take precedence over aliases."""
     key = label_key(name)
     own = (e for e in schema.elements(kind) if label_key(e.name) == key)
     other = (e for e in schema.elements(kind) if key in map(label_key, e.all_names()))
@@ -45,7 +45,7 @@ def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaEle
 
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
-    """Kind and key of every name that the schema's elements go by, those said from tail to head included."""
+    """Return kind and key of every name and alias in a schema, including inverse aliases."""
     backward: set[tuple[ElementKind, str]] = {
         ("relation", label_key(name)) for r in schema.relation_types for name in r.inverse_aliases}
     return backward | {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind)
@@ -53,12 +53,13 @@ def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
 
 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
-    """The element that a candidate would become.
+    """Return the element that a candidate would become.
 
     Args:
-        candidate: what is asked for, with observed domain and range.
-        schema: whose types count; where none was observed, any may stand there.
-        name: what it is to be called; none: its commonest label, written as schemas write names.
+        candidate: the candidate, with observed domain and range.
+        schema: types that it lacks are dropped; a domain or range without types is that of the widened element, or
+            admits any type.
+        name: the element's name; by default the candidate's commonest label, in the style of schema names.
 
     Raises:
         DecisionError: the name cannot name an element.
@@ -88,22 +89,22 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
 
 
 def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """The schema with an element more; one that goes by its name already takes its labels and types.
+    """Return the schema with an element added, or joined into the element that already has its name.
 
     Raises:
-        DecisionError: the schema has not a type of its domain, range or owners.
+        DecisionError: the schema lacks a type of its domain, range or owners.
     """
     same = find_element(schema, kind, element.name)
     if same is None:
         return _with_elements(schema, kind, (*schema.elements(kind), element))
-    return replaced(schema, kind, same, _joined(same, element, schema))
+    return replaced(schema, kind, same, _join(same, element, schema))
 
 
-def defined(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
-    """An element from its fields, as schema files have them.
+def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
+    """Build an element from its fields, as in schema files.
 
     Raises:
-        DecisionError: they are not those of an element of that kind.
+        DecisionError: the fields are not valid for the kind.
     """
     try:
         return _CLASSES[kind].model_validate({**fields, "name": name})
@@ -114,7 +115,7 @@ def defined(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaEl
 
 
 def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """The schema with an element in the place of the one of its name, or at the end; see `checked`."""
+    """Return the schema with an element in place of the one with its name, or at the end, without validation."""
     others = schema.elements(kind)
     if any(other.name == element.name for other in others):
         changed = tuple(element if other.name == element.name else other for other in others)
@@ -124,10 +125,10 @@ def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
 
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
-    """The schema with an element under another name; the old one stays an alias.
+    """Return the schema with an element renamed; the old name becomes an alias.
 
     Raises:
-        DecisionError: the new name is another element's, or cannot be one.
+        DecisionError: there is no such element, or the new name is invalid or another element's.
     """
     old, new_name = _require(schema, kind, name), new_name.strip()
     other = find_element(schema, kind, new_name)
@@ -138,11 +139,11 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
     schema = schema.model_copy(update={_GROUPS[kind]: tuple(
         renamed if e.name == old.name else e for e in schema.elements(kind))})
-    return checked(_repointed(schema, kind, old.name, (new_name,)))
+    return validate(_repoint(schema, kind, old.name, (new_name,)))
 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
-    """The schema with one element's labels and types given to another, and without the first.
+    """Return the schema with one element merged into another, which takes its labels and types.
 
     Raises:
         DecisionError: there is no such element, or both are the same.
@@ -150,15 +151,15 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     gone, target = _require(schema, kind, name), _require(schema, kind, into)
     if gone.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = replaced(schema, kind, target, _joined(target, gone, schema))
+    schema = replaced(schema, kind, target, _join(target, gone, schema))
     return _without(schema, kind, gone.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """The schema without an element; what is of a type that goes becomes of its parent, if it has one.
+    """Return the schema without an element; a type with a parent is merged into the parent.
 
     Raises:
-        DecisionError: a relation or attribute would be left without any type to stand between.
+        DecisionError: there is no such element, or a relation or attribute would lose all its types.
     """
     gone = _require(schema, kind, name)
     parent = gone.parent if isinstance(gone, EntityType) else None
@@ -168,19 +169,19 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
-    """The schema with another domain (an attribute's owners) and range of an element.
+    """Return the schema with an element's domain (an attribute's owners) and range changed.
 
     Raises:
-        DecisionError: an entity type has neither, an attribute no range; or a type is not in the schema.
+        DecisionError: the element has no such bounds, or a type is not in the schema.
     """
     return replaced(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
-    """The element with another domain (an attribute's owners) and range, where they are given.
+    """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged.
 
     Raises:
-        DecisionError: an element of its kind has none.
+        DecisionError: an element of its kind has no such bounds.
     """
     update: dict[str, Any] = {}
     if isinstance(element, RelationType):
@@ -201,8 +202,8 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
     return element
 
 
-def _joined(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
-    """`kept` with the other's names as aliases, and its types where they are not admitted yet."""
+def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
+    """Return `target` with the other's names as aliases, and with those of its types not admitted yet."""
     own = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in own}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
@@ -223,10 +224,10 @@ def _union(own: Names, other: Names, schema: GraphSchema) -> Names:
     return (*own, *(name for name in other if not schema.is_a(name, own)))
 
 
-def ordered(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
-    """The schema with the seed's elements first, in its order, then the others by name.
+def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
+    """Return the schema with the seed's elements first, in its order, then the others by name.
 
-    Order counts, in prompts and where several elements would do; in which order they came to be must not.
+    Order matters in prompts and where several elements match, so it must not depend on when elements were added.
     """
     update = {}
     for kind, group in _GROUPS.items():
@@ -236,7 +237,7 @@ def ordered(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
 
 
 def types_of(element: SchemaElement) -> Names:
-    """The entity types that an element refers to."""
+    """Return the entity types that an element refers to."""
     if isinstance(element, RelationType):
         return (*element.domain, *element.range)
     if isinstance(element, AttributeType):
@@ -245,7 +246,7 @@ def types_of(element: SchemaElement) -> Names:
 
 
 def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> SchemaElement:
-    """The element with each list of types that it refers to changed."""
+    """Return the element with a change applied to its domain, range or owners."""
     if isinstance(element, RelationType):
         return element.model_copy(update={"domain": change(element.domain), "range": change(element.range)})
     if isinstance(element, AttributeType):
@@ -253,8 +254,8 @@ def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> Sch
     return element
 
 
-def _repointed(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
-    """The schema with every reference to an element leading to another, or to none."""
+def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
+    """Return the schema with every reference to an element pointing to another, or removed."""
     first = next(iter(new), None)
     if kind == "relation":
         relations = tuple(r.model_copy(update={"inverse": first if first != r.name else None})
@@ -263,18 +264,18 @@ def _repointed(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> 
     if kind == "attribute":
         return schema
 
-    def moved(names: Names) -> Names:
+    def repoint_names(names: Names) -> Names:
         return tuple(dict.fromkeys(n for name in names for n in (new if name == old else (name,))))
 
     types = tuple(t.model_copy(update={"parent": first if first != t.name else None}) if t.parent == old else t
                   for t in schema.entity_types)
     return schema.model_copy(update={
-        "entity_types": types, "relation_types": tuple(_with_types(r, moved) for r in schema.relation_types),
-        "attribute_types": tuple(_with_types(a, moved) for a in schema.attribute_types)})
+        "entity_types": types, "relation_types": tuple(_with_types(r, repoint_names) for r in schema.relation_types),
+        "attribute_types": tuple(_with_types(a, repoint_names) for a in schema.attribute_types)})
 
 
 def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
-    schema = _repointed(schema, kind, name, instead)
+    schema = _repoint(schema, kind, name, instead)
     bounds = [(r.name, r.domain) for r in schema.relation_types] + [(r.name, r.range) for r in schema.relation_types]
     for dependent, types in [*bounds, *((a.name, a.owners) for a in schema.attribute_types)]:
         if not types:
@@ -284,19 +285,23 @@ def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) 
 
 
 def replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
-    """The schema with one element in the place of another."""
+    """Return the schema with one element in place of another.
+
+    Raises:
+        DecisionError: the result is not a valid schema.
+    """
     return _with_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
 
 
 def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
-    return checked(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
+    return validate(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
 
 
-def checked(schema: GraphSchema) -> GraphSchema:
-    """The schema, if it holds together.
+def validate(schema: GraphSchema) -> GraphSchema:
+    """Return a validated copy of a schema.
 
     Raises:
-        DecisionError: it does not; names the element and the fix.
+        DecisionError: the schema is inconsistent; names the element and the fix.
     """
     try:
         return GraphSchema.model_validate(schema.model_dump())
@@ -305,12 +310,12 @@ def checked(schema: GraphSchema) -> GraphSchema:
 
 
 def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
-    """The decisions that lead from one schema to another.
+    """Return the decisions that turn one schema into another.
 
-    What is of a type that goes becomes of its parent, if it has one, and takes its name along as an alias.
+    A removed type with a parent is merged into the parent, with its name as an alias.
 
     Raises:
-        DecisionError: one of the two is open: elements do not lead there.
+        DecisionError: one of the schemas is open.
     """
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "

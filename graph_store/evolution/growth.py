@@ -1,8 +1,8 @@
-"""How the schema changes: automatic growth by thresholds, and what a person decides (Youtu-GraphRAG eq. 3).
+"""Change the schema by automatic growth with thresholds, or by a person's decisions (Youtu-GraphRAG eq. 3).
 
-Both are pure functions. Automatic growth starts from the base schema (the seed with all that persons
-decided) and looks at everything the documents ask for, so the grown schema is a function of the set of
-documents: their order, and how they were spread over builds, make no difference.
+Both are pure functions. Automatic growth starts from the base schema (the seed with all of people's
+decisions) and considers everything the documents ask for, so the grown schema is a function of the set
+of documents: their order and their distribution over builds make no difference.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,44 +22,44 @@ from .editing import DecisionError
 _SHOWN = 3
 _COMPARED = 20
 _COLUMNS = 5
-"""How many times as many columns of tables as labels of sentences may join: a few tables have dozens."""
-# Elements that stay are made and widened before others lean on them or go.
+"""Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
+# Elements are added and widened before others refer to them or are removed.
 _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
 _KINDS: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a candidate is accepted without a person."""
+    """What a candidate needs to be accepted without a person."""
 
     confidence: float
-    """mu of eq. 3: least mean confidence."""
+    """Minimum mean confidence (mu of eq. 3)."""
     support: int
-    """Least number of documents."""
+    """Minimum number of documents."""
     consistency: float
-    """Least contextual consistency (see `candidates.add_evidence`)."""
+    """Minimum contextual consistency (see `candidates.add_evidence`)."""
     growth: Mapping[ElementKind, int]
-    """Most elements of each kind that may join the base schema: what keeps it compact."""
+    """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What growth is decided on."""
+    """The evidence that growth is decided on."""
 
     counts: Sequence[AskCount]
     declined: Collection[tuple[ElementKind, str]]
-    """Kind and label of what a person does not want."""
+    """Kind and label of what a person declined."""
     similar: SimilarLabels
     embedder: Embedder
     examples: Callable[[Candidate], list[Example]]
     same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
-    """What a model said that labels mean."""
+    """A model's verdicts on which labels mean the same."""
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
-    """The base schema with what the documents ask for strongly enough.
+    """Return the base schema with the candidates that meet the thresholds.
 
-    Entity types first: a relation counts where both its ends are of known types.
+    Entity types come first, because a relation counts only if the types of both its ends are known.
 
     Returns:
         The grown schema, and each accepted candidate with its evidence.
@@ -70,7 +70,7 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
         counts = [count for count in asked if count.kind in kinds]
         if "relation" in kinds:
             counts = resolvable(counts, Bounds(schema).entity_type)
-        for candidate in _accepted(counts, base, grounds, thresholds):
+        for candidate in _select_accepted(counts, base, grounds, thresholds):
             schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
             decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
                                    evidence=candidate))
@@ -86,13 +86,13 @@ def _decision(candidate: Candidate, why: str) -> Decision:
     return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{how}: {why}")
 
 
-def _accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
+def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
               ) -> list[Candidate]:
     strong = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
               if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
     widening = with_evidence([c for c in strong if c.widens], grounds)
     strong = [c for c in strong if not c.widens]
-    # All columns of a table have the same rows as their contexts, which tell nothing of what each means.
+    # The consistency of table columns says nothing: all columns of a table have the same rows as contexts.
     declared = with_evidence([c for c in strong if c.rows >= thresholds.support], grounds)
     consistent = [c for c in with_evidence([c for c in strong if c.rows < thresholds.support], grounds)
                   if c.consistency is None or c.consistency >= thresholds.consistency]
@@ -109,12 +109,12 @@ def _why(candidate: Candidate, thresholds: Thresholds) -> str:
 
 
 def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """The candidates with examples, nearest known element and contextual consistency; see `candidates`."""
+    """Return the candidates with examples, nearest known element and contextual consistency."""
     return add_evidence(candidates, grounds.examples, grounds.similar, grounds.embedder, _SHOWN)
 
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
-    """The candidates that the schema in force does not have yet, strongest support first, for a person.
+    """Return the candidates that a schema does not have yet, strongest support first, for a person to review.
 
     Returns:
         Candidates without examples and consistency, which `with_evidence` adds.
@@ -150,33 +150,32 @@ def _is_met(schema: GraphSchema, count: AskCount) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a person's decisions lead to."""
+    """The result of a person's decisions."""
 
     base: GraphSchema
     schema: GraphSchema
     decided: tuple[Decided, ...]
     declined: frozenset[tuple[ElementKind, str]]
     wanted: frozenset[tuple[ElementKind, str]]
-    """Labels that are declined no more."""
+    """Labels that are no longer declined."""
 
 
 def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
            decisions: Sequence[Decision]) -> Outcome:
     """Carry out a person's decisions, all or none.
 
-    The result does not depend on their order: types come first, because what is observed between
-    types counts once they are known; what is accepted comes before what leans on it, and what is
-    rejected last.
+    The result does not depend on their order. Types come first, because observations between types
+    count once the types are known; elements are accepted before others refer to them, and rejected last.
 
     Args:
-        base: the seed with all that persons decided before.
-        schema: the schema in force: `base` and what grew by itself.
+        base: the seed with all earlier decisions of people.
+        schema: the schema in force: `base` and what grew automatically.
         grounds: all asks.
         support: as for `waiting`.
-        decisions: on candidates or on elements in force; what is left out stays as it is.
+        decisions: on candidates or on elements in force; the others stay unchanged.
 
     Raises:
-        DecisionError: one of them names nothing that is there, or cannot be carried out.
+        DecisionError: a decision names no candidate or element, or cannot be carried out.
     """
     outcome = Outcome(base, schema, (), frozenset(), frozenset())
     lasting = [d for d in decisions if d.verdict != "reject"]
@@ -185,14 +184,14 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
         for decision in sorted(step, key=_order):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
-    return _checked(outcome)
+    return _validate(outcome)
 
 
 def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
     """Return a proposed schema after a person's decisions on its elements, and the decisions.
 
     Raises:
-        DecisionError: one of them names no element, or cannot be carried out.
+        DecisionError: a decision names no element, or cannot be carried out.
     """
     ordered_decisions = sorted(decisions, key=_order)
     outcome = replay(schema, schema, [Decided(decision=decision) for decision in ordered_decisions])
@@ -200,21 +199,21 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
 
 
 def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
-    """What decisions that were carried out lead to, from the evidence that was kept with them.
+    """Carry out earlier decisions again, with the evidence stored with them.
 
     Raises:
-        DecisionError: one of them cannot be carried out.
+        DecisionError: a decision cannot be carried out.
     """
     outcome = Outcome(base, schema, (), frozenset(), frozenset())
     for item in decided:
         outcome = _carry_out(outcome, item.decision, item.evidence)
-    return _checked(outcome)
+    return _validate(outcome)
 
 
-def _checked(outcome: Outcome) -> Outcome:
-    """The same; elements that are defined together may lean on each other, so that they are checked at the end."""
+def _validate(outcome: Outcome) -> Outcome:
+    """Return the outcome after validating its schemas; elements defined together may refer to each other."""
     for schema in (outcome.base, outcome.schema):
-        editing.checked(schema)
+        editing.validate(schema)
     return outcome
 
 
@@ -225,10 +224,10 @@ def _order(decision: Decision) -> tuple[int, int, str]:
 
 def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
                 ) -> dict[tuple[ElementKind, str], Candidate]:
-    """What waits of what some decisions are about, by kind and label."""
+    """Return the waiting candidates that decisions name, and the strongest others, by kind and label."""
     meant = {(d.kind, label_key(d.name)) for d in decisions}
     candidates = waiting(schema, grounds, support)
-    # The strongest ones come along as what the contexts of the others are compared with.
+    # The strongest candidates are included because consistency compares contexts with those of others.
     shown = [c for i, c in enumerate(candidates)
              if i < _COMPARED or any((c.kind, label_key(name)) in meant for name in c.names())]
     return {(c.kind, label_key(name)): c for c in with_evidence(shown, grounds) for name in c.names()}
@@ -238,7 +237,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
     kind = decision.kind
     known = editing.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
-        element = editing.defined(kind, decision.name, decision.element or {})
+        element = editing.build_element(kind, decision.name, decision.element or {})
         labels = frozenset((kind, label_key(name)) for name in element.all_names())
         base, schema = (editing.put(_with_types(s, before.schema, editing.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
@@ -253,7 +252,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
         base, schema = ((editing.remove(s, kind, decision.name) if editing.find_element(s, kind, decision.name) else s)
                         for s in (before.base, before.schema))
     else:
-        base, schema = (_changed(s, before.schema, decision, candidate) for s in (before.base, before.schema))
+        base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
     rejected = decision.verdict == "reject" and not _has_parent(before.schema, decision)
     return Outcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
                    before.declined | labels if rejected else before.declined - labels,
@@ -261,14 +260,14 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
 
 
 def _has_parent(schema: GraphSchema, decision: Decision) -> bool:
-    """Whether what leaves is lifted to a parent, whose labels its names become."""
+    """Return True if the element has a parent, so that rejecting it merges it into the parent."""
     known = editing.find_element(schema, decision.kind, decision.name)
     return getattr(known, "parent", None) is not None
 
 
-def _changed(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
+def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
              ) -> GraphSchema:
-    """One schema with one decision carried out; what it is about joins it first, if it is not there."""
+    """Return a schema with one decision carried out, after adding the element concerned if it is missing."""
     kind, name = decision.kind, decision.name
     known = editing.find_element(in_force, kind, name)
     if decision.verdict == "merge":
@@ -297,7 +296,7 @@ def _changed(schema: GraphSchema, in_force: GraphSchema, decision: Decision, can
 
 
 def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """The schema with an element and the types it leans on, which so far may only have grown by themselves."""
+    """Return the schema with an element and the types it refers to added, where missing, from the one in force."""
     if any(e.name == element.name for e in schema.elements(kind)):
         return schema
     return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)

@@ -1,4 +1,4 @@
-"""The entities as a person browses them: ranked, by type, by community, by any of their names."""
+"""Look up entities for browsing: by rank, type, community or name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,47 +12,48 @@ from .array_file import Arrays
 from .columns import Ids, Lists, Rows, Texts, Words
 
 _END = "\n"
-"""Stands before, between and behind an entity's folded names, none of which has a line break."""
+"""Separates and encloses an entity's folded names, which contain no line breaks."""
 _FAR = 3
-"""More than how close any name is."""
+"""The closeness of an entity without a matching name."""
 
 
 class Browsing:
-    """What `browsing` noted of entities; nothing is read before it is asked for."""
+    """Reads the arrays of `browsing`; each is read only when needed."""
 
     def __init__(self, arrays: Arrays) -> None:
-        """Read the arrays that `browsing` made."""
+        """Read the arrays of `browsing`."""
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
-        """The rows of all entities: those of the most facts first, then by name and id."""
+        """The rows of all entities, those with the most facts first, then by name and id."""
         self.ranks: NDArray[np.int32] = arrays["entities.ranks"]
-        """The place of each row among the ranked ones."""
+        """The rank of each row."""
         self.types: Sequence[str] = Texts(arrays, "types")
-        """All types of entities, sorted."""
+        """All entity types, sorted."""
         self.type_of: NDArray[np.int32] = arrays["entities.types"]
-        """The number of each row's type."""
+        """The position of each row's type in `types`."""
         self._finest, self._community = Ids(arrays, "finest"), arrays["entities.finest"]
         self._folded = Lists(arrays, "entities.folded")
         self._called, self._callers = Words(arrays, "called"), Lists(arrays, "called.entities")
 
     def community(self, row: int) -> str | None:
-        """The id of the finest community that the entity of a row is in; None: it is in none."""
+        """Return the id of the finest community of a row's entity, or None if it is in none."""
         number = int(self._community[row])
         return None if number < 0 else self._finest.at(number)
 
     def called(self, name: str) -> Rows:
-        """The rows of the entities with a name that counts as the same as this one, best connected first."""
+        """Return the rows of the entities with this name, compared in canonical form, best connected first."""
         number = self._called.get(canonical_name(name))
         return np.zeros(0, np.intp) if number is None else self._callers[number].astype(np.intp)
 
     def holding(self, text: str, kind: str = "") -> Rows:
-        """The rows of the entities with a name that holds a text, whatever its case or width.
+        """Return the rows of the entities with a name that contains a text, ignoring case and width.
 
         Args:
-            text: what is looked for.
-            kind: the entities' type; empty: any.
+            text: the text to find.
+            kind: the entities' type; "" means any.
 
         Returns:
-            Those that are called so first, then those with a name that begins so; alike ones best connected first.
+            Rows with an equal name first, then those with a name that begins with the text, then the others;
+            best connected first in each group.
         """
         close = self._closeness(normalise(text).encode("utf-8", "surrogatepass"))
         if kind:
@@ -61,16 +62,16 @@ class Browsing:
         return rows[np.lexsort((self.ranks[rows], close[rows]))]
 
     def of_type(self, kind: str) -> NDArray[np.bool_]:
-        """Of each row whether its entity is of a type."""
+        """Return for each row whether its entity has a type, shape (n,)."""
         of: NDArray[np.bool_] = self.type_of == (self.types.index(kind) if kind in self.types else -1)
         return of
 
     def _closeness(self, text: bytes) -> NDArray[np.int8]:
-        """Of each row 0 where a name is the text, 1 where one begins so, 2 where one holds it, else `_FAR`."""
+        """Return per row 0 if a name equals the text, 1 if one begins with it, 2 if one contains it, else `_FAR`."""
         letters, starts = self._folded.values, self._folded.starts
-        if not text:  # all names begin so
+        if not text:  # every name begins with it
             return np.ones(len(self.ranked), np.int8)
-        # Letter by letter over all names at once: no name is made a text of its own.
+        # Compare one byte position at a time over all names, which avoids decoding every name.
         places = np.flatnonzero(letters[:max(len(letters) - len(text), 0)] == text[0])
         for offset, letter in enumerate(text[1:], 1):
             places = places[letters[places + offset] == letter]
@@ -84,12 +85,12 @@ class Browsing:
 
 def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], community: Mapping[int, str],
              ) -> dict[str, NDArray[Any]]:
-    """The arrays of `Browsing`.
+    """Build the arrays of `Browsing`.
 
     Args:
-        about: of each entity, by row, its name, its type, and its other names; rows are in the order of the ids.
-        ends: of each triple its head's row, its relation and its tail's row, shape (n, 3).
-        community: the finest community of a row that is in one.
+        about: for each entity, by row, its name, its type, and its other names; rows are in the order of the ids.
+        ends: for each triple its head's row, its relation and its tail's row, shape (n, 3).
+        community: the finest community by row, for rows in a community.
     """
     degrees = np.bincount(ends[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
     ranked = np.array(sorted(range(len(about)), key=lambda row: (-degrees[row], about[row][0], row)), np.int32)

@@ -1,7 +1,7 @@
-"""Vectors in a byte for each dimension: all are compared by these, and the best of them exactly.
+"""Quantise vectors to one byte per dimension, for a first comparison before the best are compared exactly.
 
-A vector's largest component is 127 steps; the product of two such codes is an integer, the same whatever is computed
-beside it and on however many threads. How far it can be from the vectors' own product is known.
+A vector's largest component is 127 steps. The product of two codes is an integer, so it does not depend on batches or
+threads. Its maximum distance from the vectors' own product is known.
 """
 
 from typing import Any
@@ -16,15 +16,15 @@ _AT_ONCE = 8192
 
 
 def code_row(dimension: int) -> np.dtype[Any]:
-    """The type of a coded vector: its code, and how long a step is."""
+    """Return the data type of a coded vector: its code and the length of a step."""
     return np.dtype([("code", np.int8, (dimension,)), ("step", np.float32)])
 
 
 def coded(vectors: Vectors) -> NDArray[Any]:
-    """Code vectors, shape (n, d).
+    """Quantise vectors, shape (n, d).
 
     Returns:
-        Shape (n,), of the type `code_row(d)`.
+        Shape (n,), with the data type `code_row(d)`.
     """
     rows = np.zeros(len(vectors), code_row(vectors.shape[1]))
     for start in range(0, len(vectors), _AT_ONCE):
@@ -36,7 +36,7 @@ def coded(vectors: Vectors) -> NDArray[Any]:
 
 
 def farthest(vectors: Vectors, codes: NDArray[Any]) -> float:
-    """How far a vector is from its code at most; 0 for none."""
+    """Return the largest Euclidean distance between a vector and its code; 0 without vectors."""
     most = 0.0
     for start in range(0, len(vectors), _AT_ONCE):
         block = codes[start:start + _AT_ONCE]

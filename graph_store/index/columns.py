@@ -1,4 +1,4 @@
-"""Lists, texts and look-ups that stand on flat arrays, so that they can be mapped from a file."""
+"""Store lists, texts and look-ups in flat arrays, which can be mapped from a file."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ Rows = NDArray[np.intp]
 
 
 class Lists:
-    """For each row a list of numbers: all of them in one array, and where each row's begin."""
+    """A list of numbers for each row, in one array of numbers and one of where each list begins."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.values` and `<name>.starts`."""
@@ -28,16 +28,16 @@ class Lists:
         return self.values[self.starts[row]:self.starts[row + 1]]
 
     def of(self, rows: Iterable[int]) -> Rows:
-        """The numbers of several rows, each once, ascending."""
+        """Return the distinct numbers of several rows, ascending."""
         wanted = np.fromiter(rows, np.intp)
         counts = self.starts[wanted + 1] - self.starts[wanted]
-        # Where each number stands: the first of its row, and so many further as others of the row precede it.
+        # The place of each number: where its row begins, plus how many numbers of the row precede it.
         places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return distinct(self.values[places]).astype(np.intp)
 
 
 def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Numbers, not negative, each once, ascending: several times as fast as np.unique, which hashes them."""
+    """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
     ordered = np.sort(numbers)
     first = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -46,7 +46,7 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Lists`."""
+    """Build the arrays of `Lists`."""
     listed = list(rows)
     lengths = [len(row) for row in listed]
     return {f"{name}.values": np.fromiter(chain.from_iterable(listed), np.int32, sum(lengths)),
@@ -54,24 +54,24 @@ def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, 
 
 
 def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
-    """The arrays of `Lists` from pairs of a row and a number that it has, each row's ascending."""
+    """Build the arrays of `Lists` from pairs of a row and one of its numbers; each list is ascending."""
     order = np.lexsort((values, owners))
     return {f"{name}.values": values[order].astype(np.int32),
             f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
 
 
 def starts(lengths: Any) -> NDArray[Any]:
-    """Where the lists of some lengths begin in one array, and where the last one ends."""
+    """Return where lists of the given lengths begin in one array, and where the last one ends."""
     return narrow(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
 
 
 def narrow(ascending: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers, the largest last, in 32 bits where they fit: half of what is written and mapped."""
+    """Return ascending integers in 32 bits if they fit, which halves the file."""
     return ascending.astype(np.int32) if ascending[-1] <= np.iinfo(np.int32).max else ascending
 
 
 class Texts(Sequence[str]):
-    """Texts in one array of UTF-8, decoded when asked for."""
+    """Texts in one array of UTF-8, decoded on access."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.values` and `<name>.starts`."""
@@ -91,14 +91,14 @@ class Texts(Sequence[str]):
         return self.raw(row).decode("utf-8", "surrogatepass")
 
     def raw(self, row: int) -> bytes:
-        """A text as it is stored."""
+        """Return a text's UTF-8 bytes."""
         if not 0 <= row < self._size:
             raise IndexError(row)
         return self._lists[row].tobytes()
 
 
 def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Texts`."""
+    """Build the arrays of `Texts`."""
     parts = [item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass") for item in items]
     return {f"{name}.values": np.frombuffer(b"".join(parts), np.uint8),
             f"{name}.starts": starts([len(part) for part in parts])}
@@ -124,7 +124,7 @@ class Ids(Mapping[str, int]):
         return row
 
     def at(self, row: int) -> str:
-        """The id of a row."""
+        """Return the id of a row."""
         return str(self._ids[row].decode())
 
     def __len__(self) -> int:
@@ -135,7 +135,7 @@ class Ids(Mapping[str, int]):
 
 
 def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Ids`."""
+    """Build the arrays of `Ids`."""
     array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
     order = np.argsort(array, kind="stable")
     if (order == np.arange(len(order))).all():
@@ -144,14 +144,14 @@ def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 class Words:
-    """The numbers of words, found by a hash of 64 bits: of ten million words, one in 10^12 others is taken for one."""
+    """The numbers of words, found by a 64-bit hash; with ten million words, one unknown word in 10^12 matches."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.hashes` and `<name>.numbers`."""
         self._hashes, self._numbers = arrays[f"{name}.hashes"], arrays[f"{name}.numbers"]
 
     def get(self, word: str) -> int | None:
-        """A word's number; None where it is not known."""
+        """Return a word's number, or None if it is unknown."""
         wanted = np.uint64(_hash(word))
         place = int(self._hashes.searchsorted(wanted))
         if place == len(self._hashes) or self._hashes[place] != wanted:
@@ -160,7 +160,7 @@ class Words:
 
 
 def words(name: str, known: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Words`, which are numbered as they are given."""
+    """Build the arrays of `Words`; words are numbered in the given order."""
     hashes = np.array([_hash(word) for word in known], np.uint64)
     order = np.argsort(hashes, kind="stable")
     return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}

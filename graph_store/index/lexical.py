@@ -1,4 +1,4 @@
-"""Lexical retrieval: BM25 over words, and over character bigrams where a script has no spaces."""
+"""Rank texts by BM25 over words, and over character bigrams in scripts without spaces."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _CJK = re.compile(f"[{CJK}]")
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text: folded words; bigrams of each CJK run, or its one character."""
+    """Return a text's index terms: folded words, and the bigrams of each CJK run (or its only character)."""
     runs: list[str] = _RUN.findall(normalise(text))
     if not _CJK.search(text):
         return runs
@@ -32,13 +32,13 @@ def terms(text: str) -> list[str]:
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a `LexicalIndex` of the index terms of some texts, whose order numbers them."""
+    """Build the arrays of a `LexicalIndex` from the index terms of texts, numbered by their order."""
     known = sorted({term for listed in lists for term in listed})
     number = {term: row for row, term in enumerate(known)}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
                               "indptr": np.zeros(1, np.int32)}
     if known:
-        import bm25s  # noqa: PLC0415  (it takes a twentieth of a second, and readers have no use for it)
+        import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
 
         model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
         model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
@@ -50,7 +50,7 @@ class LexicalIndex:
     """BM25 (Lucene's variant, k1 = 1.5, b = 0.75: the library's and the literature's defaults)."""
 
     def __init__(self, arrays: Arrays, name: str, size: int) -> None:
-        """Read the arrays that `postings` made of as many texts as `size`."""
+        """Read the arrays that `postings` built from `size` texts."""
         self._terms = Words(arrays, f"{name}.terms")
         self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
         self._size = size
@@ -64,11 +64,11 @@ class LexicalIndex:
         return self._size
 
     def knows(self, term: str) -> bool:
-        """Whether any text has an index term."""
+        """Return True if any text has an index term."""
         return self._terms.get(term) is not None
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """BM25 of every text for a query, shape (n,); zeros where nothing is shared."""
+        """Return every text's BM25 score for a query, shape (n,); 0 for texts that share no term with it."""
         found = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
         scores = np.zeros(self._size, np.float32)
         for number in (number for number in found if number is not None):

@@ -1,4 +1,4 @@
-"""Finding the names of known entities in a question, by a trie over words of any script."""
+"""Find the names of known entities in a question, with a trie over words of any script."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from .columns import Lists, Words
 
 
 class Named(NamedTuple):
-    """A name in a question: its folded words, the ids of the entities so called, and its position."""
+    """A name in a question: its folded words, the ids of the entities with that name, and its position."""
 
     name: str
     entities: tuple[str, ...]
@@ -21,7 +21,7 @@ class Named(NamedTuple):
 
 
 def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a `NameTrie` from (a name's folded words, entity's row) pairs; a name may be several entities'."""
+    """Build the arrays of a `NameTrie` from (name's folded words, entity's row) pairs; entities may share names."""
     entities: dict[str, set[int]] = {}
     for folded, row in names:
         for end in range(1, len(folded)):
@@ -36,23 +36,23 @@ class NameTrie:
     """Names and aliases as paths of folded words; lookup is linear in the question's length."""
 
     def __init__(self, arrays: Arrays, name: str, id_of: Callable[[int], str]) -> None:
-        """Read the arrays that `trie` made; `id_of` gives the id of an entity's row."""
+        """Read the arrays of `trie`; `id_of` returns the id of an entity's row."""
         self._paths, self._entities = Words(arrays, f"{name}.paths"), Lists(arrays, f"{name}.entities")
         self._id_of = id_of
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, str]]) -> "NameTrie":
-        """The trie of (name, entity id) pairs."""
+        """Build the trie of (name, entity id) pairs."""
         pairs = list(names)
         ids = sorted({entity for _, entity in pairs})
         row = {entity: number for number, entity in enumerate(ids)}
         return cls(trie("names", ((words(name), row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
 
     def find(self, question: str) -> list[Named]:
-        """The longest names at each position of a question, without overlaps, from left to right.
+        """Find the longest known names in a question, without overlaps, from left to right.
 
         Returns:
-            The names; their entities are sorted.
+            The names, each with its entities sorted by id.
         """
         spans = word_places(question)
         folded = [word for word, _, _ in spans]

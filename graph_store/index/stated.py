@@ -1,4 +1,4 @@
-"""What becomes of entities and facts that documents state, where names are one or a person corrected a fact."""
+"""Map entities and facts as documents state them to those of the graph, after merges and corrections."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,34 +14,34 @@ from .columns import Ids
 
 
 class Stated:
-    """What `stated` noted."""
+    """Reads the arrays of `stated`."""
 
     def __init__(self, arrays: Arrays) -> None:
-        """Read the arrays that `stated` made."""
+        """Read the arrays of `stated`."""
         self._moved, self._entities = Ids(arrays, "moved"), arrays["moved.entities"]
         self._corrected, self._triples = Ids(arrays, "corrected"), arrays["corrected.triples"]
 
     def entity(self, entity: str) -> int | None:
-        """The row of the entity that one is part of; None: it is its own."""
+        """Return the row of the entity that another is merged into, or None if it is not merged."""
         place = self._moved.get(entity)
         return None if place is None else int(self._entities[place])
 
     def is_joined(self, row: int) -> bool:
-        """Whether others are part of the entity of a row."""
+        """Return True if others are merged into a row's entity."""
         return bool((self._entities == row).any())
 
     def fact(self, fact: EdgeKey) -> int | None:
-        """The row of the triple that holds where a person corrected a fact, -1 for none; None: nobody did."""
+        """Return the row of the triple that replaces a fact, -1 if a person rejected it, or None if it is unchanged."""
         place = self._corrected.get(triple_id(*fact))
         return None if place is None else int(self._triples[place])
 
 
 def stated(moved: Mapping[str, int], corrected: Mapping[EdgeKey, int]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Stated`.
+    """Build the arrays of `Stated`.
 
     Args:
-        moved: the row of the entity that another one is part of, by the other's id.
-        corrected: the row of the triple that holds instead of a fact, -1 for none.
+        moved: by the id of a merged entity, the row of the entity that it is merged into.
+        corrected: by corrected fact, the row of the triple that replaces it, -1 for none.
     """
     facts = {triple_id(*fact): row for fact, row in corrected.items()}
     return {**columns.ids("moved", sorted(moved)),

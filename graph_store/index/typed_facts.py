@@ -1,4 +1,4 @@
-"""Dates and numbers that the graph knows of a chunk's entities, in their normal form."""
+"""Collect the dates and numbers that the graph has for a chunk's entities, in normal form."""
 
 from ...schemas.graph_schema import AttributeType, GraphSchema
 from ...schemas.retrieval import TypedFact
@@ -7,15 +7,15 @@ from ..graph.knowledge_graph import KnowledgeGraph
 
 
 def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
-    """The attributes with a date or a number, by the chunks that state them.
+    """Return the attributes with a date or a number, by the id of the chunk that states them.
 
     Args:
         graph: the graph.
-        schema: gives an attribute's kind, unit and the words it is asked for by; an attribute that it
-            does not know is of the kind that its value has.
+        schema: has an attribute's kind, unit and the words that questions use for it; the kind of an
+            attribute that it lacks is inferred from each value.
 
     Returns:
-        For each such chunk its facts, by entity, attribute and value.
+        Each such chunk's facts, by entity, attribute and value.
     """
     known = {attribute.name: attribute for attribute in schema.attribute_types}
     facts: dict[str, list[TypedFact]] = {}

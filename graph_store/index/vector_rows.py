@@ -1,7 +1,7 @@
-"""Vectors in files that only grow at their end, beside them their codes of a byte for each dimension.
+"""Store vectors in append-only files, and in files beside them their codes of one byte per dimension.
 
-Where the row of an id is stands in the index beside them, with the checksum of each stretch that was added. Once most
-rows of a file belong to nothing any more, the others move to a new one.
+The index next to them has each id's row and a checksum of each appended stretch. Once most rows of a file are unused,
+the others move to a new file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,29 +22,29 @@ Rows = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class StoredVectors:
-    """The vectors of one kind, by place: themselves, shape (places, d), and coded."""
+    """The vectors of one kind by place, shape (places, d), and their codes."""
 
     vectors: Vectors
     codes: NDArray[np.int8]
     """Shape (places, d)."""
     steps: NDArray[np.float32]
-    """How long a step of each code is."""
+    """The length of each code's step."""
     farthest: float
-    """How far a vector is from its code at most."""
+    """The largest distance between a vector and its code."""
 
     def __len__(self) -> int:
         return len(self.vectors)
 
 
 class VectorFile:
-    """The rows of one kind: those of the files, mapped, and those that were added since."""
+    """The vectors of one kind: the rows mapped from files, and rows added since."""
 
     def __init__(self, folder: Path, kind: Kind, dimension: int, about: Mapping[str, Any] | None = None) -> None:
-        """Open what `about` says is there, or begin new files.
+        """Open the files that `about` describes, or begin new ones.
 
         Raises:
-            FileNotFoundError: a file is not there.
-            IndexDamagedError: one is not as it was written.
+            FileNotFoundError: a file is missing.
+            IndexDamagedError: a file is damaged.
         """
         self._folder, self.kind, self.dimension = folder, kind, dimension
         self._added = np.zeros((0, dimension), np.float32)
@@ -69,14 +69,14 @@ class VectorFile:
 
     @property
     def paths(self) -> tuple[Path, Path]:
-        """The file of vectors, and that of their codes."""
+        """The paths of the vectors and of their codes."""
         return self._vectors.path, self._codes.path
 
     def __len__(self) -> int:
         return len(self.stored) + len(self._added)
 
     def rows(self, places: NDArray[Any]) -> Vectors:
-        """The vectors at some places, shape (places, d)."""
+        """Return the vectors at some places, shape (places, d)."""
         if not len(self._added):
             return np.asarray(self.stored[places], np.float32)
         old = places < len(self.stored)
@@ -85,33 +85,33 @@ class VectorFile:
         return found
 
     def all(self) -> StoredVectors:
-        """What stands at all places."""
+        """Return the vectors at all places, with their codes."""
         vectors, codes, far = self.stored, self._codes.stored, self._farthest
         if len(self._added):
             added = coded(self._added)
             vectors, codes = np.concatenate([vectors, self._added]), np.concatenate([codes, added])
             far = max(far, farthest(self._added, added))
-        # A copy of the steps: they would else be read from between the codes for every question.
+        # Copy the steps, because reading them from between the codes is slow for every question.
         return StoredVectors(vectors, codes["code"], np.ascontiguousarray(codes["step"]), far)
 
     def is_coded(self) -> bool:
-        """Whether the codes that are stored are those of the vectors."""
+        """Return True if the stored codes are those of the stored vectors."""
         return np.array_equal(self._codes.stored, coded(self.stored))
 
     def add(self, vectors: Vectors) -> None:
-        """Take further rows, which are not written yet."""
+        """Append rows, which `write` saves."""
         self._added = np.concatenate([self._added, vectors])
 
     def keep(self, places: NDArray[Any]) -> None:
-        """Begin new files with the rows of some places alone."""
+        """Begin new files with only the rows at some places."""
         self._added = self.rows(places)
         self._begin()
 
     def write(self) -> dict[str, Any]:
-        """Write what was added behind what is noted, and return what is to be noted now.
+        """Append the added rows to the files, and return the description to store in the index.
 
         Raises:
-            OSError: the disk is full or not writable; what is noted is unchanged.
+            OSError: the disk is full or not writable; the rows described so far are unchanged.
         """
         codes = coded(self._added)
         row = self._vectors.stored.dtype
@@ -123,15 +123,17 @@ class VectorRows:
     """The vectors of all kinds that retrieval compares."""
 
     def __init__(self, files: Mapping[Kind, VectorFile], known: Mapping[Kind, Mapping[str, int]]) -> None:
-        """Go on with some files; `known`: the place of each id that is in them."""
+        """Continue with some files; `known` has the place of each id in them."""
         self.files, self._known = files, known
         self.dimension = files["triples"].dimension
 
     def place(self, kind: Kind, ids: Sequence[str], store: VectorStore) -> Rows:
-        """The places of some ids' vectors; those that are not there yet are read from the store.
+        """Return the places of vectors by id, after adding missing ones from the store.
+
+        Files that consist mostly of other ids' rows are replaced by new ones.
 
         Returns:
-            Shape (ids,); -1 where the store has none either.
+            Shape (ids,); -1 for ids that the store lacks too.
         """
         file, known = self.files[kind], dict(self._known[kind])
         kept = [known[key] for key in ids if key in known]
@@ -149,16 +151,16 @@ class VectorRows:
         return np.array([known.get(key, -1) for key in ids], np.int32)
 
     def write(self) -> dict[str, Any]:
-        """Write all files; returns what is to be noted of them."""
+        """Write all files, and return the descriptions to store in the index."""
         return {kind: file.write() for kind, file in self.files.items()}
 
 
 def directions_of_means(vectors: VectorRows, places: Mapping[Kind, Rows], triples: Sequence[NDArray[Any]],
                         entities: Sequence[Sequence[int]]) -> Vectors:
-    """The means of some vectors, at unit length: those of rows of triples or, where there are none, of entities.
+    """Return for each list of rows the mean vector of its triples, or of its entities if it has none, at unit length.
 
     Returns:
-        Shape (lists, d); zeros for the mean of nothing.
+        Shape (lists, d); zeros for a list without vectors.
     """
     directions = np.zeros((len(triples), vectors.dimension), np.float32)
     for row, (of_triples, of_entities) in enumerate(zip(triples, entities, strict=True)):

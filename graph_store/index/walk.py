@@ -1,8 +1,8 @@
-"""The entity-chunk graph as the step of a random walk: each node's neighbours, so laid out that numpy alone can walk.
+"""Lay out the entity-chunk graph for random walks with numpy alone.
 
-Nodes are numbered by how many neighbours they have, most first. So the first neighbours of all nodes stand in one
-array, the second ones of those that have two in another, and so on (the jagged diagonals of Saad 1989): a step is a few
-sums of whole arrays. What the few with many neighbours have beyond that stands behind, node by node.
+Nodes are numbered by their number of neighbours, most first. The first neighbours of all nodes are in one array, the
+second neighbours of the nodes that have two in another, and so on (the jagged diagonals of Saad 1989), so a step is a
+few sums of whole arrays. The further neighbours of the few nodes with many follow node by node.
 """
 
 from typing import Any
@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 from .columns import starts
 
 _IN_CACHE = 10_000
-"""Nodes whose walk fits a processor's cache, in whatever order they are stored."""
+"""The number of nodes up to which a walk fits a processor's cache in any order of nodes."""
 _DIAGONALS = 12
-"""Of a node's neighbours so many stand in arrays with those of others: most nodes have fewer."""
+"""The number of neighbours per node that are stored in diagonals; most nodes have fewer."""
 
 
 def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The step of a walk over undirected edges.
+    """Build the arrays for a step of a walk over undirected edges.
 
     Args:
-        name: what the arrays' names begin with.
+        name: the prefix of the arrays' names.
         nodes: the number of nodes, n.
-        rows: one end of each edge, shape (m,); repeated edges count as often.
+        rows: one end of each edge, shape (m,); repeated edges count repeatedly.
         columns: its other end, shape (m,).
 
     Returns:
-        `node`, shape (n,), the node of each row, and `row`, the row of each node; `edges`, how many ends of edges each
-        row has; `diagonals`, and where each of them begins, `diagonals.starts`; `rest` and `rest.starts`, what rows
-        have beyond the diagonals.
+        `node`, shape (n,), the node of each row, and `row`, the row of each node; `edges`, the number of edge ends of
+        each row; `diagonals`, and where each of them begins, `diagonals.starts`; `rest` and `rest.starts`, the
+        neighbours beyond the diagonals.
     """
     ends = np.concatenate([rows, columns]).astype(np.int32), np.concatenate([columns, rows]).astype(np.int32)
     edges = np.bincount(ends[0], minlength=nodes)
-    node = _near_each_other(nodes, ends) if nodes > _IN_CACHE else np.arange(nodes)
+    node = _order_by_neighbours(nodes, ends) if nodes > _IN_CACHE else np.arange(nodes)
     node = node[np.argsort(-edges[node], kind="stable")]
     row = np.empty(nodes, np.int32)
     row[node] = np.arange(nodes)
@@ -53,9 +53,9 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]
             f"{name}.rest.starts": starts([len(one) for one in rest])}
 
 
-def _near_each_other(nodes: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]]) -> NDArray[np.int32]:
-    """An order in which neighbours are stored next to each other (Cuthill and McKee 1969), as a cache likes it."""
-    # Readers have no use for them, and they take a tenth of a second.
+def _order_by_neighbours(nodes: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Order nodes so that neighbours are close together, for faster memory access (Cuthill and McKee 1969)."""
+    # Slow to import, and not needed by readers.
     from scipy.sparse import coo_array, csgraph  # noqa: PLC0415
 
     adjacency = coo_array((np.ones(len(ends[0]), np.float32), ends), shape=(nodes, nodes)).tocsr()

@@ -1,7 +1,7 @@
-"""Backups: one zip file with the ledger as it was at one moment, and what it must be when it is read back.
+"""Write backups: a zip file with a snapshot of the ledger and a manifest to check it by.
 
-`manifest.json` describes `ledger.sqlite`; there is nothing else in it. Graph and vectors are made from
-the ledger without a call, so they would only make the file larger.
+The file contains `manifest.json`, which describes `ledger.sqlite`, and nothing else. Graph and vectors
+are rebuilt from the ledger without model calls, so they are left out.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from pydantic import Field
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
-from ..errors import LedgerDamagedError, StoreError, named
+from ..errors import LedgerDamagedError, StoreError, display_path
 from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import Database
@@ -31,19 +31,18 @@ LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
 
 Progress = Callable[[int, int], None]
-"""Told how much of how much is done, in a unit of its own."""
+"""Called with the amount done and the total, in any unit."""
 
-# Pages copied between two looks at the progress: 4 MB.
-_PAGES = 1024
+_PAGES = 1024  # copied between two reports of progress: 4 MB
 BLOCK = 1 << 20
 
 
 class BackupError(StoreError):
-    """A backup that cannot be written or read."""
+    """A backup cannot be written or read."""
 
 
 class Manifest(Frozen):
-    """What is in a backup."""
+    """The description of a backup's content."""
 
     format: Literal["banyan-backup-1"]
     name: str = Field(description="what the knowledge base was called")
@@ -58,24 +57,24 @@ class Manifest(Frozen):
 
 
 def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Write a backup, whole or not at all.
+    """Write a backup, completely or not at all.
 
-    Nobody waits for it: it has the ledger as it was when it began, whatever a build commits meanwhile.
+    It contains the ledger as it was at the start. Builds are not blocked, and their later commits are left out.
 
     Args:
         layout: the knowledge base.
         target: the file to write.
         embedder: the embedding model; see `copy_ledger`.
-        progress: told how much of the ledger is copied.
-        force: replace a file that is there.
+        progress: reports how much of the ledger is copied.
+        force: replace an existing file.
 
     Raises:
-        BackupError: the file is there already, or cannot be written there, or could not be restored.
-        LedgerDamagedError: the ledger is; a backup of it would be none.
-        OSError: the disk is full or not writable; what was there is unchanged.
+        BackupError: the file exists already, cannot be written there, or could not be restored.
+        LedgerDamagedError: the ledger is damaged.
+        OSError: the disk is full or not writable; an existing file is unchanged.
     """
     _check_target(layout, target, force=force)
-    # Next to the target, so that what is written can be moved there.
+    # Written in the target's folder, so that it can be moved in one step.
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -92,13 +91,13 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
 
 
 def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
-    """Copy the ledger as it is at this moment, and read the copy as `restore` will.
+    """Copy the current state of the ledger, and read the copy as `restore` does.
 
     Args:
         layout: the knowledge base.
-        folder: an empty one for the copy, and for what reading it makes.
-        embedder: the embedding model; nothing is embedded but the schema's labels.
-        progress: told how much of the ledger is copied.
+        folder: an empty folder for the copy and for the files that reading it creates.
+        embedder: the embedding model; it embeds only the schema's labels.
+        progress: reports how much of the ledger is copied.
 
     Returns:
         The copy, and its description.
@@ -122,17 +121,17 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
         raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
                           "is wrong, and how to put it right") from error
     with closing(sqlite3.connect(copy, isolation_level=None)) as file:
-        # One file: a ledger in WAL mode would keep a second one next to it.
+        # In WAL mode a second file would belong to the ledger.
         file.execute("PRAGMA journal_mode=DELETE")
     return copy, _describe(layout, copy)
 
 
 def packed(copy: Path, manifest: Manifest) -> Iterator[bytes]:
-    """Yield a backup's zip file in blocks, made as they are asked for."""
+    """Yield a backup's zip file in blocks, each built on demand."""
     made = _Blocks()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-        # As long ago as a zip file can say: when it was made, the manifest says.
+        # The entry gets the earliest date a zip file can have, because the manifest has the real one.
         entry = zipfile.ZipInfo(LEDGER)
         entry.compress_type = zipfile.ZIP_DEFLATED
         with copy.open("rb") as ledger, archive.open(entry, "w", force_zip64=True) as target:
@@ -144,7 +143,7 @@ def packed(copy: Path, manifest: Manifest) -> Iterator[bytes]:
 
 
 class _Blocks(io.RawIOBase):
-    """A stream that cannot be rewound; gives what was written to it."""
+    """A write-only stream without seeking that returns what was written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +157,7 @@ class _Blocks(io.RawIOBase):
         return len(self._parts[-1])
 
     def take(self) -> bytes:
-        """Return all that was written since the last time."""
+        """Return everything written since the last call."""
         taken, self._parts = b"".join(self._parts), []
         return taken
 
@@ -180,8 +179,7 @@ def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
     try:
         with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
                 closing(sqlite3.connect(copy, isolation_level=None)) as target:
-            # One read transaction holds the state of this moment: pages committed later are not seen, and
-            # the copy need not begin again for them.
+            # One read transaction sees a single state, so the copy need not restart when a build commits.
             source.execute("BEGIN")
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
@@ -190,9 +188,9 @@ def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        raise LedgerDamagedError(f"the ledger {named(ledger)} is damaged ({error})") from error
+        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({error})") from error
     if problems != ["ok"]:
-        raise LedgerDamagedError(f"the ledger {named(ledger)} is damaged ({problems[0]})")
+        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({problems[0]})")
 
 
 def _describe(layout: Layout, copy: Path) -> Manifest:
@@ -207,6 +205,6 @@ def _describe(layout: Layout, copy: Path) -> Manifest:
 
 
 def checksum(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return a file's SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What a check of a knowledge base finds, and what fixes it."""
+"""Problems that a check of a knowledge base finds, with their fixes."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,16 +12,16 @@ _SHOWN = 20
 
 
 class Problem(Frozen):
-    """Something that is not as it should be, and what fixes it."""
+    """A problem and its fix."""
 
     what: str
     fix: str
 
 
 def some(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """The first problems of a check, and in a last one how many more there are.
+    """Yield the first problems of a check, then one that says how many more there are.
 
-    Otherwise a damage that is everywhere would bury all others.
+    Otherwise one kind of damage could hide all others.
     """
     remaining = iter(problems)
     last: Problem | None = None

@@ -1,7 +1,7 @@
-"""Restoring a backup: unpacked with mistrust into a file of its own, which then replaces the ledger in one step.
+"""Restore a backup: unpack it into a separate file, check it, then replace the ledger in one step.
 
-The knowledge base has the old ledger or the new one, whenever it ends. Its derived files go first: what
-was made from the old ledger must not meet the new one, and is made again from either.
+If the process ends early, the knowledge base has either the old ledger or the new one. Its derived files
+are deleted first, because they do not match the new ledger; they are rebuilt from either ledger.
 """
 
 import hashlib
@@ -30,21 +30,21 @@ from .backup_reading import MESSAGE, UnrestorableError, read_ledger
 
 MAX_MANIFEST = 1 << 16
 MAX_LEDGER = 1 << 38
-"""256 GB: a thousand times the largest knowledge base tried."""
+"""256 GB, far more than any real ledger."""
 MAX_RATIO = 200
-"""Text and JSON in SQLite pages shrink to a fifth or a tenth; only what was made to fill disks shrinks more. Small
-files may: an empty ledger is mostly zeros."""
+"""The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
+ledger is mostly zeros."""
 _SMALL = 1 << 24
 _HEAD = 18
 _PAGE_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 
 
 def read_manifest(file: Path) -> Manifest:
-    """What a backup says is in it, if it has the form of one; nothing is unpacked.
+    """Read and check a backup's manifest without unpacking the ledger.
 
     Raises:
-        BackupError: it is no backup, or one of a later format, or larger than it may be.
-        OSError: it cannot be read.
+        BackupError: the file is missing, is not a backup, is in a later format, or is too large.
+        OSError: the file cannot be read.
     """
     if not file.is_file():
         raise BackupError(f"there is no backup {file}" if not file.exists() else f"{file} is no file")
@@ -86,21 +86,21 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
 
 
 def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Replace a knowledge base's ledger by a backup's; what is derived is left to the next opening.
+    """Replace a knowledge base's ledger by a backup's; the next opening rebuilds the derived files.
 
-    Before that every row was read through the code that will read it, in a folder of its own.
+    First every row is read in a separate folder, with the code that will read it later.
 
     Args:
         file: the backup.
-        layout: the knowledge base; none need be there.
-        embedder: the embedding model; nothing is embedded but the schema's labels.
-        progress: told how many bytes of how many are read.
-        force: replace a knowledge base that is there.
+        layout: the knowledge base, which need not exist.
+        embedder: the embedding model; it embeds only the schema's labels.
+        progress: reports how many bytes are read.
+        force: replace an existing knowledge base.
 
     Raises:
-        BackupError: the file is no sound backup, or there is something where it should go.
+        BackupError: the file is not a sound backup, or the knowledge base exists already.
         WriterBusyError: another process is writing to the knowledge base.
-        OSError: the disk is full or not writable; what was there is unchanged.
+        OSError: the disk is full or not writable; existing data is unchanged.
     """
     manifest = read_manifest(file)
     if file.resolve().is_relative_to(layout.root.resolve()):
@@ -118,7 +118,7 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     if manifest.size > free:
         raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
     with own_folder(layout.root.parent, ".", RESTORING) as home:
-        # A home folder of its own, without a server of vectors.
+        # A separate home folder, which uses no vector server.
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
         _unpack(file, manifest, apart.ledger_file, progress)
@@ -168,7 +168,7 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
 
 
 def _begin_anew(unpacked: Path, layout: Layout) -> None:
-    """Begin an epoch in the new ledger, so that whatever was derived of another one is made again."""
+    """Begin an epoch in the new ledger, which makes everything derived from another ledger outdated."""
     identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
         if layout.exists():
@@ -176,10 +176,10 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
                 identity = old.get_meta(IDENTITY)
     with closing(Database(unpacked)) as new:
         begin_epoch(new)
-        if identity:  # what it had on a server is recognised as its own
+        if identity:  # it may reuse the old ledger's collections on a vector server
             new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")
-        # Written over the old ledger page by page, it needs pages of its size.
+        # The new ledger is copied over the old one page by page, so it needs the same page size.
         file = layout.ledger_file
         size = int.from_bytes(_head(file)[16:18], "big") if file.is_file() else 0
         if size in _PAGE_SIZES:
@@ -188,30 +188,30 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
-    """Make the unpacked ledger the knowledge base's, at once."""
+    """Replace the ledger by the unpacked one, in one step."""
     if ledger.is_file() and _head(ledger) == _head(unpacked):
         try:
             _copy_into(unpacked, ledger)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            pass  # too damaged to be written to; nobody can be reading it either
+            pass  # too damaged to be written to, or to be read by others
         else:
             return
-    # The log of the old ledger would be taken for the new one's.
+    # SQLite would apply the old ledger's log to the new one.
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"):
         ledger.with_name(name).unlink(missing_ok=True)
     unpacked.replace(ledger)
 
 
 def _head(ledger: Path) -> bytes:
-    """What a file begins with that SQLite can write pages to: its signature and the size of a page."""
+    """Return the first bytes of a ledger file: SQLite's signature and the page size."""
     with ledger.open("rb") as file:
         return file.read(_HEAD)
 
 
 def _copy_into(unpacked: Path, ledger: Path) -> None:
-    """Write the new ledger over the old one in one transaction of SQLite's; readers have the old one until it ends."""
+    """Copy the new ledger over the old one in one SQLite transaction; readers see the old one until it commits."""
     with closing(sqlite3.connect(unpacked)) as source, \
             closing(sqlite3.connect(ledger, timeout=30, isolation_level=None)) as target:
         target.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,4 @@
-"""What a knowledge base holds, in numbers."""
+"""Report the status of a knowledge base in numbers."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from ..ledger.accounts import Spent, StepTokens, total
 from ..vectors.ledger_embedder import recorded_model
 
 DEAREST = 10
-"""Documents shown with what they cost."""
+"""The number of documents shown with their cost."""
 
 
 class Status(Frozen):
@@ -21,7 +21,7 @@ class Status(Frozen):
     chunks_waiting: int
     chunks_failed: int
     failures: tuple[tuple[str, int, str], ...]
-    """(document, chunk's position, reason) of the failed chunks."""
+    """(document, chunk's position, reason) for each failed chunk."""
     entities: int
     triples: int
     attributes: int
@@ -31,24 +31,24 @@ class Status(Frozen):
     candidates_waiting: int
     rejected: dict[str, int]
     facts_not_admitted: dict[str, int]
-    """Facts and values among them, by reason; accepting what waits for the schema admits those that it keeps out."""
+    """Rejected facts and values by reason; those outside the schema are admitted once it has their elements."""
     repaired: dict[str, int]
-    """Items admitted after a repair, by its kind."""
+    """Items admitted after a repair, by kind of repair."""
     tokens: tuple[StepTokens, ...]
     spent: Spent
-    """All that was ever paid, for deleted documents too."""
+    """Everything ever spent, including on deleted documents."""
     spent_by_step: tuple[Spent, ...]
     spent_by_build: tuple[Spent, ...]
-    """In the order in which they began; without a name: what no build paid, such as questions."""
+    """In the order in which the builds began; an entry without a name is spending outside builds, such as questions."""
     dearest_documents: tuple[Spent, ...]
-    """Dearest first."""
+    """Most expensive first."""
     embedding_model: str
     vectors_trusted: dict[str, float]
-    """For each script the share of known items that the vectors find (see `reliability`)."""
+    """For each script, the share of known items that the vectors find (see `reliability`)."""
 
 
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
-    """The numbers of a knowledge base as it is now."""
+    """Return the current status of a knowledge base."""
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents = knowledge_base, knowledge_base.documents
@@ -68,7 +68,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
 
 
 def _dearest(documents: Sequence[Spent]) -> list[Spent]:
-    """Those that cost most, by price where all prices are known, else by tokens."""
+    """Return the most expensive documents, by price if all prices are known, else by tokens."""
     named = [spent for spent in documents if spent.name]
     priced = all(spent.cost is not None for spent in named)
     return sorted(named, key=lambda spent: (-(spent.cost or 0.0) if priced else 0.0,

@@ -1,4 +1,4 @@
-"""Checking a knowledge base against its invariants."""
+"""Check a knowledge base against its invariants."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the schema's history", schema.history, RESTORE),
     ("the schema's growth", schema.growth, RESTORE),
     ("the extractions of chunks", facts.contributions, RESTORE),
-    ("what waits for the schema", facts.bounded, REINDEX),
+    ("what waits for the schema", facts.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the aliases", derived.alias_grounds, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
@@ -43,15 +43,15 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
 
 
 _DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
-"""Checks that compute again what opening or the next build makes of the ledger."""
+"""Checks of data that opening the knowledge base or the next build rebuilds from the ledger."""
 
 _MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
 
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
-    """Find the derived files that opening the knowledge base and verifying it make again, because they are damaged.
+    """Find damaged derived files before opening and verifying the knowledge base rebuilds them.
 
-    To be asked for before it is opened: afterwards they are whole, or no longer in use.
+    Call this before the knowledge base is opened: afterwards the files are rebuilt or no longer used.
     """
     with closing(Database(layout.ledger, create=False)) as database:
         fingerprint = (database.get_meta("embedding") or "").partition("\n")[2]
@@ -65,28 +65,28 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     """Check an open knowledge base against every invariant.
 
     Returns:
-        What is wrong: with the ledger's file, tables and rows; facts whose span does not quote its source,
-        that do not fit the schema in force or are not what it admits of the extractions; a schema that its
-        history does not lead to; a graph, vectors or tree that are not what the ledger gives. Empty when
-        all is well.
+        The problems: damage to the ledger's file, tables and rows; facts whose span does not quote the
+        source, that do not fit the schema in force or that it does not admit from the extractions; a
+        schema that differs from its history; a graph, vectors or tree that differ from the ledger. Empty
+        if there are none.
     """
     problems: list[Problem] = []
     for name, check, fix in _CHECKS:
         try:
             problems += some(check(knowledge_base))
         except DatabaseError:
-            raise  # of the server: nothing can be said of what it holds
+            raise  # the server does not answer, so its data cannot be checked
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
-            # Rows that were damaged may be anything, and the other checks go on.
+            # Damaged rows may raise any of these, and the other checks must still run.
             problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
     return problems
 
 
 def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """What is wrong with the rows of a ledger, whatever is derived from it; empty when all can be read and is sound.
+    """Find problems in the rows of a ledger, without its derived data; empty if every row is sound.
 
     Raises:
-        Exception: a row that cannot be read, by whichever code reads it.
+        Exception: a row cannot be read; of any class that the code reading it raises.
     """
     kb = knowledge_base
     status_of(kb)

@@ -1,4 +1,4 @@
-"""Checks of what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
+"""Check what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -16,18 +16,18 @@ from ..ledger.communities import Community
 from ..vectors.store import KINDS, Kind
 from .problems import REINDEX, Problem
 
-# Ids are hashes, so the first ones are a random sample. Of vectors of which a tenth is wrong, 32 miss all once in 30
-# times; what damages a file or mixes up a model concerns more than that.
+# Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
+# once in 30 times; a damaged file or another model affects more than a tenth.
 _EMBEDDED_AGAIN = 32
 _SEARCHED = 64
-# float32 sums over some hundred dimensions are exact to 1e-5; batches of another size change the sixth digit.
+# float32 sums over hundreds of dimensions are exact to 1e-5, and other batch sizes change the sixth digit.
 _LENGTH_ERROR = 1e-3
 _LEAST_COSINE = 0.99
 _LEVELS_NAMED = 10
 
 
 def damaged_graph(path: Path) -> Iterator[str]:
-    """What is wrong with the graph's file; one that is missing was not written yet, or is made again."""
+    """Yield a line if the graph's file is damaged; a missing file is rebuilt and is no damage."""
     try:
         graph_file.load(path)
     except FileNotFoundError:
@@ -37,7 +37,7 @@ def damaged_graph(path: Path) -> Iterator[str]:
 
 
 def graph(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The graph's file, where it is of this state, is what a fresh pass over the ledger makes."""
+    """Check that the graph in use equals one built afresh from the ledger."""
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     if nx.node_link_data(kb.tree_graph(), edges="edges") != nx.node_link_data(kb.fresh_tree_graph(), edges="edges"):
@@ -45,7 +45,7 @@ def graph(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def index(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The index that retrieval reads is what the graph, the vectors and the communities give."""
+    """Check that the retrieval index matches the graph, the vectors and the communities."""
     written = kb.written_index()
     if written is None:
         return
@@ -55,24 +55,24 @@ def index(kb: KnowledgeBase) -> Iterator[Problem]:
     for kind, stored in written.vectors.items():
         ids, texts = columns.Ids(written.arrays, kind), _texts(kb, kind)
         vectors = stored.vectors[written.arrays[f"{kind}.places"][:_EMBEDDED_AGAIN]]
-        if other := _embedded_otherwise(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
+        if other := _count_mismatches(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
             yield Problem(what=f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} "
                                "that were looked at are not those of their texts", fix=REINDEX)
 
 
-def _embedded_otherwise(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
-    """How many of some vectors are not those of their texts."""
+def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
+    """Return how many vectors differ from the embeddings of their texts."""
     return int((np.sum(kb.embedder.encode(texts) * vectors, axis=1) < _LEAST_COSINE).sum()) if texts else 0
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The aliases are those that the ledger's facts, decisions and verdicts give, as far as they claim to be."""
+    """Check that the aliases, if up to date, are those that the ledger's facts, decisions and verdicts give."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
         yield Problem(what="the names that count as one entity's are not those that the ledger gives", fix=REINDEX)
 
 
 def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
-    """What is to have a vector, and the text that it is made from, by id."""
+    """Return the text of everything that needs a vector, by id."""
     edges = kb.graph.edges() if kind in ("triples", "relations") else []
     if kind == "entities":
         return {entity: kb.graph.entity_text(entity) for entity in kb.graph.entity_ids()}
@@ -84,48 +84,48 @@ def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
 
 
 def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Everything has its vector, of the right size and length and findable, and nothing else has one."""
+    """Check that exactly the expected ids have a vector, of the right dimension and length, and findable."""
     for kind in KINDS:
         texts, there = _texts(kb, kind), kb.vectors.ids(kind)
         missing = texts.keys() - there
-        # A relation's vector outlives its last triple until the next reindex; it does no harm.
+        # A relation's vector stays after its last triple is gone, until the next reindex, which is harmless.
         extra = set() if kind == "relations" else there - texts.keys()
         if missing or extra:
             yield Problem(what=f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over",
                           fix=REINDEX)
-        for what in _unsound(kb, kind, sorted(texts.keys() & there), texts):
+        for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & there), texts):
             yield Problem(what=f"the vectors of the {kind}: {what}", fix=REINDEX)
 
 
-def _unsound(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
+def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
     if not ids:
         return
     stored = kb.vectors.get(kind, ids)
     if stored.shape[1] != kb.embedder.dimension:
         yield f"they have {stored.shape[1]} dimensions, and the embedding model makes {kb.embedder.dimension}"
         return
-    # Compared so that what is no number at all counts as wrong, too.
+    # The negated comparison counts NaN as wrong too.
     with np.errstate(over="ignore", invalid="ignore"):
         wrong = ~(np.abs(np.linalg.norm(stored, axis=1) - 1) < _LENGTH_ERROR)
     if wrong.any():
         yield f"{int(wrong.sum())} are damaged: their length is not 1"
         return
     looked_at = ids[:_EMBEDDED_AGAIN]
-    if other := _embedded_otherwise(kb, [texts[key] for key in looked_at], stored[:len(looked_at)]):
+    if other := _count_mismatches(kb, [texts[key] for key in looked_at], stored[:len(looked_at)]):
         yield f"{other} of {len(looked_at)} looked at are not those of their texts"
     near = kb.vectors.nearest(kind, stored[:_SEARCHED], 1)
     lost = sum(not hits or hits[0][1] < _LEAST_COSINE for hits in near)
-    # The index is approximate, and may miss a few.
+    # The index is approximate and may miss a few.
     if lost > len(near) // 2:
         yield f"{lost} of {len(near)} looked for were not found by their own vector"
 
 
 def communities(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Each level of the tree partitions the entities, within the level above; so does each view; all are described."""
+    """Check that every tree level and every view partitions the entities, levels are nested and all are described."""
     if kb.tree.is_described() and (lost := len(kb.communities.undescribed())):
         yield Problem(what=f"{lost} communities have lost their description", fix=REINDEX)
     if kb.tree.is_behind():
-        return  # no community claims to describe the graph as it is now
+        return  # the communities describe an earlier state of the graph
     for what in chain(_tree(kb), _views(kb)):
         yield Problem(what=what, fix=REINDEX)
 
@@ -143,10 +143,10 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
         above = {community.id: community for community in communities if community.level == level + 1}
         yield from (f"the community {community.id} {wrong}" for community in own
-                    if (wrong := _misplaced(community, above)))
+                    if (wrong := _describe_misplacement(community, above)))
 
 
-def _misplaced(community: Community, above: dict[str, Community]) -> str:
+def _describe_misplacement(community: Community, above: dict[str, Community]) -> str:
     if not set(community.keywords) <= set(community.members):
         return "has keywords that are none of its members"
     if bool(community.parent) != bool(above):
@@ -165,9 +165,9 @@ def _views(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def alias_grounds(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Aliases lead to an entity that is none, rest on words of the source, and are as persons decided."""
+    """Check that aliases lead to canonical entities, quote the source and follow people's decisions."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
-        return  # they were found for another state; the next build replaces them
+        return  # they belong to another state, and the next build replaces them
     rows, known = kb.entities.aliases(), kb.graph.mentions.network
     for entity, row in rows.items():
         if entity not in known or row.canonical not in known or row.canonical in rows:

@@ -1,4 +1,4 @@
-"""Checks of the facts: they quote their source, fit the schema, and are what it admits of the extractions."""
+"""Check that facts quote their source, fit the schema, and are what it admits from the extractions."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _AT_ONCE = 256
 
 
 def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Every stored fact quotes its source, lies between entities of its chunk, and fits the schema in force."""
+    """Check that each stored fact quotes its source, connects entities of its chunk and fits the schema in force."""
     schema = kb.schemas.current() if kb.schemas.version() else None
     for chunk in kb.documents.chunks():
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
@@ -27,12 +27,12 @@ def contributions(kb: KnowledgeBase) -> Iterator[Problem]:
         except LedgerDamagedError as error:
             yield Problem(what=f"{where}: {error}", fix=RESTORE)
             continue
-        yield from (Problem(what=f"{where}: {line}", fix=RESTORE) for line in _ungrounded(contribution, chunk))
+        yield from (Problem(what=f"{where}: {line}", fix=RESTORE) for line in _find_ungrounded(contribution, chunk))
         yield from (Problem(what=f"{where}: {line} does not fit the schema", fix=REINDEX)
-                    for line in _unfit(contribution, schema))
+                    for line in _find_misfits(contribution, schema))
 
 
-def _ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
+def _find_ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
     spans: list[Span] = [*(item.span for item in contribution.mentions), *(item.span for item in contribution.facts),
                          *(item.span for item in contribution.attributes)]
     for span in spans:
@@ -44,7 +44,7 @@ def _ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
         yield f"a fact is about {name!r} ({kind}), which the chunk does not mention"
 
 
-def _unfit(contribution: Contribution, schema: GraphSchema | None) -> Iterator[str]:
+def _find_misfits(contribution: Contribution, schema: GraphSchema | None) -> Iterator[str]:
     for fact in contribution.facts:
         if schema is None or not schema.fits(fact.head_type, fact.relation, fact.tail_type):
             yield f"({fact.head}; {fact.relation}; {fact.tail})"
@@ -56,13 +56,13 @@ def _unfit(contribution: Contribution, schema: GraphSchema | None) -> Iterator[s
             yield f"{mention.name!r} of the type {mention.type!r}"
 
 
-def bounded(kb: KnowledgeBase) -> Iterator[Problem]:
-    """What each chunk contributes, and what of it waits, is what the schema admits of its extraction."""
+def bounding(kb: KnowledgeBase) -> Iterator[Problem]:
+    """Check that each chunk's facts, rejections, repairs and asks are what the schema makes of its extraction."""
     if not kb.schemas.version():
         return
     done = kb.documents.done()
     for start in range(0, len(done), _AT_ONCE):
-        for chunk, current, base in kb.schema_control.bounded_again(done[start:start + _AT_ONCE]):
+        for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
             where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
             for what in _differences(kb, chunk, current, base):
                 yield Problem(what=f"{where}: {what} are not what the schema admits of the extraction", fix=REINDEX)

@@ -1,4 +1,4 @@
-"""Checks of the ledger itself: its file, tables, documents, stages and accounts."""
+"""Check the ledger itself: its file, tables, documents, stages and accounts."""
 
 import json
 from collections import Counter
@@ -13,23 +13,23 @@ from ..vectors.reliability import Reliability
 from .problems import REINDEX, RESTORE, Problem
 
 Column = tuple[str, str, str, int, int]
-"""Table, column, type, whether it may not be null though no key, place in the primary key."""
+"""Table, column, type, whether it is NOT NULL outside the primary key, place in the primary key."""
 
 
 def file(kb: KnowledgeBase) -> Iterator[Problem]:
-    """SQLite's own checks of pages, indexes and foreign keys; in PostgreSQL, the columns of the tables."""
+    """Run SQLite's checks of pages, indexes and foreign keys; in PostgreSQL, compare the tables' columns."""
     for line in kb.database.problems():
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
 def tables(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The tables and indexes are those of the format, and there is no view or trigger that could act by itself."""
+    """Check that tables and indexes are those of the format, and that no view or trigger was added."""
     for line in foreign_objects(kb.database) if kb.layout.database is None else ():
         yield Problem(what=f"the ledger: {line}", fix=RESTORE)
 
 
 def foreign_objects(database: Database) -> list[str]:
-    """How a ledger's tables, indexes, views and triggers differ from those of a new one; empty when they do not."""
+    """Return the differences of a ledger's columns, tables, indexes, views and triggers from a new one's."""
     with closing(Database(Path(":memory:"))) as fresh:
         expected, actual = _shape(fresh), _shape(database)
         parts, others = _parts(fresh), _parts(database)
@@ -52,7 +52,7 @@ def _parts(database: Database) -> set[tuple[str, str]]:
 
 
 def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Each chunk is the part of its document that its id was made from, and they are numbered without gaps."""
+    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
     for chunk in kb.documents.chunks():
@@ -67,7 +67,7 @@ def chunks(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def waiting(kb: KnowledgeBase) -> Iterator[Problem]:
-    """New content that waits has the chunks that it was cut into, and no other chunk waits."""
+    """Check that each revision has the chunks it was split into, and that no other chunk waits."""
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
         occurrences: Counter[tuple[str, str]] = Counter()
@@ -103,7 +103,7 @@ _STAGES = (
 
 
 def stages(kb: KnowledgeBase) -> Iterator[Problem]:
-    """What the ledger has of each chunk is what its stage in the build says."""
+    """Check that each chunk's rows match its stage in the build."""
     for what, condition, fix in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield Problem(what=f"document {row[0]!r}, chunk {row[1]} {what}", fix=fix)
@@ -115,7 +115,7 @@ def stages(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def positions(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Nothing derived is ahead of the ledger, and its other settings can be read."""
+    """Check that no derived data is ahead of the ledger, and that its other settings are valid."""
     position = kb.extractions.position()
     tree = int(kb.database.get_meta("tree_position") or 0)
     if tree > position:
@@ -132,11 +132,11 @@ def positions(kb: KnowledgeBase) -> Iterator[Problem]:
 
 
 def accounts(kb: KnowledgeBase) -> Iterator[Problem]:
-    """Every response that is kept stands in the accounts, and every step that was answered in words has kept one.
+    """Check that the accounts cover every stored response, and that each step with completions has one.
 
-    An account may exceed its responses: two equal calls at once are both paid, and one is kept.
+    An account may exceed its responses: two equal calls at the same time are both paid, and one response is stored.
     """
-    kb.calls.steps()  # as reports read them: what is no whole number is an error
+    kb.calls.steps()  # reads the accounts as reports do, which raises if a number is not an integer
     for row in kb.database.rows(
             "SELECT step, count(*) FROM calls WHERE CAST(prompt_tokens AS INTEGER) <> prompt_tokens OR "
             "CAST(completion_tokens AS INTEGER) <> completion_tokens OR prompt_tokens < 0 OR completion_tokens < 0 "

@@ -1,4 +1,4 @@
-"""Checks of the schema: that its history leads to it, and that what grew is still asked for."""
+"""Check the schema: its history leads to it, and documents still ask for grown elements."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from ...schemas.diff import diff
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ..errors import StoreError
-from ..evolution.editing import KIND_NAMES, DecisionError, find_element, ordered
+from ..evolution.editing import KIND_NAMES, DecisionError, find_element, sort_elements
 from ..evolution.growth import replay
 from ..knowledge_base import KnowledgeBase
 from ..ledger.schema_history import SchemaVersion
@@ -15,7 +15,7 @@ from .problems import BUILD, RESTORE, Problem
 
 
 def history(kb: KnowledgeBase) -> Iterator[Problem]:
-    """The decisions of each version lead from the one before to it, from the seed on."""
+    """Check that each version of the schema follows from the previous one and its decisions, from the seed on."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count():
         yield Problem(what="there are chunks and no schema", fix=RESTORE)
@@ -27,30 +27,30 @@ def history(kb: KnowledgeBase) -> Iterator[Problem]:
             same = kb.schemas.based(1) == version.graph_schema
             wrong = "" if same else "is no seed"
         else:
-            wrong = _grown(kb, version) if version.who == "auto" else _decided(kb, version)
+            wrong = _check_grown(kb, version) if version.who == "auto" else _check_decided(kb, version)
         if wrong:
             yield Problem(what=f"version {number} of the schema ({version.who}) {wrong}", fix=RESTORE)
 
 
-def _decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
-    """What is wrong with a version that a person's decisions made."""
+def _check_decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
+    """Return what is wrong with a version made by a person's decisions, or ""."""
     seed, before = kb.schemas.seed(), version.version - 1
     try:
         outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
     except DecisionError as error:
         return f"has a decision that cannot be carried out again: {error}"
-    result = (ordered(outcome.base, seed), ordered(outcome.schema, seed))
+    result = (sort_elements(outcome.base, seed), sort_elements(outcome.schema, seed))
     if result == (kb.schemas.based(version.version), version.graph_schema):
         return ""
     return "is not what its decisions make of the version before"
 
 
-def _grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
-    """What is wrong with a version that grew by itself: what came and went must be what was decided on."""
+def _check_grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
+    """Return what is wrong with a version that grew automatically, or "": its changes must match its decisions."""
     before, after = kb.schemas.numbered(version.version - 1), version.graph_schema
-    accepted = {_named(after, d.decision.kind, d.decision.name) for d in version.decisions
+    accepted = {_key_of(after, d.decision.kind, d.decision.name) for d in version.decisions
                 if d.decision.verdict == "accept"}
-    rejected = {_named(before, d.decision.kind, d.decision.name) for d in version.decisions
+    rejected = {_key_of(before, d.decision.kind, d.decision.name) for d in version.decisions
                 if d.decision.verdict == "reject"}
     changes = diff(before, after)
     if {(c.kind, c.name) for c in changes if c.change == "added"} != accepted:
@@ -60,22 +60,22 @@ def _grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
     return ""
 
 
-def _named(schema: GraphSchema, kind: ElementKind, name: str) -> tuple[ElementKind, str]:
+def _key_of(schema: GraphSchema, kind: ElementKind, name: str) -> tuple[ElementKind, str]:
     element = find_element(schema, kind, name)
     return (kind, element.name if element else f"no {name}")
 
 
 def growth(kb: KnowledgeBase) -> Iterator[Problem]:
-    """What grew by itself is asked for by some document, and the schema has nothing that a person declined."""
+    """Check that documents ask for every grown element, and that the schema has no declined one."""
     try:
         base, current = kb.schemas.base(), kb.schemas.current()
     except StoreError:
-        return  # there is no schema yet, which `history` judges
+        return  # there is no schema yet, which `history` reports
     for kind, label in sorted(kb.schemas.declined()):
         if find_element(current, kind, label) is not None:
             yield Problem(what=f"the schema has the {KIND_NAMES[kind]} {label!r}, which was declined", fix=BUILD)
     if kb.schema_control.policy != "auto":
-        return  # what grew earlier stays, whatever becomes of its documents
+        return  # without automatic growth, elements stay when their documents are deleted
     asked = set(kb.schema_control.asks.labels())
     for kind in KIND_NAMES:
         own = {element.name for element in base.elements(kind)}

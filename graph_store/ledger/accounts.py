@@ -1,4 +1,4 @@
-"""The ledger's LLM calls: responses kept so that none is paid twice, and what was paid for what."""
+"""Store the ledger's LLM calls: responses, so that none is paid twice, and accounts of what was paid."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,57 +12,57 @@ from .database import Database
 from .tables import CALLS, TOKENS, insertion
 
 By = Literal["step", "document", "build"]
-"""What accounts are added up by."""
+"""What accounts are grouped by."""
 
 _AMOUNTS = ("calls", "prompt", "completion", "cached", "wasted_calls", "wasted")
 _SUMS = ", ".join(f"sum({amount}) AS {amount}" for amount in _AMOUNTS)
 _ADDITION = (f"{insertion(TOKENS)} ON CONFLICT (build, document, step, model) DO UPDATE SET "
              + ", ".join(f"{amount} = tokens.{amount} + excluded.{amount}" for amount in _AMOUNTS))
 _BUILD = "(CAST(:build AS TEXT) IS NULL OR build = :build)"
-"""Of one build, or of all where none is given."""
+"""Selects the accounts of one build, or all of them without one."""
 
 
 class Tokens(Frozen):
-    """What was paid: calls, and tokens."""
+    """Numbers of paid calls and tokens."""
 
     calls: int = 0
     prompt: int = 0
-    """Cached ones among them."""
+    """Includes cached tokens."""
     completion: int = 0
     cached: int = 0
-    """Prompt tokens that the endpoint says it had in its cache."""
+    """Prompt tokens that the endpoint reports as cached."""
     wasted_calls: int = 0
     """Calls whose answer could not be used."""
     wasted: int = 0
-    """Prompt and completion tokens of those."""
+    """Prompt and completion tokens of those calls."""
 
     def plus(self, other: "Tokens") -> "Tokens":
-        """The sum, field by field."""
+        """Return the sum, field by field."""
         return Tokens(**{field: getattr(self, field) + getattr(other, field) for field in Tokens.model_fields})
 
 
 class StepTokens(Tokens):
-    """What one step has cost so far."""
+    """The calls and tokens of one step so far."""
 
     step: str
 
 
 class Spent(Tokens):
-    """What was paid for something, in tokens and money."""
+    """The cost of a step, document or build, in tokens and money."""
 
     name: str
-    """The step, document or build; empty: what belongs to none."""
-    cost: float | None = Field(description="in the price file's currency; None: not all its models' prices are known")
+    """The step, document or build; "" for calls that belong to none."""
+    cost: float | None = Field(description="in the price file's currency; None if the price of a model is unknown")
 
 
 class Calls:
-    """Responses by key, and accounts by build, document, step and model. Only calls that were paid are counted.
+    """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts outlive the documents that they are for: what was paid stays paid.
+    Accounts stay when their documents are deleted.
 
     Args:
-        database: the ledger's.
-        budget: taken where the calling thread's `charged` names none; none: unlimited.
+        database: the ledger's database.
+        budget: used if the calling thread's `charged` names none; None means unlimited.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -71,11 +71,11 @@ class Calls:
 
     @property
     def gone(self) -> bool:
-        """Whether they have to be opened again (see `Database.gone`)."""
+        """True if the ledger has to be opened again (see `Database.gone`)."""
         return self._db.gone
 
     def lookup(self, key: str) -> str | None:
-        """The response to an equal call made before, or None."""
+        """Return the response to an equal earlier call, or None."""
         rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key)
         if not rows:
             return None
@@ -86,37 +86,36 @@ class Calls:
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
-        """Keep a paid call's response and add its tokens to the accounts, in one transaction.
+        """Store a paid call's response and add its tokens to the accounts, in one transaction.
 
-        The build and document are those that `charged` names. Arguments are as in `CallLedger`.
+        `charged` names the build and document. Arguments are as in `CallLedger`.
         """
         where = charge()
-        cached_tokens = _believed(cached_tokens, prompt_tokens)
+        cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
         with self._db.transaction():
             self._db.replace(CALLS, [(key, step, response, prompt_tokens, completion_tokens)])
-            self._put_down(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
-                           int(wasted) * (prompt_tokens + completion_tokens))
+            self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
+                      int(wasted) * (prompt_tokens + completion_tokens))
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
         if where.allowance is not None:
             where.allowance.keep(prompt_tokens + completion_tokens)
 
     def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
-        """Add calls to the accounts that leave no response to be kept, such as embeddings: an `Account`."""
+        """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
         with self._db.transaction():
-            self._put_down(step, model, calls, prompt, 0, 0, 0, 0)
+            self._add(step, model, calls, prompt, 0, 0, 0, 0)
 
-    def _put_down(self, step: str, model: str, *sums: int) -> None:
-        """Add the sums, in the order of the table's columns, to those of the build and document in `charged`."""
+    def _add(self, step: str, model: str, *sums: int) -> None:
+        """Add amounts, in the order of the table's columns, to the account of the build and document in `charged`."""
         self._db.execute(_ADDITION, build=charge().build, document=charge().document, step=step, model=model,
                          **dict(zip(_AMOUNTS, sums, strict=True)))
 
     def check_budget(self) -> None:
-        """Called before a call is paid.
+        """Check that a call may be made.
 
         Raises:
-            BudgetExceeded: the budget of the block (`charged`), or else of these accounts, is reached, or the client's
-                allowance is spent.
+            BudgetExceeded: the budget of `charged`, or else of these accounts, or the client's allowance is used up.
         """
         where = charge()
         where.check()
@@ -124,32 +123,32 @@ class Calls:
             self._budget.check()
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """Take a paid call from the budget and allowance that `check_budget` looks at."""
+        """Deduct a paid call from the budget and allowance that `check_budget` checks."""
         where = charge()
         if where.allowance is not None:
             where.allowance.spend(prompt_tokens + completion_tokens)
         budget = where.budget or self._budget
         if budget is not None:
-            budget.add(model, prompt_tokens, completion_tokens, _believed(cached_tokens, prompt_tokens))
+            budget.add(model, prompt_tokens, completion_tokens, _clamp_cached(cached_tokens, prompt_tokens))
 
     def charge_to(self, budget: Budget, build: str) -> None:
-        """Count in a budget what a build has paid so far, maybe in another process."""
+        """Add to a budget what a build has paid so far, possibly in another process."""
         for row in self._db.rows("SELECT model, sum(prompt), sum(completion), sum(cached) FROM tokens "
                                  "WHERE build = :build GROUP BY model", build=build):
             budget.add(*row)
 
     def steps(self) -> list[StepTokens]:
-        """The accounts, by step's name."""
+        """Return the accounts summed by step, in order of the steps' names."""
         return [StepTokens(**row._asdict())
                 for row in self._db.rows(f"SELECT step, {_SUMS} FROM tokens GROUP BY step ORDER BY step")]  # noqa: S608
 
     def total(self, build: str | None = None) -> StepTokens:
-        """The sum of all accounts, or of a build's."""
+        """Return the sum of all accounts, or of one build's."""
         (row,) = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE {_BUILD}", build=build)  # noqa: S608
         return StepTokens(step="all", **{field: value or 0 for field, value in row._asdict().items()})
 
     def spent(self, by: By, prices: Prices, build: str | None = None) -> list[Spent]:
-        """What was paid, by step, document or build, in the order of their names."""
+        """Return the cost by step, document or build, in order of their names."""
         by_name: dict[str, list[Spent]] = {}
         for row in self._db.rows(
                 f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE {_BUILD} "  # noqa: S608
@@ -160,14 +159,14 @@ class Calls:
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
     def extractions(self, model: str, enough: int) -> tuple[Tokens, list[str]]:
-        """What a model was paid for extracting some documents' chunks, repairs among it.
+        """Return what extracting a sample of chunks with a model cost, including repairs.
 
         Args:
-            model: who was asked.
-            enough: chunks after which no further document is looked at.
+            model: the model.
+            enough: the number of chunks at which to stop adding documents.
 
         Returns:
-            The sum, and the ids of the chunks: all of each document that was paid for as it is now.
+            The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.
         """
         whole, chunks = Tokens(), list[str]()
         for row in self._db.rows(
@@ -186,7 +185,7 @@ class Calls:
 
 
 def total(parts: Sequence[Spent]) -> Spent:
-    """The sum; its cost is known where all of theirs are."""
+    """Return the sum; its cost is None if a part's cost is."""
     tokens = Tokens()
     for part in parts:
         tokens = tokens.plus(part)
@@ -194,6 +193,6 @@ def total(parts: Sequence[Spent]) -> Spent:
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None, **tokens.model_dump())
 
 
-def _believed(cached_tokens: int, prompt_tokens: int) -> int:
-    """What an endpoint reports of its cache, as far as it can be."""
+def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:
+    """Return an endpoint's number of cached tokens, limited to the range that is possible."""
     return max(0, min(cached_tokens, prompt_tokens))

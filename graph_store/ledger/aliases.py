@@ -1,4 +1,4 @@
-"""The ledger's part of entity resolution: decisions of persons, verdicts of reasoners, and aliases."""
+"""Store entity resolution in the ledger: people's decisions, models' verdicts, and aliases."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,46 +8,46 @@ from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
 RULES = 1
-"""Increased whenever the rules find other aliases for the same facts, so that ledgers are resolved again."""
+"""Increase this when the rules find other aliases for the same facts, so that ledgers are resolved again."""
 _BY = " by "
 
 
 class AliasTable:
-    """Aliases are derived and can be made again; decisions and verdicts cannot."""
+    """Aliases, which are derived and can be rebuilt, and decisions and verdicts, which cannot."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def number(self) -> int:
-        """How many times the aliases changed."""
+        """Return how many times the aliases changed."""
         return int(self._db.get_meta("resolution") or 0)
 
     @property
     def active(self) -> bool:
-        """Whether entities are resolved; else only persons' decisions count."""
+        """True if entities are resolved; otherwise only people's decisions apply."""
         return self._db.get_meta("resolve") != "off"
 
     def set_active(self, *, active: bool) -> None:
-        """Remember whether entities are resolved."""
+        """Store whether entities are resolved."""
         if active != self.active:
             self._db.set_meta("resolve", "on" if active else "off")
 
     def aliases(self) -> dict[str, AliasRow]:
-        """The aliases, by entity id."""
+        """Return the aliases by entity id."""
         return {row.id: AliasRow(
             id=row.id, canonical=row.canonical, type=row.type, partner=row.partner, rule=row.rule, score=row.score,
             evidence=tuple(Evidence(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> bool:
-        """Make these the aliases; those that stay are not written again.
+        """Replace the aliases, writing only those that differ.
 
         Args:
-            aliases: by id.
-            state: what they are a function of (see `resolved`).
+            aliases: the new aliases by entity id.
+            state: the state of the ledger that they belong to (see `state`).
 
         Returns:
-            Whether anything changed.
+            True if an alias changed.
         """
         with self._db.transaction():
             before = self.aliases()
@@ -64,19 +64,19 @@ class AliasTable:
         return bool(gone or news)
 
     def resolved(self) -> str | None:
-        """The state of the ledger for which the aliases were found; None before the first time."""
+        """Return the state of the ledger that the aliases belong to, or None before the first resolution."""
         return self._db.get_meta("resolved")
 
     def resolved_by(self) -> str:
-        """The fingerprint of the reasoner that was asked about doubtful pairs for that state; "" for none."""
+        """Return the fingerprint of the model that decided doubtful pairs for that state, or "" for none."""
         return (self.resolved() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
-        """All that aliases are a function of, as one text.
+        """Return a text that identifies everything aliases depend on.
 
         Args:
-            position: the ledger's, which stands for its facts.
-            reasoner: the fingerprint of whom doubtful pairs are put to; "" for nobody.
+            position: the ledger's position, which identifies its facts.
+            reasoner: the fingerprint of the model that decides doubtful pairs, or "" for none.
         """
         latest = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
@@ -86,22 +86,22 @@ class AliasTable:
     # Verdicts and decisions on pairs.
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
-        """The verdicts of reasoners, by pair."""
+        """Return models' verdicts by pair."""
         return {(row.first, row.second): PairVerdict(same=bool(row.same), confidence=row.confidence)
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
-        """Keep a reasoner's verdicts, so that it is never asked again."""
+        """Store a model's verdicts, so that it is not asked again."""
         self._db.replace(ENTITY_VERDICTS, [(*pair, int(verdict.same), verdict.confidence, reasoner)
                                            for pair, verdict in verdicts])
 
     def decisions(self) -> list[EntityDecision]:
-        """What persons decided, in the order they did."""
+        """Return people's decisions in the order they were made."""
         return [EntityDecision(**row._asdict()) for row in self._db.rows(
             "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
 
     def decide(self, decision: EntityDecision) -> None:
-        """Record a person's decision; the last one, repeated after a run that was killed, is recorded once."""
+        """Record a person's decision, unless it repeats the last one, as when a killed run is resumed."""
         first, second = pair_of(decision.first, decision.second)
         row = (decision.verdict, first, second, decision.who, decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")

@@ -1,4 +1,4 @@
-"""The ledger's communities: the default tree and further views, and summaries by content."""
+"""Store communities in the ledger: the default tree, further views, and summaries by content."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,33 +12,33 @@ from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
 DEFAULT_VIEW = ""
-"""The view that retrieval searches; others are named by their specification."""
+"""The view that retrieval searches; other views have their specification as name."""
 
 
 class Community(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
 
-    Its id is made of what it is described from, so that it keeps its description when others join it of which the
-    description says nothing.
+    Its id is a hash of the content that its description is based on, so it keeps the description when members join
+    that do not affect it.
     """
 
     id: str
     members: tuple[str, ...]
     keywords: tuple[str, ...]
-    level: int = Field(default=0, description="0: the finest; communities of communities are above")
-    parent: str = Field(default="", description="the community of the next level that it lies in, if there is one")
+    level: int = Field(default=0, description="0 is the finest; communities of communities are above")
+    parent: str = Field(default="", description="the community of the next level that contains it, if there is one")
     cohesion: float = Field(default=0.0, description="mean phi of its members (eq. 5), 0 to 1 + lambda")
-    label: str = Field(default="", description="what a view calls it, as an attribute's value")
+    label: str = Field(default="", description="its name in a view, such as an attribute's value")
     name: str = ""
     summary: str = ""
 
     def text(self) -> str:
-        """Its name and summary in one."""
+        """Return name and summary as one text."""
         return f"{self.name}. {self.summary}"
 
 
 class Outline(Frozen):
-    """A community with how many members it has instead of who they are."""
+    """A community with the number of its members instead of their ids."""
 
     id: str
     keywords: tuple[str, ...]
@@ -51,40 +51,40 @@ class Outline(Frozen):
 
 
 class CommunityTable:
-    """Communities by view. Names and summaries are kept by id, which is made from their content.
+    """Communities by view. Names and summaries are stored by community id, which depends on its content.
 
-    A community that goes and comes back, or is part of several views, is described once.
+    A community that disappears and returns, or is in several views, is described once.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
-        """The communities of a view, by id."""
+        """Return the communities of a view by level and id, of one level or, with None, of all."""
         return [_community(row) for row in self._db.rows(
             f"{_SELECT} WHERE view = :view AND coalesce(CAST(:level AS INTEGER), level) = level ORDER BY level, id",
             view=view, level=level)]
 
     def get(self, community: str) -> Community | None:
-        """A community of the default view, of any level, by its id."""
+        """Return a community of the default view, of any level, by its id, or None."""
         rows = self._db.rows(f"{_SELECT} WHERE view = :view AND id = :id", view=DEFAULT_VIEW, id=community)
         return _community(rows[0]) if rows else None
 
     def levels(self) -> int:
-        """How many levels the default view has."""
+        """Return the number of levels of the default view."""
         return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=DEFAULT_VIEW)
 
     def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
-        """Some communities of a level of the default view, or within another one, largest first.
+        """Return a page of the default view's communities of a level, or within another one, largest first.
 
         Args:
-            level: the level; with a parent it does not count.
-            parent: the id of the one that they lie in; empty: any.
-            limit: how many at most.
-            offset: how many of the largest are left out.
+            level: the level; ignored with a parent.
+            parent: the id of the community that contains them, or "" for any.
+            limit: the maximum number of communities.
+            offset: the number of communities to skip.
 
         Returns:
-            Them, and how many there are in all.
+            The communities, and their total number.
         """
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         rows = self._db.rows(
@@ -99,16 +99,16 @@ class CommunityTable:
                                         view=DEFAULT_VIEW, value=value)
 
     def count(self, view: str = DEFAULT_VIEW) -> int:
-        """How many communities the finest level of a view has."""
+        """Return the number of communities on the finest level of a view."""
         return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=view)
 
     def views(self) -> list[str]:
-        """The further views that were built, by name."""
+        """Return the sorted names of the views that were built besides the default."""
         return [str(row[0]) for row in self._db.rows(
             "SELECT DISTINCT view FROM communities WHERE view <> :default ORDER BY view", default=DEFAULT_VIEW)]
 
     def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
-        """Make these the communities of a view, of all levels; those that stay as they are are not written again."""
+        """Replace the communities of a view, of all levels, writing only those that differ."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = :view", view=view)}
             current = {_row(community, view) for community in communities}
@@ -117,22 +117,23 @@ class CommunityTable:
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def forget_views(self) -> None:
-        """Drop all further views: they describe a graph that is no more."""
+        """Delete all views but the default, because they describe an earlier graph."""
         self._db.execute("DELETE FROM communities WHERE view <> :default", default=DEFAULT_VIEW)
 
     def undescribed(self) -> list[Community]:
-        """The communities of the default view, of all levels, that have no summary yet."""
+        """Return the communities of the default view, of all levels, without a summary."""
         return [_community(row) for row in self._db.rows(
             f"{_SELECT} WHERE view = :view AND s.id IS NULL ORDER BY level, c.id", view=DEFAULT_VIEW)]
 
     def searchable(self) -> list[Community]:
-        """The communities that retrieval searches: the finest of the default view, as far as they are described."""
+        """Return the communities that retrieval searches: the finest of the default view that have a summary."""
         return [_community(row) for row in self._db.rows(
             f"{_SELECT} WHERE view = :view AND level = 0 AND s.id IS NOT NULL ORDER BY c.id", view=DEFAULT_VIEW)]
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
-        """Keep names and summaries, by the ids of the communities."""
-        # All or none: which communities share a call depends on which wait, and half of them would be paid again.
+        """Store names and summaries by community id."""
+        # In one transaction, because calls batch the undescribed communities: after half a batch, the next run would
+        # form other batches and pay for some communities again.
         with self._db.transaction():
             self._db.replace(SUMMARIES, [(community, text.name, text.summary) for community, text in summaries])
 

@@ -1,4 +1,4 @@
-"""The ledger's edits: what persons changed of the graph, each until it is taken back."""
+"""Store people's edits of the graph in the ledger; each applies until it is undone."""
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -11,25 +11,25 @@ _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
 
 class EditTable:
-    """Edits in the order they were decided. What the graph is follows from those in force."""
+    """Edits in the order they were made; those in force determine the graph."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def all(self) -> list[EditDecision]:
-        """Every edit that was ever decided, in order, those taken back included."""
+        """Return every edit in order, including undone ones."""
         return [self._read(*row) for row in self._db.rows(
             "SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits ORDER BY number")]
 
     def in_force(self) -> list[Edit]:
-        """The edits that were not taken back, in order."""
+        """Return the edits that were not undone, in order."""
         return [decision.edit for decision in self.all() if not decision.undone_at]
 
     def record(self, edit: Edit, who: str, why: str) -> int:
-        """Put an edit in force; one that is the last and in force already, after a killed run, is recorded once.
+        """Record an edit, unless it repeats the last one in force, as when a killed run is resumed.
 
         Returns:
-            Its number.
+            The edit's number.
         """
         row = (_EDIT.dump_json(edit).decode(), who, why)
         with self._db.transaction():
@@ -38,18 +38,18 @@ class EditTable:
             if last and tuple(last[0])[:3] == row:
                 return int(last[0].number)
             self._db.insert(EDITS, [(*row, now())], "edit", "who", "why", "decided_at")
-            self._changed()
+            self._count_change()
             return self._db.count("SELECT max(number) FROM edits")
 
     def undo(self, number: int, who: str) -> None:
-        """Take an edit back."""
+        """Undo an edit, unless it is undone already."""
         with self._db.transaction():
             if self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
                                 "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number):
-                self._changed()
+                self._count_change()
 
-    def _changed(self) -> None:
-        """The entities are others: see `AliasTable.number`."""
+    def _count_change(self) -> None:
+        """Count a change of the entities (see `AliasTable.number`)."""
         self._db.set_meta("resolution", str(int(self._db.get_meta("resolution") or 0) + 1))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The ledger's extractions by chunk: as they were extracted, and what of them was admitted, repaired or rejected."""
+"""Store extractions by chunk in the ledger, with what was admitted, repaired or rejected."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _FIELDS: dict[LabelKind, tuple[str, ...]] = {
 
 
 class Extractions:
-    """Extractions by chunk, and the rows that are admitted of them."""
+    """Extractions by chunk, and the facts admitted from them."""
 
     def __init__(self, database: Database) -> None:
         """Read and write the extractions of a ledger."""
@@ -31,7 +31,7 @@ class Extractions:
         self.admitted = FactTable(database)
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
-        """Keep a reasoner's extraction of a chunk: paid for once, never asked again."""
+        """Store a model's extraction of a chunk, so that it is paid only once."""
         with self._db.transaction():
             self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (:chunk, :reasoner, "
                              ":extraction) ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
@@ -41,7 +41,7 @@ class Extractions:
             self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
     def fail(self, chunk_id: str, reason: str) -> None:
-        """Record that a chunk's extraction failed for good, and why."""
+        """Record that a chunk's extraction failed finally, and why."""
         with self._db.transaction():
             self._db.execute("INSERT INTO failures (chunk, reason, failed_at) VALUES (:chunk, :reason, :now) "
                              "ON CONFLICT (chunk) DO UPDATE SET reason = excluded.reason, "
@@ -50,17 +50,17 @@ class Extractions:
             self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = :chunk", chunk=chunk_id)
 
     def get(self, chunk_id: str) -> Extraction | None:
-        """A chunk's extraction, or None if it was not extracted."""
+        """Return a chunk's extraction, or None if it was not extracted."""
         text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
         return None if text is None else _read(Extraction, str(text), chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """The extractions of some chunks, by id; those that were not extracted are left out."""
+        """Return the extractions of chunks by id, leaving out chunks that were not extracted."""
         return {row.chunk: _read(Extraction, row.extraction, row.chunk) for row in self._db.rows(
             f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}", among=json.dumps(chunk_ids))}  # noqa: S608
 
     def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace what is known of what some chunks' bounding rejected and repaired."""
+        """Replace the rejections and repairs of chunks."""
         chunks = [{"chunk": chunk.id} for chunk, _ in extractions]
         self._db.execute_many("DELETE FROM repairs WHERE chunk = :chunk", chunks)
         self._db.insert(REPAIRS, [
@@ -72,7 +72,7 @@ class Extractions:
             for chunk, bounded in extractions for rejection in bounded.rejections])
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Make some chunks' admitted facts their rows."""
+        """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
         with self._db.transaction():
             self._note(extractions)
             self.admitted.replace({chunk.id: contribution_of(bounded) for chunk, bounded in extractions})
@@ -80,31 +80,31 @@ class Extractions:
                                   [{"chunk": chunk.id} for chunk, _ in extractions])
 
     def position(self) -> int:
-        """Return the number of the last change of rows: what derived files are compared with."""
+        """Return the number of the last change of rows, which derived files are compared with."""
         return position(self._db)
 
     def rejected(self) -> dict[str, int]:
-        """How many extracted items were not admitted, by reason."""
+        """Return how many extracted items were rejected, by reason."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
 
     def rejected_facts(self) -> dict[str, int]:
-        """Return how many facts and values were not admitted, by reason."""
+        """Return how many facts and values were rejected, by reason."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
 
     def repaired(self) -> dict[str, int]:
-        """How many extracted items were repaired before they were admitted, by the kind of repair."""
+        """Return how many extracted items were repaired and admitted, by kind of repair."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
 
     def labels(self, kind: LabelKind) -> list[str]:
-        """The labels of a kind in all extractions, as they were extracted."""
+        """Return the labels of a kind in all extractions, sorted, as they were extracted."""
         return sorted({str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT {_value(field)} FROM {_from(field)}")})  # noqa: S608
 
     def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
-        """The ids of the written chunks whose extraction has one of some labels."""
+        """Return the ids of written chunks whose extraction has one of the labels."""
         return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
             f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
             f"WHERE status = 'done' AND {among(_value(field))}", among=json.dumps(sorted(labels)))}
@@ -119,7 +119,7 @@ def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:
 
 
 def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tuple[object, ...]:
-    """A rejection as a row of the table."""
+    """Return a rejection as a row of the table."""
     return (chunk_id, document_id, rejection.reason, rejection.label, rejection.text, rejection.subject_type,
             rejection.object_type, rejection.confidence)
 

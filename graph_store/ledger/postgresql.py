@@ -1,4 +1,4 @@
-"""A ledger in a schema of a PostgreSQL database."""
+"""Keep a ledger in a schema of a PostgreSQL database."""
 
 import time
 import uuid
@@ -14,9 +14,9 @@ from ..postgresql import LedgerSchema, connect, explained
 from .tables import METADATA
 
 _WAIT = "30s"
-"""How long one process waits for the transactions of others, as with SQLite."""
+"""The time that a process waits for the transactions of others, as with SQLite."""
 _TRANSACTION = 2
-# What the ledger's statements use of SQLite's functions on JSON, whose name and arguments PostgreSQL's have not.
+# SQLite's JSON functions that the ledger's statements use; PostgreSQL's have other names and arguments.
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
      "SELECT n - 1, item FROM json_array_elements_text($1::json) WITH ORDINALITY AS items (item, n)"),
@@ -28,22 +28,22 @@ _FUNCTIONS = (
 
 
 class PostgresqlLedger:
-    """One connection to a schema. What a lost connection was to write is not written by another one."""
+    """One connection to a schema. It is not replaced when lost, so an interrupted transaction is never continued."""
 
     def __init__(self, place: LedgerSchema, create: bool) -> None:
-        """Connect; the schema need not be there.
+        """Connect to the database; the schema need not exist.
 
         Args:
             place: the schema.
-            create: whether it may be made.
+            create: whether `create` may create the schema.
 
         Raises:
-            DatabaseError: the server does not answer, or the schema is no ledger.
+            DatabaseError: the server does not answer, or the schema is not a ledger.
         """
         self.place = place
         self._may_create = create
         self.name = f"the ledger of {place.kb!r}"
-        # As with SQLite one transaction writes at a time: none fails because another one was quicker.
+        # As with SQLite, one transaction writes at a time, so none fails because of a concurrent one.
         self.begin = f"BEGIN; SELECT pg_advisory_xact_lock({place.key(_TRANSACTION)})"
         self.connection = connect(place.url)
         try:
@@ -56,53 +56,53 @@ class PostgresqlLedger:
             self.connection.close()
             raise
         self.identity = found[1] if found else ""
-        self._table = self._known_table()
+        self._table = self._table_id()
 
-    def _known_table(self) -> object:
-        """The number of one of its tables. A frozen connection sees which is there now, and nothing else of now."""
+    def _table_id(self) -> object:
+        """Return the current object id of the table `meta`, even on a frozen connection."""
         return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid FROM pg_namespace LIMIT 1",
                                                (f'"{self.place.name}".meta',)).scalar_one()
 
     @property
     def _session(self) -> Session | None:
-        """The driver's connection; None: it was lost."""
+        """The driver's connection, or None if it was lost."""
         if self.connection.closed or self.connection.invalidated:
             return None
         session = self.connection.connection.driver_connection
         return session if isinstance(session, Session) and not session.closed else None
 
     def close(self) -> None:
-        """Close the connection; one that was lost is closed already."""
+        """Close the connection, if it is not lost."""
         with suppress(SQLAlchemyError):
             self.connection.close()
 
     @property
     def gone(self) -> bool:
-        """Whether there is no ledger or another one, or the connection was lost."""
+        """True if the ledger was dropped or replaced, or the connection was lost."""
         try:
-            return self._session is None or self._known_table() != self._table
+            return self._session is None or self._table_id() != self._table
         except SQLAlchemyError:
             return True
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
+        """True if a transaction is open."""
         return self._session is not None and self._session.info.transaction_status != TransactionStatus.IDLE
 
     def explained(self, error: SQLAlchemyError) -> BaseException:
-        """What went wrong, as the rest of Banyan is to hear it."""
+        """Return the error to raise instead of a database error."""
         return explained(error, self.place.url, lost=self._session is None)
 
     def format(self) -> int:
-        """The number of its format; 0: there is none."""
+        """Return the number of the ledger's format, or 0 if there is no ledger."""
         found = self.place.about(self.connection)
         return found[0] if found else 0
 
     def create(self) -> None:
-        """Make the schema with its tables.
+        """Create the schema with its tables.
 
         Raises:
-            UnknownKnowledgeBaseError: it may not be made.
+            UnknownKnowledgeBaseError: the connection was opened without the right to create it.
         """
         if not self._may_create:
             raise UnknownKnowledgeBaseError(self.place.kb, "the PostgreSQL database")
@@ -113,13 +113,13 @@ class PostgresqlLedger:
                 f"CREATE FUNCTION {head} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $${body}$$")
 
     def set_format(self, number: int) -> None:
-        """Note the number of its format."""
+        """Store the number of the ledger's format, and an id if it has none."""
         self.identity = self.identity or uuid.uuid4().hex
         self.place.describe(self.connection, number, self.identity)
-        self._table = self._known_table()
+        self._table = self._table_id()
 
     def go_on_counting(self) -> None:
-        """Let numbers go on behind those that were inserted."""
+        """Set sequences to continue after the numbers that were inserted."""
         for table, column in (("entity_decisions", "seq"), ("edits", "number")):
             self.connection.exec_driver_sql(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
@@ -135,27 +135,27 @@ class PostgresqlLedger:
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
 
     def freeze(self) -> None:
-        """Begin to read it as it is now; until this is closed, the server keeps what others change and delete."""
+        """Read only the current state from now on; the server keeps it for this connection until it is closed."""
         self.connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self.connection.exec_driver_sql("SELECT count(*) FROM meta")
 
     def checkpoint(self) -> None:
-        """The server sees to it (VACUUM)."""
+        """Do nothing, because the server cleans up itself (VACUUM)."""
 
     def problems(self) -> list[str]:
-        """How its tables differ from those of the format; what they hold is the server's to check."""
+        """Return differences of the tables' columns from the format; the server checks their content."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
         actual = self._columns()
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
 
-    # The writer's lock: the server releases it with the connection, without which nothing can be written either.
+    # The writer's lock. The server releases it when the connection ends.
 
     def lock(self) -> None:
-        """Become the one writer. The server takes a moment to see that one was killed.
+        """Take the writer's lock, retrying briefly because the server notices a killed writer late.
 
         Raises:
-            Timeout: another connection is.
+            Timeout: another connection has the lock.
         """
         for pause in (0.1, 0.4, 0):
             if self.place.try_lock(self.connection):
@@ -164,7 +164,7 @@ class PostgresqlLedger:
         raise Timeout(self.name)
 
     def unlock(self) -> None:
-        """Take back one `lock`; a connection that was lost holds none."""
+        """Release the writer's lock; a lost connection has released it already."""
         if self._session is not None:
             with suppress(SQLAlchemyError):
                 self.place.unlock(self.connection)

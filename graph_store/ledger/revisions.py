@@ -1,7 +1,7 @@
-"""New content of documents that waits for its extraction, while the old content and its facts stay in service.
+"""Store new content of documents until it is extracted, while the old content and its facts stay in service.
 
-A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text. Chunks that did not change
-have a row already, and the revision has their new positions.
+A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text. Unchanged chunks keep their
+row, and the revision has their new positions.
 """
 
 import json
@@ -14,7 +14,7 @@ from .tables import REVISIONS, among
 
 
 def document_of(row: Record) -> Document:
-    """A document from a row with its id and contents (see `contents_of`)."""
+    """Build a document from a row with its id and contents (see `contents_of`)."""
     return Document(**{**row._asdict(), "metadata": json.loads(row.metadata), "pages": json.loads(row.pages)})
 
 
@@ -22,7 +22,7 @@ CONTENTS = "title, text, source, metadata, pages"
 
 
 def contents_of(document: Document) -> tuple[str, str, str, str, str]:
-    """A document's `CONTENTS` as the ledger keeps them."""
+    """Return a document's `CONTENTS` as values to store."""
     return (document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False),
             json.dumps(document.pages))
 
@@ -31,39 +31,44 @@ PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revi
          "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
          'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
          "WHERE chunks.revision = excluded.revision")
-"""Inserts chunks, and moves those that are there. A revision does not move what is in service."""
+"""Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service."""
 
 
 def places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:
-    """Chunks as `PLACE` takes them."""
+    """Return chunks as parameters of `PLACE`."""
     return [{"id": c.id, "document": document_id, "ordinal": c.ordinal, "start": c.start, "end": c.end,
              "heading": c.heading, "revision": revision} for c in chunks]
 
 
 class Revisions:
-    """At most one for each document; the next one replaces one that still waits."""
+    """Revisions by document, at most one each; a new one replaces one that still waits."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def get(self, document_id: str) -> Document | None:
-        """The new content of a document, or None if none waits."""
+        """Return the new content of a document, or None if none waits."""
         rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
                              document=document_id)
         return document_of(rows[0]) if rows else None
 
     def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
-        """Whether facts in service would be gone before those that replace them are extracted."""
+        """Return True if replacing the content now would remove facts before their replacements are extracted.
+
+        Args:
+            document_id: the document.
+            new: the ids of the chunks of its new content.
+        """
         old = {str(row[0]): row[1] for row in self._db.rows(
             "SELECT id, status FROM chunks WHERE document = :document AND revision = 0", document=document_id)}
         return not old.keys() >= set(new) and any(
             status == "done" and chunk not in new for chunk, status in old.items())
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Let new content wait; what was extracted of the content that waited so far is kept where it is the same.
+        """Store new content until it is extracted, keeping extractions of chunks that waited already.
 
         Returns:
-            Whether anything changed.
+            True if anything changed.
         """
         placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
         wanted = (*contents_of(document), placed)
@@ -79,21 +84,21 @@ class Revisions:
         return True
 
     def drop(self, document_id: str) -> bool:
-        """Let go of what waits for a document; returns whether anything did."""
+        """Delete the new content that waits for a document; return True if there was any."""
         with self._db.transaction():
             self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
             return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
 
     def ready(self) -> list[str]:
-        """The documents of whose new content all is extracted, by id."""
+        """Return the sorted ids of documents whose new content is completely extracted."""
         return [str(row[0]) for row in self._db.rows(
             "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "
             "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")]
 
     def put_in_service(self, document_id: str) -> list[str]:
-        """Replace a document's content by the new one; the old goes with all that only it supports.
+        """Replace a document's content by the new content, and delete facts that only the old supports.
 
-        What the new chunks add to the graph is still to be written, in the same transaction.
+        The caller writes the new chunks' facts in the same transaction.
 
         Returns:
             The ids of the new chunks, in order.

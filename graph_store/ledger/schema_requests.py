@@ -1,4 +1,4 @@
-"""The ledger's schema requests: labels that the schema does not know, occurrence by occurrence."""
+"""Store schema requests in the ledger: every occurrence of a label that the schema does not admit."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -27,31 +27,31 @@ class AskCount(NamedTuple):
     confidence: float
     """Summed over the occurrences."""
     rows: int = 0
-    """Table rows among them, each once."""
+    """The number of distinct table rows among the occurrences."""
     said: str = ""
-    """The label that was asked for, where `label` is another one that means the same."""
+    """The label that was asked for, if `label` is another one with the same meaning."""
     backward: bool = False
-    """What was asked for says it from tail to head."""
+    """True if the label that was asked for states the relation from tail to head."""
 
 
 class SameAs(NamedTuple):
-    """What a label means: another label, or with "" only itself; `backward`: from tail to head."""
+    """A verdict that a label means the same as another, from tail to head if `backward`; "" means as no other."""
 
     label: str
     backward: bool = False
 
 
 class Asks:
-    """Asks by chunk, as bounded by the base schema: the one without its automatic growth.
+    """Asks by chunk, from bounding by the base schema, the schema without automatic growth.
 
-    So what automatic growth is decided on does not depend on what it accepted before.
+    Growth is therefore decided independently of what it accepted before.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace some chunks' asks."""
+        """Replace the asks of chunks."""
         with self._db.transaction():
             self._db.execute_many("DELETE FROM schema_requests WHERE chunk = :chunk",
                                   [{"chunk": chunk.id} for chunk, _ in extractions])
@@ -59,29 +59,29 @@ class Asks:
                                               if (row := ask_row(chunk.document_id, chunk.id, ask))])
 
     def counts(self) -> list[AskCount]:
-        """All asks, those of a document for a label between the same types as one."""
+        """Return all asks, counted by document, label and types."""
         return [AskCount(*row) for row in self._db.rows(
             "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
     def same(self) -> dict[tuple[ElementKind, str], SameAs]:
-        """Return the labels that were compared, by kind, and what each means."""
+        """Return the verdicts on the labels that a model has compared."""
         stored = json.loads(self._db.get_meta(_SAME) or "[]")
         return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in stored}
 
     def keep_same(self, same: Mapping[tuple[ElementKind, str], SameAs]) -> None:
-        """Keep what some labels mean, so that they are not compared again."""
+        """Store verdicts on labels, so that they are not compared again."""
         known = self.same() | dict(same)
         self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
 
     def labels(self) -> list[tuple[ElementKind, str]]:
-        """What is asked for: kind and label, each once."""
+        """Return kind and label of everything that is asked for, sorted."""
         return [(row[0], row[1]) for row in self._db.rows(
             "SELECT DISTINCT kind, label FROM schema_requests ORDER BY kind, label")]
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
-        """Occurrences of some labels with their words, of as many documents as there are."""
+        """Return up to `most` occurrences of labels with their text, spread over documents."""
         rows = self._db.rows(
             'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
@@ -94,7 +94,7 @@ class Asks:
 
 
 def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
-    """An ask as a row of the table; empty if its label cannot name anything."""
+    """Return an ask as a row of the table, or an empty one if its label cannot name an element."""
     if not (is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))):
         return ()
     return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
@@ -102,5 +102,5 @@ def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
 
 
 def _is_column(header: str) -> bool:
-    """Return True if a column can be called so; its author declared it, so that "2024" is a name, too."""
+    """Return True if a table's header can name an element; "2024" can too, because the table's author declared it."""
     return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))

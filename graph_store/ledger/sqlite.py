@@ -1,4 +1,4 @@
-"""A ledger in a SQLite file."""
+"""Keep a ledger in a SQLite file."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, named
+from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, display_path
 from .tables import METADATA
 
 _IN_MEMORY = Path(":memory:")
@@ -20,25 +20,25 @@ _TIMEOUT = 30  # seconds that one process waits for the others
 
 
 class SqliteLedger:
-    """One connection to a file. SQLite's own locking separates processes: WAL lets readers read while one writes."""
+    """One connection to a file. SQLite's locking separates processes; with WAL, readers continue during a write."""
 
     begin = "BEGIN IMMEDIATE"
     identity = ""
-    """What tells the ledger from others; empty: its folder does."""
+    """The ledger's id; "" because its folder identifies it."""
 
     def __init__(self, path: Path, create: bool) -> None:
         """Open a file.
 
         Args:
             path: the file.
-            create: make it, if there is none.
+            create: create the file if it is missing.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none, and it is not to be made.
-            LedgerDamagedError: it is no database.
+            UnknownKnowledgeBaseError: the file is missing and `create` is False.
+            LedgerDamagedError: the file is not a SQLite database.
         """
         self._path = path
-        self._file = _connected(path, create)
+        self._file = _connect(path, create)
         try:
             self._prepare()
             engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
@@ -51,15 +51,15 @@ class SqliteLedger:
 
     def _prepare(self) -> None:
         try:
-            # Of a new file: commits are small and SQLite writes whole pages, so small ones are less to write.
+            # Applies to new files. Commits are small and SQLite writes whole pages, so small pages save writing.
             self._file.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             write_ahead(self._file)
             self._file.execute("PRAGMA foreign_keys=ON")
-            # What is deleted is overwritten: else it stays in the file, and in its backups, until the room is needed.
+            # Overwrite deleted data, which would otherwise stay in the file and its backups.
             self._file.execute("PRAGMA secure_delete=ON")
-            # WAL with NORMAL never corrupts; FULL would also keep the last commit through a power cut.
+            # With WAL, NORMAL prevents corruption; FULL also preserves the last commit in a power failure.
             self._file.execute("PRAGMA synchronous=FULL")
-            # What is read in an order would else be sorted in a file; it comes into memory anyway.
+            # Sort in memory instead of in a file, because results are read into memory anyway.
             self._file.execute("PRAGMA temp_store=MEMORY")
             self._file.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
@@ -74,40 +74,40 @@ class SqliteLedger:
 
     @property
     def name(self) -> str:
-        """The file as messages name it."""
-        return named(self._path)
+        """The file's name for messages."""
+        return display_path(self._path)
 
     @property
     def gone(self) -> bool:
-        """Whether its path has no file any more, or another one."""
+        """True if the file was deleted or replaced."""
         return _identity(self._path) != self._identity
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
+        """True if a transaction is open."""
         return self._file.in_transaction
 
     def explained(self, error: SQLAlchemyError) -> BaseException:
-        """What went wrong, as the rest of Banyan is to hear it."""
+        """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
-        # A malformed file is of no subclass; text that is no UTF-8 was damaged after it was written.
+        # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):
             return LedgerDamagedError(f"the ledger {self.name} is damaged ({str(cause).partition(' with text')[0]})")
         return cause
 
     def create(self) -> None:
-        """Make the tables."""
+        """Create the tables."""
         METADATA.create_all(self.connection, checkfirst=False)
 
     def go_on_counting(self) -> None:
-        """SQLite does so by itself."""
+        """Do nothing, because SQLite continues after the largest number itself."""
 
     def format(self) -> int:
-        """The number of its format; 0: it has no tables yet."""
+        """Return the number of the ledger's format, or 0 if it has no tables yet."""
         return self._number("PRAGMA user_version")
 
     def set_format(self, number: int) -> None:
-        """Note the number of its format."""
+        """Store the number of the ledger's format."""
         self.connection.exec_driver_sql(f"PRAGMA user_version={number}")
 
     def has_column(self, table: str, column: str) -> bool:
@@ -115,13 +115,13 @@ class SqliteLedger:
         return bool(self._number(f"SELECT count(*) FROM pragma_table_info('{table}') WHERE name = '{column}'"))  # noqa: S608
 
     def freeze(self) -> None:
-        """Begin to read it as it is now; the write-ahead log grows by what others write, until it is closed."""
+        """Read only the current state from now on; the write-ahead log grows until this is closed."""
         self.connection.exec_driver_sql("BEGIN")
-        # SQLite fixes the moment at the first read.
+        # SQLite fixes the state at the first read.
         self._number("SELECT count(*) FROM meta")
 
     def checkpoint(self) -> None:
-        """Empty the write-ahead log into the file, as far as readers allow it; nobody is waited for."""
+        """Move the write-ahead log into the file, as far as possible without waiting for readers."""
         self.connection.exec_driver_sql("PRAGMA busy_timeout=0")
         try:
             self.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -129,7 +129,7 @@ class SqliteLedger:
             self.connection.exec_driver_sql(f"PRAGMA busy_timeout={_TIMEOUT * 1000}")
 
     def problems(self) -> list[str]:
-        """What SQLite's own checks find wrong with the file; it fills up a cut last page without a word."""
+        """Return what SQLite's checks find wrong, and whether the last page is cut, which SQLite does not report."""
         run = self.connection.exec_driver_sql
         lines = [str(row[0]) for row in run("PRAGMA integrity_check")]
         broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
@@ -142,8 +142,8 @@ class SqliteLedger:
         return int(self.connection.exec_driver_sql(sql).scalar_one())
 
 
-def _connected(path: Path, create: bool) -> sqlite3.Connection:
-    # Transactions are ours (isolation_level=None): `Database.transaction` says where they begin and end.
+def _connect(path: Path, create: bool) -> sqlite3.Connection:
+    # `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
     connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
     if create:
         if path != _IN_MEMORY:
@@ -158,13 +158,13 @@ def _connected(path: Path, create: bool) -> sqlite3.Connection:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that its owner alone can read, if there is none; SQLite gives its logs the same rights."""
+    """Create a missing file so that only its owner can read it; SQLite gives its logs the same permissions."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from any other; None: there is none."""
+    """Return device and inode, which identify a file, or None if it is missing."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -173,12 +173,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:
-    """Set the write-ahead log of a database.
+    """Switch a database to write-ahead logging.
 
-    SQLite does not wait here, as it does elsewhere, for others that set it on the same new file.
+    SQLite does not wait here for others that switch the same new file, so this retries.
 
     Raises:
-        sqlite3.OperationalError: others hold it for too long.
+        sqlite3.OperationalError: the database stays locked for too long.
     """
     until = time.monotonic() + _TIMEOUT
     while True:

@@ -1,7 +1,7 @@
-"""Which entities are compared: those that share a key, or whose names' vectors fall into one cell.
+"""Choose the entities to compare: those that share a key, or whose names' vectors are in the same cell.
 
-Every key and cell is a function of one entity alone, so the pairs are a function of the set of entities and
-their number stays near-linear. A key that many share says little and is left out.
+Each key and cell is a function of one entity alone, so the pairs are a function of the set of entities, and
+their number grows almost linearly. Keys that many entities share say little and are left out.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from .spelling import slip_blocks
 from .words import SMALL_WORDS
 
 _MOST_SHARED = 40
-"""Entities that may share a key for all their pairs to be looked at: 780 pairs."""
+"""The maximum number of entities with the same key whose pairs (780) are compared."""
 _PERSON_WORDS = range(2, 6)
-# What tells other kinds of keys from a name's forms, which never begin with white space.
+# Prefixes of other kinds of keys than a name's forms, which never begin with white space.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
 # Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
@@ -28,7 +28,7 @@ _SEED = 20261121
 
 
 def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
-    """The entities worth comparing, by their names."""
+    """Return the pairs of entities to compare because of their names."""
     known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
@@ -37,7 +37,7 @@ def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
         if not folded.date and not folded.numbers:
             unspaced[entity] = folded.unspaced
         for key in _keys(folded):
-            if known.setdefault(key, entity) is not entity:  # most keys are of one entity
+            if known.setdefault(key, entity) is not entity:  # most keys belong to one entity
                 blocks.setdefault(key, []).append(entity)
         if folded.acronym:
             acronyms.setdefault(folded.key, []).append(entity)
@@ -51,8 +51,8 @@ def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
 
 
 def _expansions(folds: Mapping[str, FoldedName], acronyms: Collection[str]) -> dict[str, list[str]]:
-    """The entities whose names some acronyms may be made of."""
-    # Of few names an acronym is known, and of nearly all the first word's letter tells.
+    """Return by acronym the entities whose names it may abbreviate."""
+    # The first letter of most names already excludes every known acronym.
     first_letters = {letters[0] for letters in acronyms}
     expansions: dict[str, list[str]] = {}
     for entity, folded in folds.items():
@@ -75,7 +75,7 @@ def _keys(folded: FoldedName) -> set[str]:
         return set()
     if folded.date:
         return {f"{_DATE}{folded.date}"}
-    # One kind of key for all forms of a whole name: the forms of one entity meet those of another.
+    # All forms of a whole name are keys of one kind, so that a form of one entity matches any form of another.
     keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
     keys.discard("")
     if folded.qualifier:
@@ -89,15 +89,15 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Pairs of entities whose names mean much the same.
+    """Find pairs of entities whose names have similar embeddings.
 
     Args:
         ids: n distinct ids.
         vectors: unit vectors of their names, shape (n, d).
-        least: the lowest cosine.
+        least: the minimum cosine.
 
     Returns:
-        (pair, cosine rounded to 4 digits) by pair, for nearly all pairs from `least` on.
+        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all pairs with at least that cosine.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []
@@ -110,11 +110,11 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
         starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
         for rows in np.split(order, starts[1:]):
             if len(rows) > 1:
-                pairs.update(_alike(np.sort(rows), vectors, least))
+                pairs.update(_find_alike(np.sort(rows), vectors, least))
     return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
 
 
-def _alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+def _find_alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
     cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
     for first, second in zip(*np.nonzero(cosines >= least), strict=True):
         yield int(rows[first]), int(rows[second])

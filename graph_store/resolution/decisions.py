@@ -1,4 +1,4 @@
-"""A person's decision on two entities: which ones are meant, and whether it can be carried out."""
+"""Match the entities that a person names, and check whether a decision on two of them can be carried out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -15,40 +15,40 @@ Verdict = Literal["merge", "split"]
 
 
 def match_entity(graph: ResolvedGraph, name: str) -> str:
-    """The entity that a person means.
+    """Return the entity that a person names.
 
     Args:
         graph: the resolved graph.
-        name: its id; or a name of it as a source writes it, or "name (type)".
+        name: the entity's id, its name as in a source, or "name (type)".
 
     Returns:
-        The id of the entity so called, before it was made one with others.
+        The entity's own id, even if it is merged with others.
 
     Raises:
-        EntityDecisionError: there is none, or several; names them.
+        EntityDecisionError: there is no such entity, or there are several, which the message names.
     """
-    return _only(graph.mentions, name, _called(graph, name))
+    return _require_one(graph.mentions, name, _find_by_name(graph, name))
 
 
 def match_node(graph: ResolvedGraph, name: str) -> str:
-    """The node of the resolved graph that a person means, by its id or any of its names (see `match_entity`)."""
-    called = _called(graph, name)
+    """Return the node of the resolved graph that a person names by id or any name (see `match_entity`)."""
+    called = _find_by_name(graph, name)
     key = canonical_name(name)
     nodes = {graph.canonical(entity) for entity in called}
-    # A name that a person gave stands in no document.
+    # A name that a person gave to an entity is in no document.
     nodes |= {node for node in graph.entity_ids() if canonical_name(graph.name(node)) == key} if not nodes else set()
-    return _only(graph, name, sorted(nodes))
+    return _require_one(graph, name, sorted(nodes))
 
 
-def _called(graph: ResolvedGraph, name: str) -> list[str]:
+def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
     mentions, key = graph.mentions, canonical_name(name)
     if name in mentions.network:
         return [name]
     return [entity for entity in mentions.entity_ids()
-            if key in {mentions.entity_text(entity), _typed(mentions, entity)}]
+            if key in {mentions.entity_text(entity), _name_with_type(mentions, entity)}]
 
 
-def _only(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
+def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
     if not entities:
         raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
     if len(entities) > 1:
@@ -57,16 +57,17 @@ def _only(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
     return entities[0]
 
 
-def _typed(graph: KnowledgeGraph, one: str) -> str:
+def _name_with_type(graph: KnowledgeGraph, one: str) -> str:
     entity = graph.entity(one)
     return canonical_name(f"{entity.name} ({entity.type})")
 
 
 def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
-    """The two entities of a decision.
+    """Return the two entities of a decision.
 
     Raises:
-        EntityDecisionError: one is not to be found, they are the same, or no node can be of both their types.
+        EntityDecisionError: an entity is not found, both are the same, they are split already, or their types
+            exclude a merge.
     """
     first, second = (match_entity(graph, name) for name in names)
     if first == second:
@@ -84,10 +85,10 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
 
 def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
                       pair: tuple[str, str]) -> None:
-    """Check that two entities are one node, or two, as was decided.
+    """Check that two entities are merged or split as decided.
 
     Raises:
-        EntityDecisionError: an earlier decision on members of their groups keeps them from it.
+        EntityDecisionError: an earlier decision on members of their groups prevents it.
     """
     first, second = (row.canonical if (row := aliases.get(entity)) else entity for entity in pair)
     if (first == second) != (verdict == "merge"):

@@ -1,7 +1,7 @@
-"""Groups of entities that are one thing, from the ties between pairs.
+"""Group entities that are the same thing, by the ties between pairs.
 
-The surest ties come first, and two groups join only if nobody in one is incompatible with anybody in the
-other: a chain of likenesses (A like B, B like C) does not make A and C the same.
+The strongest ties come first, and two groups join only if every member of one is compatible with every
+member of the other: if A resembles B and B resembles C, A and C need not be the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,13 +11,13 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Rule
 from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
-"""Ties that somebody vouches for, whatever the names look like."""
+"""Rules whose ties a person, a model or the text confirmed, independently of the names."""
 
 
 class Tie(NamedTuple):
-    """What ties two entities, and how surely.
+    """The rule that ties two entities, and its score.
 
-    `loose`: one of them may stand for several others.
+    `loose`: one of the names may refer to several other entities.
     """
 
     rule: Rule
@@ -27,17 +27,17 @@ class Tie(NamedTuple):
 
 
 class Groups:
-    """The groups that some ties make."""
+    """The groups that result from ties and decisions."""
 
     def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
                  least: float) -> None:
-        """Join entities.
+        """Join entities into groups.
 
         Args:
-            around: their graph.
-            ties: between pairs of them.
-            decisions: what persons said, in the order they said it; of two on a pair the later one counts.
-            least: the score from which a tie joins.
+            around: the entities' graph.
+            ties: the ties between pairs of entities.
+            decisions: people's decisions in the order they were made; the last one on a pair applies.
+            least: the minimum score of a tie that joins.
         """
         self._around = around
         self._ties = dict(ties)
@@ -72,11 +72,11 @@ class Groups:
         self._joined.append((pair, self._ties[pair]))
 
     def _agree(self, here: Sequence[str], there: Sequence[str]) -> bool:
-        return all(self._vouched(first, second, here) or self._vouched(second, first, there)
+        return all(self._is_confirmed_by_group(first, second, here) or self._is_confirmed_by_group(second, first, there)
                    for first in here for second in there)
 
-    def _vouched(self, entity: str, other: str, own: Sequence[str]) -> bool:
-        """Whether an entity goes with one of another group, or one that somebody says is the same as it does."""
+    def _is_confirmed_by_group(self, entity: str, other: str, own: Sequence[str]) -> bool:
+        """Return True if an entity is compatible with another, or one tied to it by a confirmed tie is."""
         return any(self._compatible(stand_in, other) for stand_in in own
                    if stand_in == entity
                    or ((tie := self._ties.get(pair_of(stand_in, entity))) and tie.rule in _ASSERTED))
@@ -90,14 +90,14 @@ class Groups:
         return around.match(first, second) is not None
 
     def between(self, pair: Pair) -> Pair:
-        """The canonical entities of two entities' groups."""
+        """Return the canonical entities of two entities' groups."""
         return pair_of(self._canonical(pair[0]), self._canonical(pair[1]))
 
     def _canonical(self, entity: str) -> str:
         return min(self._group[entity], key=self._rank) if entity in self._group else entity
 
     def aliases(self) -> dict[str, AliasRow]:
-        """All entities that are the same as another, by id."""
+        """Return the aliases of all groups, by entity id."""
         ties: dict[str, list[tuple[Pair, Tie]]] = {}
         for pair, tie in self._joined:
             ties.setdefault(self._members(pair[0])[0], []).append((pair, tie))
@@ -116,7 +116,7 @@ class Groups:
         reached = {canonical}
         ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
-            # The surest tie from those that are explained to one that is not.
+            # The strongest tie between a member reached so far and another one.
             pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             reached.add(alias)

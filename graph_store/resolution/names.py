@@ -1,7 +1,7 @@
-"""What two names have in common: the rules by which one thing goes by several names.
+"""Compare two names by the rules under which one thing has several names.
 
-Names are compared in folded forms that keep every script. Nothing is transliterated; only Latin and Greek
-letters lose their accents, because marks are letters of their own elsewhere (Cyrillic, Devanagari, kana).
+Names are compared in folded forms that preserve every script. Nothing is transliterated. Only Latin and Greek
+letters lose their accents, because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
 """
 
 import re
@@ -41,14 +41,14 @@ from .words import (
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
 _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
-# Marks that only separate. Those between digits (1.5, 3,000) and a minus before a figure change what is said.
+# Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
                          r"|[·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
 _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _SIMILAR = 0.86
-"""Likeness of letters, one less the edit distance by the longer length, from which names may be two spellings."""
+"""The minimum similarity (1 - edit distance / longer length) of two spellings of a name."""
 _LONG_WORD = 6
 _LEAST_LEFT, _LEAST_PLURAL = 2, 4
 _OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*OPPOSITES), frozenset().union(*HAN_OPPOSITES)
@@ -56,9 +56,9 @@ _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
 
 class NameMatch(NamedTuple):
-    """The strongest rule that ties two names, and how often such names are of one thing where nothing else is known.
+    """The strongest rule that ties two names, and the prior probability that such names refer to the same thing.
 
-    `loose`: one name says less than the other, so that it may stand for several others.
+    `loose`: one name is less specific than the other and may refer to several things.
     """
 
     rule: Rule
@@ -82,21 +82,21 @@ class FoldedName(NamedTuple):
     unspaced: str
     """The key without its spaces."""
     numerals: str
-    """The key with all numerals as figures and its words in order: "2 war world" for "World War II"."""
+    """The key's words sorted, with all numerals as figures: "2 war world" for "World War II"."""
     company: tuple[str, str]
-    """The key without a company's legal form, and that form; it is "" where there is none."""
+    """The key without a company's legal form, and that form or ""."""
     titled: tuple[str, str]
-    """The key without a person's leading titles, and these."""
+    """The key without a person's leading titles, and these titles."""
     acronym: bool
-    """Whether it is written as an acronym is: one word of two to eight capitals."""
+    """True if it is written like an acronym: one word of two to eight capitals."""
     opposed: frozenset[str]
     signs: frozenset[str]
-    """Its words that have an opposite, and its characters."""
+    """Its words and its characters that have an opposite."""
 
 
 @cached_if_short(200_000)
 def fold(name: str) -> FoldedName:
-    """The forms in which a name is compared; the words of `key` are those of `words`."""
+    """Return the forms in which a name is compared; `key` consists of the words in `words`."""
     text = canonical_name(name)
     exact = _words(text)
     words = tuple(_without_accents(word) for word in exact)
@@ -109,7 +109,7 @@ def fold(name: str) -> FoldedName:
     article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
     key = " ".join(words)
     return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
-                      qualifier, key.replace(" ", ""), _numerals_spelled(words), _legal_form(key, words, name),
+                      qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
                       _without_title(key, words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
                       _OPPOSITE_SIGNS.intersection(key))
 
@@ -122,11 +122,11 @@ def _words(text: str) -> list[str]:
         parts = parts[1:]
     last = len(parts) - 1
     spelled = [LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
-    return _joined_letters([SHORT_FORMS.get(part, part) for part in spelled])
+    return _join_letters([SHORT_FORMS.get(part, part) for part in spelled])
 
 
-def _joined_letters(parts: list[str]) -> list[str]:
-    """Letters that stand alone side by side are one abbreviation: "j. r. r. tolkien" as "jrr tolkien"."""
+def _join_letters(parts: list[str]) -> list[str]:
+    """Join adjacent single letters into one abbreviation: "j. r. r. tolkien" becomes "jrr tolkien"."""
     joined: list[str] = []
     open_run = False
     for part in parts:
@@ -153,7 +153,7 @@ def _without_accents(word: str) -> str:
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """All that counts or orders in a name: figures, numerals, ordinals, generations."""
+    """Count the figures, numerals, ordinals and generations in a name."""
     numbers: Counter[str] = Counter()
     for place, word in enumerate(words):
         if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
@@ -168,8 +168,8 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(numbers.items()))
 
 
-def _numerals_spelled(words: Iterable[str]) -> str:
-    # "one season" is not "first season": words that count stay as they are.
+def _spell_numerals(words: Iterable[str]) -> str:
+    # "one season" is not "first season", so only ordinals are replaced.
     if not ORDINALS.keys().isdisjoint(words):
         words = (ORDINALS.get(word, word) for word in words)
     return " ".join(sorted(words))
@@ -177,11 +177,11 @@ def _numerals_spelled(words: Iterable[str]) -> str:
 
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
     if key.isascii() and (not folded or folded[-1] not in LEGAL):
-        return key, ""  # as nearly all names; forms stand at the end, but in other scripts
+        return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
     written: set[str] = set()
     if words and words[-1] in LEGAL:
-        # "American company" is no company's name: a form is written large.
+        # A legal form is capitalised: "American company" is not a company's name.
         written = {_without_accents(word) for part in name.split() if part[0].isupper()
                    for word in _words(canonical_name(part))}
     while len(words) > 1 and words[-1] in LEGAL and words[-1] in written:
@@ -197,16 +197,16 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
     if not folded or folded[0] not in TITLES:
-        return key, ""  # as nearly all names
+        return key, ""  # true of most names
     words, titles = list(folded), list[str]()
-    # At least two words are left, so that no king is taken for all of his name.
+    # Leave at least two words, so that "King Charles" does not match every Charles.
     while len(words) > _LEAST_LEFT and words[0] in TITLES and words[1] not in SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)
 
 
 def initials_of(folded: FoldedName) -> set[str]:
-    """What an acronym of the name may be: the first letters of all its words, or of all but the small ones."""
+    """Return the possible acronyms of a name: the initials of all its words, and of all but the small ones."""
     if len(folded.words) < _LEAST_ACRONYM:
         return set()
     return {"".join(word[0] for word in folded.words),
@@ -222,7 +222,7 @@ def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
-    """Whether two names cannot be of one thing: other numbers, years, ordinals, dates, or opposite words."""
+    """Return True if two names cannot refer to the same thing: numbers or dates differ, or words are opposites."""
     if first.date or second.date:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
@@ -232,54 +232,55 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
 
 
 def _opposite(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
-    """Whether each of two names has a word, or sign, without its like in the other, and these are opposites."""
+    """Return True if each name has a word or character that the other lacks, and these are opposites."""
     if not first or not second:
-        return False  # as nearly all
+        return False  # true of most names
     own, other = first - second, second - first
     return any(own & group and other & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
-    # "Solaris (1972 film)" beside "Solaris": the year tells namesakes apart and is no part of the name.
+    # In "Solaris (1972 film)" the year distinguishes namesakes and is not part of the name.
     return (bool(first.qualifier) != bool(second.qualifier)
             and (first.base or first.key) == (second.base or second.key))
 
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
-    """The strongest rule that ties two names; None where they have too little in common, or contradict."""
+    """Return the strongest rule that ties two names, or None if they contradict or have too little in common."""
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:
         plain = not any(INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text) for name in (first, second))
         return NameMatch("date", 0.97) if plain else None
-    return (_same_spelling(first, second) or _qualified(first, second)
-            or _parts_left_out(first, second, organisation=organisation) or _acronym(first, second)
-            or _rearranged(first, second) or _persons(first, second, person=person) or _alike(first, second))
+    return (_match_key(first, second) or _match_qualifier(first, second)
+            or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
+            or _match_rearranged(first, second) or _match_persons(first, second, person=person)
+            or _match_spelling(first, second))
 
 
-def _same_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
+def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if first.key != second.key:
         return None
     single = len(first.words) == 1 and " " not in first.key and first.key.isascii()
-    if first.article != second.article and (single or _titled(first) != _titled(second)):
+    if first.article != second.article and (single or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
         return NameMatch("article", 0.6, loose=True)
     if single and first.acronym != second.acronym:
         return NameMatch("spelling", 0.6)
     if first.exact != second.exact:
-        # A short word may change its meaning with its accent: Rosé and rose, Côté and Cote.
+        # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
         return NameMatch("accents", 0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
     return NameMatch("spelling", 0.97)
 
 
-def _titled(folded: FoldedName) -> bool:
-    """Whether the first word of a name, its article aside, begins with a capital."""
+def _is_capitalised(folded: FoldedName) -> bool:
+    """Return True if the first word of a name after its article begins with a capital."""
     return folded.name.split()[1 if folded.article else 0][0].isupper()
 
 
-def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """One name has an addition in parentheses that the other leaves out."""
+def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match names of which only one has an addition in parentheses."""
     if bool(first.qualifier) == bool(second.qualifier):
         return None
     long, short = (first, second) if first.qualifier else (second, first)
@@ -292,7 +293,7 @@ def _qualified(first: FoldedName, second: FoldedName) -> NameMatch | None:
     return None
 
 
-def _parts_left_out(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
+def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
     if first.qualifier or second.qualifier:
         return None
     (base, form), (other_base, other_form) = first.company, second.company
@@ -305,15 +306,15 @@ def _parts_left_out(first: FoldedName, second: FoldedName, *, organisation: bool
 
 
 def stand_for(first: FoldedName, second: FoldedName) -> bool:
-    """Whether one of two names is an acronym made of the other's initials."""
+    """Return True if one of two names is an acronym of the other's initials."""
     return (first.acronym and _is_initials(first.key, second)) or (second.acronym and _is_initials(second.key, first))
 
 
-def _acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
+def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if not stand_for(first, second):
         return None
     long = first.name if len(first.words) > 1 else second.name
-    # Two letters, or words written small, fit too many things.
+    # Acronyms of two letters, or of uncapitalised words, match too many names.
     telling = (min(len(first.key), len(second.key)) > _LEAST_ACRONYM
                and all(word[0].isupper() or word in SMALL_WORDS for word in WRITTEN.findall(long)))
     return NameMatch("acronym", 0.45 if telling else 0.2, loose=True)
@@ -323,7 +324,7 @@ def _is_initials(short: str, long: FoldedName) -> bool:
     return bool(short) and short in initials_of(long)
 
 
-def _rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
+def _match_rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if first.unspaced == second.unspaced:
         return NameMatch("spacing", 0.8)
     if first.numerals == second.numerals:
@@ -337,19 +338,19 @@ def _rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 
 def _adds_place(short: FoldedName, name: str) -> bool:
-    """Whether a name is the short one and, after a comma, where it lies: "Austin, Texas"."""
+    """Return True if a name is the short name and, after a comma, its place, as in "Austin, Texas"."""
     base, comma, added = name.partition(",")
     if not comma:
         return False
     words = WRITTEN.findall(added)
-    # A university or a bank has a branch at each place; small words begin anything but a place.
+    # Universities and banks have a branch in each place, and a place's name does not begin with a small word.
     return (bool(words) and fold(base).key == short.key and not BRANCHED.search(base)
             and all(word[0].isupper() or word in SMALL_WORDS - {"and"} for word in words)
             and not words[0].islower() and not any(sign.isdigit() for sign in added))
 
 
-def _persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
-    """Names of persons that differ in what is written out between the first name and the last."""
+def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
+    """Match names of persons that differ in middle names or initials."""
     if first.words[-1:] != second.words[-1:]:
         return None
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
@@ -361,8 +362,8 @@ def _persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatc
     if given[0] == less[0] and len(given[0]) > 1:
         left_out = len(given) - len(less)
         written_out = sum(len(word) > 1 for word in given[1:]) > sum(len(word) > 1 for word in less[1:])
-        # What nobody knows to be a person may be the Royal Australian Navy beside the Royal Navy.
-        if not _inside(less[1:], given[1:]) or (left_out and written_out and not person):
+        # Without a known person, the names may be those of the Royal Australian Navy and the Royal Navy.
+        if not _occur_in_order(less[1:], given[1:]) or (left_out and written_out and not person):
             return None
         return NameMatch("middle_name", 0.6, loose=True)
     initials = "".join(word[0] for word in given)
@@ -374,8 +375,8 @@ def _persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatc
     return None
 
 
-def _inside(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
-    """Whether each word stands, in order, among others, in full or as its initial."""
+def _occur_in_order(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
+    """Return True if the words occur in another sequence in order, in full or as initials."""
     place = 0
     for word in less:
         while place < len(more) and not (more[place] == word or (1 in {len(word), len(more[place])}
@@ -387,7 +388,7 @@ def _inside(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
     return True
 
 
-def _alike(first: FoldedName, second: FoldedName) -> NameMatch | None:
+def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if first.numbers or second.numbers or first.qualifier or second.qualifier:
         return None
     if _singular(first.key) == _singular(second.key):

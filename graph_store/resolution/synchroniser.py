@@ -1,4 +1,4 @@
-"""The names of a knowledge base's entities: which of them are one entity, kept up with the ledger."""
+"""Keep a knowledge base's aliases up to date with its ledger."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from .resolver import Ask, Resolver
 
 
 class ResolutionSynchroniser:
-    """Finds the aliases that the ledger's facts, verdicts and decisions lead to, and lays them over the graph."""
+    """Finds aliases from the ledger's facts, verdicts and decisions, and applies them to the graph."""
 
     def __init__(self, database: Database, table: AliasTable, resolver: Resolver, graph: LedgerGraph,
                  schemas: SchemaHistory, reliability: ReliabilityRecord) -> None:
@@ -25,18 +25,18 @@ class ResolutionSynchroniser:
         self._reliability = reliability
 
     def is_behind(self, reasoner: str = "") -> bool:
-        """Whether the aliases were found for another state of the ledger, or by another reasoner."""
+        """Return True if the aliases belong to another state of the ledger, or to another model."""
         return self._table.resolved() != self._state(reasoner)
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
-        """The aliases, by entity id, as the ledger has it now (see `Resolver.find`)."""
+        """Find the aliases of the ledger's current state, by entity id (see `Resolver.find`)."""
         return self._resolver.find(self._graph.mentions, self._schemas.current(), self._reliability.current(),
                                    ask, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
-        """Find which entities are the same, and make them one node each.
+        """Find which entities are the same, and merge them.
 
-        What is certain is written even if asking ends with an exception.
+        If asking the model raises an exception, the aliases found without it are stored.
         """
         try:
             aliases = self.find(ask, reasoner)
@@ -46,7 +46,11 @@ class ResolutionSynchroniser:
         self._replace(aliases, self._state(reasoner))
 
     def decide(self, verdict: Literal["merge", "split"], names: tuple[str, str], who: str, why: str) -> None:
-        """Record a person's decision on two entities and carry it out, or neither."""
+        """Record a person's decision on two entities and carry it out, in one transaction.
+
+        Raises:
+            EntityDecisionError: the decision cannot be carried out.
+        """
         graph, reasoner = self._graph.graph, self._table.resolved_by()
         first, second = match_pair(graph, self._schemas.current(), verdict, names)
         with self._db.transaction():

@@ -1,4 +1,4 @@
-"""The initial clusters of community detection: K-means over the entities' representations."""
+"""Compute the initial clusters of community detection by K-means over the entities' representations."""
 
 
 import numpy as np
@@ -10,8 +10,8 @@ from ...runtime.quiet import ignoring
 
 Labels = NDArray[np.intp]
 
-# The paper runs K-means five times from well-spread centres and keeps the best. Above this many entities one
-# run from random ones is enough: fusion only starts there, and the planted benchmark shows no loss.
+# The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one
+# run from random centres is enough, because it is only the start of fusion.
 _REPEAT_UP_TO = 1000
 _REPEATS = 5
 # The paper's random_state; iterations after which scikit-learn's clusters hardly change.
@@ -20,17 +20,17 @@ _ITERATIONS = 30
 
 
 def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
-    """The initial clusters (Youtu-GraphRAG section 3.2): k = min(max(2, n // beta), eta) of them.
+    """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
-    Where n // beta exceeds eta, clusters of eta would grow with n and fusion could only make them larger.
-    There K-means is applied twice: to all entities, then within each cluster, for n // beta clusters in
-    all. About the square root of that in the first step costs least.
+    If n // beta exceeds eta, eta clusters would grow with n, and fusion could only enlarge them. K-means is
+    then applied twice: to all entities, and within each cluster, for about n // beta clusters in total.
+    A first step with about the square root of that number costs least.
 
     Args:
         representations: one row for each entity, shape (n, p), in an order that depends on content alone.
-        per_cluster: beta, entities in a cluster.
-        most: eta, clusters of one run of K-means.
-        largest: no cluster has more entities than this: what K-means cannot tell apart is cut.
+        per_cluster: beta, the number of entities in a cluster.
+        most: eta, the maximum number of clusters of one run of K-means.
+        largest: the maximum number of entities in a cluster; larger clusters are cut.
 
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
@@ -48,12 +48,12 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
 
 
 def groups(labels: Labels) -> list[Labels]:
-    """The members of each community, ascending, for labels without gaps."""
+    """Return the members of each community, ascending; labels must have no gaps."""
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
 def renumbered(labels: Labels) -> Labels:
-    """The same partition, numbered from 0 without gaps in order of first member."""
+    """Return a partition's labels renumbered from 0 without gaps, in order of first member."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -61,7 +61,7 @@ def renumbered(labels: Labels) -> Labels:
 
 
 def places(groups_sorted: Labels) -> Labels:
-    """The place of each item within its group, for group numbers that are sorted."""
+    """Return each item's place within its group; group numbers must be sorted."""
     if not len(groups_sorted):
         return np.zeros(0, np.intp)
     starts = np.flatnonzero(np.r_[True, np.diff(groups_sorted) > 0])
@@ -70,7 +70,7 @@ def places(groups_sorted: Labels) -> Labels:
 
 
 def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
-    from sklearn import cluster, exceptions  # noqa: PLC0415  (a second, and only what builds communities needs it)
+    from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
     n = len(points)
     clusters = min(clusters, n)
@@ -78,8 +78,8 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
         return np.zeros(n, np.intp)
     search = cluster.KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
-    # Limited again: the import may have brought a library with threads of its own.
-    # Where points are alike there are fewer clusters than asked for, as there should be.
+    # Limit threads after the import, which may have loaded a library with its own threads.
+    # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
         labels = search.fit_predict(points)
     return renumbered(np.asarray(labels, np.intp))

@@ -1,8 +1,8 @@
-"""Views by an attribute's value or by a relation's other end (UniAI-GraphRAG section 3.2, attribute-based).
+"""Build views by an attribute's value or by a relation's other end (UniAI-GraphRAG section 3.2, attribute-based).
 
-Each entity is in one group: of several values that one counts which most chunks support, of equals the
-first in the groups' order. A date less precise than the period asked for keeps its own ("1990-1999" stands
-among the years). Units are not converted, so numbers are split within their unit.
+Each entity is in one group. Among several values, the one supported by most chunks counts, then the first in
+the groups' order. A date less precise than the requested period keeps its own period ("1990-1999" is listed
+among the years). Units are not converted, so numbers are grouped within their unit.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _YEARS: dict[str, int] = {"year": 1, "decade": 10, "century": 100}
 
 @dataclass(frozen=True, order=True)
 class _Place:
-    """Where a value stands: groups are sorted by `unit`, then `order`; `key` tells equals apart."""
+    """A value's place in the order of groups: by `unit`, then `order`; `key` distinguishes equal ones."""
 
     unit: str
     order: tuple[Decimal | int, ...]
@@ -31,7 +31,7 @@ class _Place:
 
 
 def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
-    """Group the entities by an attribute's value; those without it are the rest."""
+    """Group the entities by an attribute's value; entities without it form the rest."""
     names: dict[_Place, Counter[str]] = {}
     chosen: dict[str, _Place] = {}
     for entity, node in graph.network.nodes(data=True):
@@ -50,7 +50,7 @@ def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
 
 
 def by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
-    """Group the entities by what a relation leads to; those from which it leads nowhere are the rest."""
+    """Group the entities by a relation's other end; entities without the relation form the rest."""
     support: dict[str, dict[str, set[str]]] = {}
     for head, tail, relation, edge in graph.network.edges(keys=True, data=True):
         if head != tail and relation in spec.step.forward:
@@ -73,7 +73,7 @@ def _values(attributes: Mapping[str, Mapping[str, Collection[str]]],
 
 
 def _place(value: str, spec: AttributeSpec) -> _Place | None:
-    """Where a value stands; None if it is not of the attribute's kind."""
+    """Return a value's place in the order of groups, or None if it is not of the attribute's kind."""
     if spec.kind == "text":
         return _Place("", (), canonical_name(value))
     normal = parse_value(value, spec.kind, spec.unit)
@@ -88,7 +88,7 @@ def _place(value: str, spec: AttributeSpec) -> _Place | None:
 
 
 def _in_period(years: tuple[int, int], width: int) -> tuple[tuple[int, int], str]:
-    """The period that holds the years, if one does, else themselves; with its name."""
+    """Return the period that contains the years, or the years if none does, with its name."""
     first, last = years
     if first // width == last // width:
         first = first // width * width
@@ -97,7 +97,7 @@ def _in_period(years: tuple[int, int], width: int) -> tuple[tuple[int, int], str
 
 
 def _period(first: int, last: int) -> str:
-    """Years as people write them; year 0 is 1 BC."""
+    """Format years as people write them; year 0 is 1 BC."""
     if last <= 0:
         first, last = 1 - first, 1 - last
         return f"{first} BC" if first == last else f"{first}–{last} BC"
@@ -107,7 +107,7 @@ def _period(first: int, last: int) -> str:
 
 
 def _by_quantile(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str, _Place]) -> View:
-    """Group by quantile: equal numbers stay together, so that one may hold more than its share."""
+    """Group by quantile; equal numbers stay together, so a group may have more than its share."""
     ends: dict[tuple[str, int], tuple[_Place, _Place]] = {}
     quantile: dict[_Place, tuple[str, int]] = {}
     counts = Counter(chosen.values())

@@ -1,4 +1,4 @@
-"""A view: one way of grouping all entities of a graph, beside the default communities."""
+"""Group all entities of a graph into a view, an alternative to the default communities."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
@@ -9,10 +9,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Group(Frozen):
-    """Entities that belong together in a view: their ids, sorted, and the name of what they share.
+    """A group of entities in a view: their sorted ids, and the name of what they share.
 
-    The name is empty where only a summary can find one. `rest` marks the group of those that the
-    view says nothing of.
+    The name is "" if only a summary can provide one. `rest` marks the group of the entities that the
+    view does not cover.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Group(Frozen):
 
 
 class View(Frozen):
-    """A named partition: each entity of the graph is in exactly one group; none is empty."""
+    """A named partition: each entity of the graph is in exactly one group, and no group is empty."""
 
     name: str
     groups: tuple[Group, ...]
@@ -29,15 +29,15 @@ class View(Frozen):
 
 def partition(name: str, ids: Iterable[str], keys: Mapping[str, Key], title: Callable[[Key], str],
               order: Callable[[Key], object], rest: str) -> View:
-    """The view that puts entities of one key together.
+    """Group entities with the same key.
 
     Args:
-        name: the view's.
+        name: the view's name.
         ids: all entities of the graph.
         keys: the key of each entity that has one.
-        title: a key's name.
-        order: what the groups are sorted by; different for different keys.
-        rest: the name of the last group, which holds the entities without a key.
+        title: returns a key's name.
+        order: returns the value to sort a group by; different for different keys.
+        rest: the name of the last group, of the entities without a key.
     """
     members: dict[Key, list[str]] = {}
     without = []

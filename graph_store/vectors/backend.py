@@ -1,4 +1,4 @@
-"""Where vectors are stored, a folder or a server: one interface, two implementations."""
+"""Define the interface to stored vectors, in a folder or on a server."""
 
 import time
 from abc import ABC, abstractmethod
@@ -17,62 +17,62 @@ Kind = Literal["entities", "triples", "relations", "chunks", "texts"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors that are synchronised with the graph."""
 COLLECTIONS: tuple[Kind, ...] = (*KINDS, "texts")
-"""All kinds; of other texts a vector is cached, see `text_cache`."""
+"""All kinds, including the cached vectors of other texts (see `text_cache`)."""
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_search": 300, "ef_construction": 8, "max_neighbors": 8}
-"""The settings of Chroma's indexes. Nobody but `verify` searches them, as vectors are read and compared directly; so
-they have as few links as make adding an element as cheap as it can be."""
+"""The settings of Chroma's indexes. Only `verify` searches them, because retrieval compares vectors directly, so they
+have few links to make adding elements cheap."""
 
-# Seconds between attempts; a writer's commit takes milliseconds, on a busy machine tenths of a second.
+# Seconds between attempts. A writer's commit takes milliseconds, or tenths of a second on a busy machine.
 _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 
 def chroma() -> ModuleType:
-    """What is used of chromadb; loaded at its first use."""
-    from . import chroma as library  # noqa: PLC0415  (chromadb takes most of a second; questions do not need it)
+    """Import and return the parts of chromadb in use."""
+    from . import chroma as library  # noqa: PLC0415  (chromadb is slow to import; questions do not need it)
 
     return library
 
 
 class Collections(ABC):
-    """The vectors of a knowledge base by one model: a collection of Chroma's for each kind. Threads may share them."""
+    """The vectors of a knowledge base by one model, in a Chroma collection for each kind. Threads may share them."""
 
     lost = False
-    """Whether something that was open was removed meanwhile, so that everything has to be opened again."""
+    """True if an open collection was removed, so that the knowledge base has to be opened again."""
 
     @abstractmethod
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """Ask a collection something.
+        """Read from a collection, with retries.
 
         Raises:
-            StoreError: it cannot be read, however often it was tried.
+            StoreError: the collection cannot be read.
         """
 
     @abstractmethod
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """Change a collection, in a way that may be repeated.
+        """Change a collection, with retries, so `change` must be repeatable.
 
         Raises:
-            StoreError: it cannot be written, however often it was tried.
+            StoreError: the collection cannot be written.
         """
 
-    def grew(self, kind: Kind) -> None:  # noqa: B027  (only a folder has to do something)
-        """Vectors were added to a collection; a server decides itself when to write its indexes."""
+    def adjust_sync(self, kind: Kind) -> None:  # noqa: B027  (only a folder has to do something)
+        """Adjust how often the index is written after vectors were added; a server decides that itself."""
 
     def prepare(self) -> None:  # noqa: B027  (only a server has to do something)
-        """Make the collections before the first vectors are written or looked for; a folder's are made at first use."""
+        """Create the collections before the first use; a folder's are created at first use."""
 
     def clear(self) -> None:
-        """Begin anew without any vectors (see `remove`)."""
+        """Remove all vectors (see `remove`), and prepare empty collections."""
         self.remove()
         self.prepare()
 
     @abstractmethod
     def remove(self) -> None:
-        """Remove all vectors, those of other models too.
+        """Remove all vectors, including those of other models.
 
         Raises:
-            OSError, StoreError: they cannot be removed.
+            OSError, StoreError: the vectors cannot be removed.
         """
 
     @abstractmethod
@@ -81,24 +81,24 @@ class Collections(ABC):
 
     @abstractmethod
     def is_sound(self) -> bool:
-        """Whether there are vectors, and a quick check finds nothing wrong with them."""
+        """Return True if the vectors exist and pass a quick check."""
 
     def settle(self) -> None:  # noqa: B027  (only a folder has to do something)
-        """Note that what was written is whole, for whoever opens it next."""
+        """Record that the written files are complete, for the next opening."""
 
     @abstractmethod
     def mark(self, state: str) -> None:
-        """Note that the vectors reflect a state of the ledger, which is about to note it too."""
+        """Record that the vectors match a state of the ledger."""
 
     @abstractmethod
     def marked(self, state: str) -> bool:
-        """Whether the vectors reflect a state of the ledger, as far as is known."""
+        """Return True if `mark` recorded last that the vectors match a state of the ledger."""
 
     @abstractmethod
     def damages(self) -> list[str]:
-        """A line for each damage that can be found without loading the vectors into this process.
+        """Return a line for each damage that can be found without loading the vectors into this process.
 
-        Empty where all is missing: it was not written yet, or will be made again.
+        The list is empty if everything is missing, because it was not written yet or will be rebuilt.
 
         Raises:
             StoreError: another process is writing.
@@ -106,11 +106,15 @@ class Collections(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is open; it opens again at the next use."""
+        """Close what is open; the next use opens it again."""
 
 
-def patiently(attempt: Callable[[], _T], between: Callable[[], None]) -> _T:
-    """Retry an attempt that may fail for a moment, calling `between` before each further one."""
+def retry(attempt: Callable[[], _T], between: Callable[[], None]) -> _T:
+    """Call `attempt` until it succeeds, up to five times, calling `between` before each retry.
+
+    Raises:
+        StoreError: the last attempt failed.
+    """
     for wait in _WAITS:
         try:
             return attempt()

@@ -1,4 +1,4 @@
-"""What is used of chromadb. Its import takes most of a second: `backend.chroma` loads this at the first use."""
+"""Import the parts of chromadb in use. The import is slow, so `backend.chroma` loads this module at first use."""
 
 import chromadb
 from chromadb.api import ClientAPI
@@ -8,14 +8,14 @@ from chromadb.errors import ChromaError, NotFoundError
 __all__ = ["ChromaError", "NotFoundError", "folder_client", "server_client"]
 
 _SETTINGS = Settings(_env_file=None, anonymized_telemetry=False)
-"""Every client changes a copy of its own."""
+"""Copied for each client, because clients change their settings."""
 
 
 def folder_client(path: str) -> ClientAPI:
-    """A client of the vectors in a folder, inside this process."""
+    """Create a client of the vectors in a folder, inside this process."""
     return chromadb.PersistentClient(path, settings=_SETTINGS.model_copy())
 
 
 def server_client(url: str, headers: dict[str, str]) -> ClientAPI:
-    """A client of a Chroma server."""
+    """Create a client of a Chroma server."""
     return chromadb.HttpClient(host=url, headers=headers, settings=_SETTINGS.model_copy())

@@ -1,4 +1,4 @@
-"""Vectors in a folder, through Chroma's embedded client."""
+"""Store vectors in a folder, through Chroma's embedded client."""
 
 import shutil
 import sqlite3
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
-from ..errors import StoreError, named
+from ..errors import StoreError, display_path
 from . import index_files
-from .backend import INDEX, KINDS, Collections, Kind, chroma, patiently
-from .chroma_paths import claim_path, release_path, unused
+from .backend import INDEX, KINDS, Collections, Kind, chroma, retry
+from .chroma_paths import claim_path, pause_claims, release_path
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -22,23 +22,22 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Chroma writes a collection's whole index again after so many changes, and indexes at each opening what changed since.
-# The first time soon: as long as no index was written, each opening writes an empty one. Then after 1,000 changes, as
-# is Chroma's default, and from 4,000 elements on after a quarter of them: each byte is written a bounded number of
-# times.
+# Chroma rewrites a collection's whole index after this many changes, and indexes later changes at each opening. The
+# first write comes early, because each opening writes an empty index until then. After that Chroma's default of 1,000
+# changes applies, and from 4,000 elements on a quarter of them, which bounds how often each byte is rewritten.
 _SYNC_FIRST = 10
 _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
 _SYNC_TOLERANCE = 1.5
-# Chroma touches its catalogue's indexes in random places, and SQLite writes whole pages: small ones are less.
+# Chroma changes random places of its catalogue and SQLite writes whole pages, so small pages save writing.
 _PAGE_BYTES = 1024
 
 
 class FolderCollections(Collections):
-    """The vectors in a folder. Its files stay open: what others remove is missed at the next opening."""
+    """The vectors in a folder. Its files stay open, so a removal by others is noticed only at the next opening."""
 
     def __init__(self, folder: Path, model: str) -> None:
-        """Vectors in a folder, which is created at the first use; `model` is part of the collections' names."""
+        """Prepare to use a folder, which is created at first use; `model` is part of the collections' names."""
         self.folder = folder
         self._model = model
         self._state = folder / "state"
@@ -51,22 +50,22 @@ class FolderCollections(Collections):
         self._checked = False
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """Ask a collection something.
+        """Read from a collection, with another client for each retry.
 
-        While another process writes, Chroma's catalogue and index may differ for a moment, and an
-        instance that is open may have missed something for good: then another one is opened.
+        While another process writes, Chroma's catalogue and index may differ for a moment, and an open
+        client may have missed a change permanently.
         """
-        return patiently(lambda: self._explained(kind, ask), self._retire)
+        return retry(lambda: self._use(kind, ask), self._retire)
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """Change a collection, in a way that may be repeated: a reader may have its catalogue locked for a moment."""
+        """Change a collection, with retries because a reader may lock the catalogue for a moment."""
         index_files.forget(self.folder)
         if kind in KINDS and kind not in self._written:
             self._state.unlink(missing_ok=True)
         self._written.add(kind)
-        patiently(lambda: self._explained(kind, change), lambda: None)
+        retry(lambda: self._use(kind, change), lambda: None)
 
-    def _explained(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         try:
             return use(self.collection(kind))
         except chroma().ChromaError as error:
@@ -81,7 +80,7 @@ class FolderCollections(Collections):
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def _retire(self) -> None:
-        """Open another client at the next use; other threads may still be using this one."""
+        """Replace the client at the next use without closing it, because other threads may still use it."""
         with self._lock:
             self._collections.clear()
             if self._client is not None:
@@ -89,11 +88,11 @@ class FolderCollections(Collections):
                 self._client = None
 
     def collection(self, kind: Kind) -> "Collection":
-        """A collection, made where it is missing."""
+        """Return a collection, which is created if missing."""
         with self._lock:
-            return self._opened(kind)
+            return self._open(kind)
 
-    def _opened(self, kind: Kind) -> "Collection":
+    def _open(self, kind: Kind) -> "Collection":
         if kind not in self._collections:
             name = f"{kind}-{self._model}"
             if self._client is None:
@@ -103,11 +102,11 @@ class FolderCollections(Collections):
                     self._path = claim_path(self.folder)
                     self._client = cast("Client", chroma().folder_client(self._path))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
-                    # How chromadb ends when it cleans up after a start that failed.
+                    # chromadb raises these when it cleans up after a failed start.
                     release_path(self._path)
                     raise self._unusable(error) from error
             try:
-                # "Get or create" locks Chroma's catalogue for writing even where there is nothing to create.
+                # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
                 self._collections[kind] = self._client.get_collection(name, embedding_function=None)
             except chroma().NotFoundError:
                 self._collections[kind] = self._client.get_or_create_collection(
@@ -115,16 +114,16 @@ class FolderCollections(Collections):
         return self._collections[kind]
 
     def _check(self) -> None:
-        """Look at the index files before they are first loaded: damaged ones would end the process."""
+        """Check the index files before they are first loaded, because damaged files would crash the process."""
         if not self._checked and (found := index_files.damages(self.folder)):
             raise StoreError(f"the vectors in {self.folder} are damaged ({found[0]}): run `banyan reindex`; the "
                              "ledger has all that it takes")
         self._checked = True
 
     def _make_catalogue(self) -> None:
-        """Create the empty file of Chroma's catalogue: its page size can only be set before its tables."""
+        """Create the empty file of Chroma's catalogue, because the page size must be set before the tables exist."""
         path = self.folder / "chroma.sqlite3"
-        with unused(self.folder) as free:
+        with pause_claims(self.folder) as free:
             if not free or path.is_file():
                 return
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -132,26 +131,26 @@ class FolderCollections(Collections):
                 catalogue.execute(f"PRAGMA page_size={_PAGE_BYTES}")
                 catalogue.execute("VACUUM")
 
-    def grew(self, kind: Kind) -> None:
-        """Let Chroma write a collection's index as often as its size is worth."""
+    def adjust_sync(self, kind: Kind) -> None:
+        """Adjust how often Chroma rewrites a collection's index to the collection's size."""
         size = self.read(kind, lambda collection: collection.count())
         pace = self.collection(kind).configuration_json["hnsw"]["sync_threshold"]
         wanted = max(_SYNC_LEAST, size // _SYNC_SHARE)
         if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
-            # An index that is loaded keeps its pace.
+            # A loaded index ignores the change.
             self.close()
-            # Chroma warns of what it notes itself of a collection without an embedding function.
+            # Chroma warns about its own configuration of a collection without an embedding function.
             with ignoring(DeprecationWarning):
                 self.write(kind, lambda collection: collection.modify(
                     configuration={"hnsw": {"sync_threshold": wanted}}))
 
     def is_sound(self) -> bool:
-        """Whether there are vectors, as far as Chroma's catalogue and its index files tell."""
+        """Return True if Chroma's catalogue exists and it and the index files are readable."""
         path = self.folder / "chroma.sqlite3"
         if not path.is_file():
             return False
         try:
-            with unused(self.folder) as free:
+            with pause_claims(self.folder) as free:
                 if free:
                     with closing(sqlite3.connect(path)) as catalogue:
                         catalogue.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -163,15 +162,15 @@ class FolderCollections(Collections):
         return self._checked
 
     def settle(self) -> None:
-        """Note that the index files are sound."""
+        """Record that the index files are sound."""
         if self._written:
             for kind in self._written:
-                self.read(kind, lambda collection: collection.count())  # an index may be written at the next use only
+                self.read(kind, lambda collection: collection.count())  # Chroma may write an index only at the next use
             index_files.note(self.folder)
             self._written.clear()
 
     def mark(self, state: str) -> None:
-        """Note that the index files are sound, and which state they reflect."""
+        """Record that the index files are sound, and which state they match."""
         self.settle()
         if not self.marked(state):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -179,11 +178,11 @@ class FolderCollections(Collections):
                 file.write(f"{state} {self._model}".encode())
 
     def marked(self, state: str) -> bool:
-        """Return True if the folder's note says the same, of the same model."""
+        """Return True if the folder has a mark of the same state and model."""
         return self._state.is_file() and self._state.read_bytes() == f"{state} {self._model}".encode()
 
     def remove(self) -> None:
-        """Remove the folder; it is made again at the next use."""
+        """Remove the folder; the next use creates it again."""
         self._written.clear()
         self.close()
         self._checked = False
@@ -199,7 +198,7 @@ class FolderCollections(Collections):
                 client.delete_collection(name)
 
     def damages(self) -> list[str]:
-        """A line for each damage, which names the file (see `Collections.damages`)."""
+        """Return a line for each damage that names the file (see `Collections.damages`)."""
         path = self.folder / "chroma.sqlite3"
         if not self.folder.is_dir():
             return []
@@ -207,26 +206,26 @@ class FolderCollections(Collections):
             return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
         indexes = [f"{self.folder / line}" for line in index_files.damages(self.folder)]
         try:
-            with unused(self.folder) as free:
+            with pause_claims(self.folder) as free:
                 if not free:
                     return indexes
                 with closing(sqlite3.connect(path, timeout=30)) as catalogue:
                     lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{named(path)} cannot be read ({error}): wait until the process that writes it has "
-                             "ended") from error
+            raise StoreError(f"{display_path(path)} cannot be read ({error}): wait until the process that writes it "
+                             "has ended") from error
         except sqlite3.DatabaseError as error:
             lines = [str(error)]
         return [*(f"{path} is damaged: {line}" for line in lines if line != "ok"), *indexes]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         with self._lock:
             self._retire()
             while self._retired:
                 client, path = self._retired.pop()
                 client.close()
                 release_path(path)
-            if self._written:  # something failed before it was all written; the next one only has to try what is there
+            if self._written:  # after a failure: noting the checksums spares the next opening the slow check
                 with suppress(OSError):
                     index_files.note(self.folder)

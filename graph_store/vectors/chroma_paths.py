@@ -1,10 +1,9 @@
-"""A path of its own for each client of Chroma in this process, even where several open the same folder.
+"""Give each Chroma client in this process a unique path, even if several open the same folder.
 
-Chroma gives clients of the same path one shared instance, which it starts and stops without a lock, and an open
-instance does not see everything that other processes write. A path with `/.` appended names the same folder.
+Chroma shares one instance among clients of the same path and starts and stops it without a lock. An open instance also
+misses some changes by other processes. A path with `/.` appended names the same folder.
 
-The paths in use are state of the module because what they protect is the process's: Chroma's instances, and the locks
-that SQLite holds on files.
+The paths in use are module state, because they protect process-wide state: Chroma's instances, and SQLite's file locks.
 """
 
 import threading
@@ -12,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_LOCK = threading.RLock()  # re-entrant: garbage collection may close a reader at any moment
+_LOCK = threading.RLock()  # re-entrant, because garbage collection may close a reader at any moment
 _IN_USE: set[str] = set()
 
 
 def claim_path(folder: Path) -> str:
-    """A path to a folder that no other client of this process uses; to be released."""
+    """Reserve a path to a folder that no other client of this process uses, until `release_path`."""
     with _LOCK:
         path = str(folder)
         while path in _IN_USE:
@@ -27,17 +26,17 @@ def claim_path(folder: Path) -> str:
 
 
 def release_path(path: str) -> None:
-    """The client of a path is closed."""
+    """Release a path whose client is closed."""
     with _LOCK:
         _IN_USE.discard(path)
 
 
 @contextmanager
-def unused(folder: Path) -> Iterator[bool]:
-    """Whether no client of this process uses a folder; none starts to inside the block.
+def pause_claims(folder: Path) -> Iterator[bool]:
+    """Let no client start inside the block, and yield True if none uses a folder.
 
-    A file that Chroma has open must not even be read by this process: closing it would drop the locks that Chroma's
-    own SQLite holds on it (https://sqlite.org/howtocorrupt.html, 2.2).
+    This process must not even read a file that Chroma has open, because closing it would drop the locks of Chroma's
+    own SQLite (https://sqlite.org/howtocorrupt.html, 2.2).
     """
     with _LOCK:
         yield all(Path(path) != folder for path in _IN_USE)

@@ -1,7 +1,7 @@
-"""Vectors on a Chroma server, which many knowledge bases may share.
+"""Store vectors on a Chroma server, which many knowledge bases may share.
 
-Collections are made before the first vectors, and never by looking for them: one that is missing later was lost. What
-the vectors reflect is noted on the server, because its data may be another day's.
+Collections are created before the first vectors and never on access, so one that is missing later was lost. The state
+that the vectors match is stored on the server, because the server may be restored from an older backup.
 """
 
 import threading
@@ -14,7 +14,7 @@ import httpx
 
 from ...schemas.chroma_server import ChromaServer
 from ..errors import StoreError, VectorServerError
-from .backend import COLLECTIONS, INDEX, Collections, Kind, chroma, patiently
+from .backend import COLLECTIONS, INDEX, Collections, Kind, chroma, retry
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _CONNECT_SECONDS = 5.0
-# A thousand vectors are stored in half a second; now and then the server writes a large index before it answers.
+# Storing a page of vectors is fast, but sometimes the server writes a large index before it answers.
 _ANSWER_SECONDS = 60.0
 _REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _STATE = "state"
@@ -32,13 +32,13 @@ class ServerCollections(Collections):
     """The vectors of one knowledge base on a server, by the names of the collections."""
 
     def __init__(self, server: ChromaServer, scope: str, name: str, model: str) -> None:
-        """Prepare to ask the server; nothing is asked yet.
+        """Prepare to use a server, without connecting yet.
 
         Args:
-            server: where it is.
-            scope: distinguishes the knowledge base from all others that the server may hold; letters and digits.
-            name: what it is called, noted on the server for people.
-            model: distinguishes the embedding model from others; letters and digits.
+            server: the server.
+            scope: identifies the knowledge base among all on the server; letters and digits.
+            name: the knowledge base's name, stored on the server for people.
+            model: identifies the embedding model; letters and digits.
         """
         self._connection = _connection(server)
         self._all = f"banyan-{scope}-"
@@ -47,24 +47,24 @@ class ServerCollections(Collections):
         self._collections: dict[Kind, Collection] = {}
 
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
-        """Ask a collection something."""
-        return self._connection.ask(lambda client: self._found(client, kind, ask), self.close)
+        """Read from a collection, with retries."""
+        return self._connection.ask(lambda client: self._use(client, kind, ask), self.close)
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """Change a collection, in a way that may be repeated."""
+        """Change a collection, with retries, so `change` must be repeatable."""
         self.read(kind, change)
 
-    def _found(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         try:
-            return use(self._opened(client, kind))
+            return use(self._open(client, kind))
         except chroma().NotFoundError as error:
             self.lost = True
             raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {kind} of "
                              f"{self._name!r}: run the command again, or `banyan reindex`; they are made again from "
                              "the ledger") from error
 
-    def _opened(self, client: "ClientAPI", kind: Kind) -> "Collection":
-        # No lock: at worst two threads look for the same one.
+    def _open(self, client: "ClientAPI", kind: Kind) -> "Collection":
+        # A lock is not needed: at worst two threads open the same collection.
         opened = self._collections.get(kind)
         if opened is None:
             opened = client.get_collection(f"{self._prefix}-{kind}", embedding_function=None)
@@ -97,44 +97,44 @@ class ServerCollections(Collections):
             configuration={"hnsw": INDEX}))
 
     def is_sound(self) -> bool:
-        """Whether the server has all collections."""
+        """Return True if the server has all collections."""
         self.lost = bool(self._missing())
         return not self.lost
 
     def _missing(self) -> list[str]:
-        return [f"{self._prefix}-{kind}" for kind in COLLECTIONS if not self._there(kind)]
+        return [f"{self._prefix}-{kind}" for kind in COLLECTIONS if not self._has(kind)]
 
-    def _there(self, kind: Kind) -> bool:
+    def _has(self, kind: Kind) -> bool:
         try:
-            self._connection.ask(lambda client: self._opened(client, kind))
+            self._connection.ask(lambda client: self._open(client, kind))
         except chroma().NotFoundError:
             return False
         return True
 
     def mark(self, state: str) -> None:
-        """Note on the server which state of the ledger the vectors reflect."""
+        """Store on the server which state of the ledger the vectors match."""
         if not self.marked(state):
             self.write("entities", lambda collection: collection.modify(
                 metadata={"knowledge_base": self._name, _STATE: state}))
 
     def marked(self, state: str) -> bool:
-        """Whether the server's note says the same."""
+        """Return True if the server has a mark of the same state."""
         return self.read("entities", lambda collection: (collection.metadata or {}).get(_STATE)) == state
 
     def damages(self) -> list[str]:
-        """A line for each collection that is missing; none if all are: they were not made yet, or are made again."""
+        """Return a line for each missing collection; none if all are missing (see `Collections.damages`)."""
         missing = self._missing()
         if len(missing) == len(COLLECTIONS):
             return []
         return [f"the Chroma server at {self._connection.url} has no collection {name}" for name in missing]
 
     def close(self) -> None:
-        """Look for the collections again at the next use; the connection is the process's."""
+        """Open the collections again at the next use; the process shares the connection, which stays open."""
         self._collections.clear()
 
 
 class _Connection:
-    """The client of one server, made at the first use and shared by all of a process."""
+    """The client of one server, created at first use and shared within the process."""
 
     def __init__(self, server: ChromaServer) -> None:
         self._server = server
@@ -143,26 +143,26 @@ class _Connection:
         self._lock = threading.Lock()
 
     def ask(self, what: "Callable[[ClientAPI], _T]", between: Callable[[], None] = lambda: None) -> _T:
-        """What the server answers.
+        """Call a function with the client, with retries, and return its result.
 
         Args:
-            what: asks; may be called more than once.
-            between: done before it is called again.
+            what: the function; may be called more than once.
+            between: called before each retry.
 
         Raises:
-            StoreError: it does not answer, or not as a Chroma server does; names the URL and the fix.
-            NotFoundError: chromadb's: there is no such collection.
+            StoreError: the server does not answer, or is not a Chroma server; names the URL and the fix.
+            NotFoundError: chromadb's error for a missing collection.
         """
-        return patiently(lambda: self._explained(what), between)
+        return retry(lambda: self._call(what), between)
 
     def delete(self, name: str) -> None:
-        """Delete a collection, if it is there."""
+        """Delete a collection if it exists."""
         with suppress(chroma().NotFoundError):
             self.ask(lambda client: client.delete_collection(name))
 
-    def _explained(self, what: "Callable[[ClientAPI], _T]") -> _T:
+    def _call(self, what: "Callable[[ClientAPI], _T]") -> _T:
         try:
-            return what(self._opened())
+            return what(self._open())
         except (chroma().NotFoundError, StoreError):
             raise
         except httpx.TransportError as error:
@@ -170,12 +170,12 @@ class _Connection:
         except (chroma().ChromaError, httpx.HTTPError, ValueError) as error:
             raise self._unable(error) from error
         except Exception as error:
-            # As chromadb says it that the answer was no Chroma server's: a proxy's, for instance.
+            # chromadb raises a plain Exception if the answer is not a Chroma server's, but a proxy's for instance.
             if type(error) is not Exception:
                 raise
             raise self._unable(error) from error
 
-    def _opened(self) -> "ClientAPI":
+    def _open(self) -> "ClientAPI":
         with self._lock:
             if self._client is None:
                 self._check()
@@ -183,7 +183,7 @@ class _Connection:
             return self._client
 
     def _check(self) -> None:
-        """Whether a Chroma server answers, soon: chromadb's client would wait for ever."""
+        """Check that a Chroma server answers within seconds, because chromadb's client would wait forever."""
         answer = httpx.get(f"{self.url}/api/v2/heartbeat", headers=self._server.headers(), timeout=_CONNECT_SECONDS)
         if answer.status_code in _REFUSED:
             raise StoreError(f"the Chroma server at {self.url} refuses us ({answer.status_code}): set "
@@ -195,7 +195,7 @@ class _Connection:
 
     def _connect(self) -> "ClientAPI":
         client = cast("ClientAPI", chroma().server_client(self.url, self._server.headers()))
-        # There is no setting for it, and without one a server that hangs would hang us.
+        # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
         cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
             _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         return client
@@ -203,8 +203,8 @@ class _Connection:
     def _silent(self, error: Exception) -> VectorServerError:
         return VectorServerError(
             f"the Chroma server at {self.url} does not answer ({error or type(error).__name__}): start it, or set "
-            "BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. What was stored stands, "
-            "and the same command goes on from there")
+            "BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
+            "saved: run the command again to resume")
 
     def _unable(self, error: Exception) -> StoreError:
         return StoreError(f"the Chroma server at {self.url} cannot do what was asked ({error}): see its log, and run "

@@ -1,8 +1,8 @@
-"""The files of Chroma's nearest-neighbour indexes: whether they can be loaded.
+"""Check whether the files of Chroma's nearest-neighbour indexes can be loaded.
 
-hnswlib trusts what it reads: a link that leads out of its array ends the whole process with a segmentation fault. So
-the checksums of the files are noted when vectors were written, and compared before the files are loaded. Where none
-are noted, because a writer was killed, a process of its own tries to load them (`probe`).
+hnswlib does not validate what it reads: a link out of its array crashes the whole process. Therefore checksums of the
+files are stored after vectors were written, and compared before the files are loaded. If there are none, because a
+writer was killed, a separate process tries to load the files (`probe`).
 """
 
 import json
@@ -21,12 +21,12 @@ _Entry = tuple[int, int, int]
 
 
 def note(folder: Path) -> None:
-    """Note the checksums of all index files in Chroma's folder; nobody may be writing to them.
+    """Store the checksums of all index files in Chroma's folder, which nobody may be writing to.
 
     Raises:
-        OSError: they cannot be read, or the note cannot be written.
+        OSError: a file cannot be read, or the checksums cannot be written.
     """
-    before = _noted(folder) or {}
+    before = _read_checksums(folder) or {}
     now = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
     if now != before:
         temporary = folder / f".{_CHECKSUMS}"
@@ -35,17 +35,18 @@ def note(folder: Path) -> None:
 
 
 def forget(folder: Path) -> None:
-    """The index files are about to change."""
+    """Delete the checksums before the index files change."""
     (folder / _CHECKSUMS).unlink(missing_ok=True)
 
 
 def damages(folder: Path) -> list[str]:
-    """What is wrong with the index files in Chroma's folder.
+    """Find damage to the index files in Chroma's folder.
 
     Returns:
-        A line for each damaged file, or one for all that cannot be loaded; empty when all can be.
+        A line for each file that differs from its checksum or, without checksums, one line if an index cannot
+        be loaded.
     """
-    noted = _noted(folder)
+    noted = _read_checksums(folder)
     if noted is not None:
         return [f"{name} is not as it was written" for name, entry in noted.items() if _differs(folder / name, entry)]
     if _files(folder) and not _can_be_loaded(folder):
@@ -54,17 +55,17 @@ def damages(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> list[str]:
-    # Chroma writes an index without elements at each opening; what is in it stands in its catalogue.
+    # Skip indexes without elements, which Chroma writes at each opening; their elements are in its catalogue.
     return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_FIRST_WRITTEN_WITH_ELEMENTS}"))
             for file in sorted(metadata.parent.iterdir())]
 
 
-def _noted(folder: Path) -> dict[str, _Entry] | None:
+def _read_checksums(folder: Path) -> dict[str, _Entry] | None:
     try:
         return {name: (size, changed, checksum) for name, (size, changed, checksum) in json.loads(
             (folder / _CHECKSUMS).read_text("utf-8")).items()}
     except (FileNotFoundError, ValueError, AttributeError, TypeError):
-        return None  # a damaged note says nothing
+        return None  # a damaged file counts as missing
 
 
 def _entry(file: Path, before: _Entry | None) -> _Entry:

@@ -1,9 +1,9 @@
-"""How far the embedding model can be trusted with the texts of a knowledge base.
+"""Measure how reliable the embedding model is for the texts of a knowledge base.
 
-An English model sees little in Chinese text, and nothing in its scores says so. So each knowledge
-base measures it on itself: a sentence of a chunk should lead back to that chunk (known-item search).
-The share that does, by script, is the weight of everything that rests on vectors. No question and no
-label is needed.
+An English model understands little of Chinese text, and its scores do not show that. Therefore each
+knowledge base measures the model on its own texts: a sentence of a chunk should find that chunk
+(known-item search). The share that does, by script, is the weight of all vector-based scores. This
+needs no questions and no labels.
 """
 
 import json
@@ -27,29 +27,29 @@ SAMPLE = 128
 
 @dataclass(frozen=True)
 class Reliability:
-    """The share of known items found by vectors, 0 to 1, for each script that was sampled."""
+    """The share of known items found by vectors, 0 to 1, for each sampled script."""
 
     by_script: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, text: str) -> float:
-        """The reliability for a text's script; 1 where that script was never seen."""
+        """Return the reliability for a text's script, or 1 if the script was not sampled."""
         return self.by_script.get(script_of(text), 1.0)
 
     def dump(self) -> str:
-        """As text, for the ledger."""
+        """Serialise the reliability for the ledger."""
         return json.dumps(dict(sorted(self.by_script.items())))
 
     @classmethod
     def parse(cls, text: str | None) -> "Reliability":
-        """What `dump` gave; nothing sampled where it is None."""
+        """Parse the text of `dump`; None gives a reliability without samples."""
         return cls(json.loads(text)) if text else cls()
 
 
 def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
-    """Up to `SAMPLE` (row, sentence) of chunks of several sentences, a middle one of each.
+    """Return up to `SAMPLE` pairs of a row and a middle sentence, of chunks with several sentences.
 
-    Ids are hashes of content, so those that sort first are a random sample that does not depend on
-    order and hardly changes when documents are added.
+    Ids are hashes of content, so the first ids in order are a random sample that does not depend on
+    the order of chunks and changes little when documents are added.
     """
     chosen: list[tuple[int, str]] = []
     for row in sorted(range(len(chunks)), key=lambda r: chunks[r].id):
@@ -64,7 +64,13 @@ def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """How often a sentence's nearest chunk is its own."""
+    """Measure how often a sentence's nearest chunk is its own.
+
+    Args:
+        chunks: the chunks, n of them.
+        vectors: the chunks' unit vectors, shape (n, d).
+        encode: encodes sentences as queries.
+    """
     chosen = sample(chunks)
     if not chosen:
         return Reliability()
@@ -76,7 +82,7 @@ def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Calla
 
 
 class ReliabilityRecord:
-    """The reliability of one knowledge base's vectors, as last measured."""
+    """Measures and stores the reliability of one knowledge base's vectors."""
 
     def __init__(self, database: Database, documents: Documents, vectors: VectorStore, embedder: Embedder) -> None:
         self._db = database
@@ -85,11 +91,11 @@ class ReliabilityRecord:
         self._embedder = CachedEmbedder(vectors, as_queries(embedder))
 
     def current(self) -> Reliability:
-        """The reliability, as last measured."""
+        """Return the last measured reliability."""
         return Reliability.parse(self._db.get_meta("reliability"))
 
     def measure(self) -> None:
-        """Measure the reliability, for retrieval."""
+        """Measure the reliability and store it for retrieval."""
         texts = self._documents.texts()
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]

@@ -1,7 +1,7 @@
-"""Vectors in Chroma: one collection for each kind, ids from content.
+"""Store vectors in Chroma, in one collection for each kind, with ids that are hashes of content.
 
-Derived from the ledger and the graph. What is embedded for an id is a function of the id, so an id
-that is there needs no second look, and writing it twice changes nothing.
+Vectors are derived from the ledger and the graph. The embedded text is a function of the id, so an existing id
+is up to date, and writing it again changes nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Kind", "Put", "VectorStore"]
 
 Put = tuple[Kind, Sequence[str], Sequence[str]]
-"""Ids of a kind, and the text of each."""
+"""A kind, ids, and the text of each id."""
 
-# Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 keeps memory small as well.
+# Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
 
 
@@ -30,17 +30,17 @@ class VectorStore:
     """The vectors of one knowledge base."""
 
     def __init__(self, collections: Collections, embedder: Embedder) -> None:
-        """Read and write the vectors of some collections, which may be empty."""
+        """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
         self._looked_up: dict[Kind, dict[str, Vectors]] | None = None
 
     def freeze(self) -> None:
-        """For reading alone: what `missing` finds stays available to `get`, whatever a writer drops in between."""
+        """Switch to read-only use: vectors that `missing` finds stay available to `get` if a writer drops them."""
         self._looked_up = {}
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
-        """Which of some ids have no vector yet, in their order."""
+        """Return the ids without a vector, in the given order."""
         if self._looked_up is not None:
             looked_up = self._looked_up.setdefault(kind, {})
             looked_up.update(self._read(kind, [key for key in ids if key not in looked_up]))
@@ -56,7 +56,7 @@ class VectorStore:
             ids=ids, include=["embeddings"] if with_vectors else []))
 
     def _read(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors of those of some ids that have one."""
+        """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in _pages(ids):
             got = self._get(kind, page)
@@ -65,16 +65,16 @@ class VectorStore:
         return vectors
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
-        """Embed and store the texts of those ids that have no vector yet.
+        """Embed and store the texts of ids without a vector.
 
         Args:
             kind: the collection.
-            ids: of the texts.
-            texts: what is embedded for each id.
-            embedder: makes the vectors; None: that of the knowledge base.
+            ids: the ids of the texts.
+            texts: the text to embed for each id.
+            embedder: computes the vectors; by default the knowledge base's.
 
         Raises:
-            CallCancelled: the run was cancelled; some may be stored.
+            CallCancelled: the run was cancelled; some vectors may be stored.
         """
         text = dict(zip(ids, texts, strict=True))
         for page in _pages(self.missing(kind, list(text))):
@@ -84,11 +84,11 @@ class VectorStore:
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
         rows = cast("list[Sequence[float]]", vectors)
         self.collections.write(kind, lambda collection: collection.upsert(ids=ids, embeddings=rows))
-        self.collections.grew(kind)
+        self.collections.adjust_sync(kind)
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
-        """Remove the vectors of some ids, as far as they are there."""
-        # Chroma writes a note of what it is to remove, whether it has it or not.
+        """Remove the vectors of ids that have one."""
+        # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
         for page in _pages(sorted(self._present(kind, sorted(ids)))):
             self._remove(kind, page)
 
@@ -100,19 +100,19 @@ class VectorStore:
         self.drop(kind, self.ids(kind))
 
     def ids(self, kind: Kind) -> set[str]:
-        """All ids that have a vector."""
+        """Return all ids of a kind that have a vector."""
         return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
-        """The vectors of some ids.
+        """Return the vectors of ids.
 
         Returns:
             float32 array of shape (len(ids), d), in the order of the ids.
 
         Raises:
-            StoreError: some have none; `banyan reindex` fixes that.
+            StoreError: an id has no vector; `banyan reindex` fixes that.
         """
-        # Only for the next call: the caller has them now.
+        # The looked-up vectors serve one call only, as the caller has them afterwards.
         looked_up = {} if self._looked_up is None else self._looked_up.pop(kind, {})
         vectors = {key: looked_up[key] for key in ids if key in looked_up}
         vectors |= self._read(kind, [key for key in dict.fromkeys(ids) if key not in vectors])
@@ -124,15 +124,15 @@ class VectorStore:
         return np.stack([vectors[key] for key in ids])
 
     def nearest(self, kind: Kind, queries: Vectors, limit: int) -> list[list[tuple[str, float]]]:
-        """The nearest ids to each query.
+        """Return the nearest ids to each query.
 
         Args:
             kind: the collection.
             queries: unit vectors, shape (n, d).
-            limit: how many for each.
+            limit: the maximum number for each query.
 
         Returns:
-            For each query (id, cosine similarity), best first, equal ones by id.
+            For each query, pairs of id and cosine similarity, best first, then by id.
         """
         if not len(queries):
             return []
@@ -144,7 +144,7 @@ class VectorStore:
                 for ids, row in zip(nearest["ids"], distances, strict=True)]
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close the collections."""
         self.collections.close()
 
 
