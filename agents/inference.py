@@ -54,7 +54,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
         calls: the accounts of an LLM's calls.
         name: what the schema is to be called.
         chunks: how many chunks the rules read; they are spread over the documents.
-        progress: told how many chunks are done, and of how many.
+        progress: called with the number of chunks done and of all chunks.
 
     Raises:
         IngestError: there is nothing to read.
@@ -76,7 +76,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
                       embedder=resources.embedder, examples=_examples_of(asks))
     schema, decided = grow(empty, grounds, Thresholds(
         confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
-    return Inferred(graph_schema=_described(schema, decided), decided=tuple(decided), documents=documents,
+    return Inferred(graph_schema=_describe_by_example(schema, decided), decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
 
@@ -130,8 +130,8 @@ def _examples_of(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], lis
     return examples
 
 
-def _described(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
-    """The schema with an example as each element's description: a person sees what is meant, and rewrites it."""
+def _describe_by_example(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
+    """Return the schema with an example as each element's description, for a person to rewrite."""
     items = {(d.decision.kind, label): d.evidence.examples[0].item
              for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
     for kind in KIND_NAMES:

@@ -1,4 +1,4 @@
-"""What a run may read from the disk that comes through a LangGraph server: whoever reaches it may start one."""
+"""Limit what runs started through a LangGraph server may read from the disk: anyone who reaches it may start one."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -14,17 +14,17 @@ from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
 
 def is_served() -> bool:
-    """Whether the run, within one of whose nodes this is called, was started through a LangGraph server.
+    """Return True if the current node's run was started through a LangGraph server.
 
-    Such a server puts into `configurable` who asks (`langgraph_auth_user`) and which request it is
-    (`langgraph_request_id`), also for whoever calls one graph from another, and clients cannot take it out.
+    Such a server puts the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) into `configurable`,
+    also when one graph calls another, and clients cannot remove them.
     """
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
 
 def served_client() -> str:
-    """The name of the key that a run of a LangGraph server was started with; empty in other runs."""
-    # Of a key of some knowledge bases, what its threads belong to names these behind a colon.
+    """Return the name of the key that started this LangGraph server run, or "" in other runs."""
+    # A key restricted to some knowledge bases has an identity that lists them after a colon.
     return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
 
 

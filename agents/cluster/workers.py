@@ -1,6 +1,6 @@
-"""The workers of a build: work goes to whichever has least to do, and to another one when a worker is lost.
+"""The workers of a build: work goes to the least busy worker, and to another one if a worker is lost.
 
-As many as the cluster has processors that are free; a lost one is replaced as soon as there is one again.
+There is one worker for each free processor; a lost worker is replaced as soon as a processor is free.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from .joining import ClusterError
 from .worker import PACKAGE, Ready, Worker
 
 _COMPUTING = 2
-"""Pieces of work that a worker has at once: while it does one, the next one is on its way."""
+"""Work items a worker has at once: while it computes one, the next is in transit."""
 _START_SECONDS = 120.0
 """Until a worker is there; the first one on a machine may have to prepare the embedding model."""
 MOST_LOST = 3
@@ -41,7 +41,7 @@ _ACTOR: Any = ray.remote(Worker)
 
 
 class WorkerLostError(ClusterError):
-    """The worker that was asked is gone, and with it what it was about to say."""
+    """The worker was lost before it returned a result."""
 
 
 @dataclass(eq=False)
@@ -113,8 +113,8 @@ class Workers:
         except (ClusterError, RayError) as error:
             ray.kill(actor)
             self._failure = error if isinstance(error, ClusterError) else ClusterError(
-                f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install {self._wanted} on every "
-                "node")
+                f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install "
+                f"{self._requirement} on every node")
         except asyncio.CancelledError:
             ray.kill(actor)
             raise
@@ -126,15 +126,15 @@ class Workers:
             self._changed.notify_all()
 
     @property
-    def _wanted(self) -> str:
+    def _requirement(self) -> str:
         return f"'{PACKAGE}[ray]=={version(PACKAGE)}'"
 
     def _check(self, ready: Ready | BanyanError) -> None:
         if isinstance(ready, BanyanError):
             raise ClusterError(f"a worker of the Ray cluster cannot work: {ready}")
         if ready.version != version(PACKAGE):
-            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {ready.version}: install {self._wanted} on "
-                               "every node, and start its node again")
+            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {ready.version}: install "
+                               f"{self._requirement} on every node, and start its node again")
         if ready.embedding != self._embedding:
             raise ClusterError(f"a worker of the Ray cluster has another embedding model ({ready.embedding}) than this "
                                f"process ({self._embedding}): have the same files of BANYAN_EMBEDDING_MODEL everywhere")
@@ -183,15 +183,19 @@ class Workers:
         raise lost_too_many(lost)
 
     async def _least_busy(self, able: Callable[[_Member], bool], busy: Callable[[_Member], int]) -> _Member:
-        """The worker with least to do, when one is able to do more."""
+        """Wait until a worker is able to take more work, and return the least busy one.
+
+        Raises:
+            ClusterError: all workers were lost.
+        """
         async with self._changed:
             while True:
                 if free := [member for member in self._members if able(member)]:
                     return min(free, key=busy)
                 if not self._members and not self._starting:
                     raise self._failure or ClusterError(
-                        "all workers of the Ray cluster were lost. What was done stands: see to the cluster, and run "
-                        "the command again to go on from here")
+                        "all workers of the Ray cluster were lost. Progress is saved: check the cluster, and run the "
+                        "command again to resume")
                 await self._changed.wait()
 
     async def _ask(self, member: _Member, method: str, arguments: Sequence[Any]) -> Any:
@@ -205,7 +209,7 @@ class Workers:
         return result
 
     def _lose(self, member: _Member, error: Exception) -> None:
-        """A worker is gone: another one is started where there is room for it."""
+        """Remove a lost worker and start another one if there is room."""
         if member in self._members:
             _LOG.warning("a worker was lost: %s", _last_line(error))
             self._members.remove(member)
@@ -213,10 +217,10 @@ class Workers:
             self._start_one()
 
     def ahead(self, items: Iterable[_I], work: Callable[[_I], Coroutine[Any, Any, _T]]) -> Iterator[_T]:
-        """The results of some items, in order, each begun while those before it are under way; for any thread.
+        """Yield the results of items in order, computing several items at once. Callable from any thread.
 
         Args:
-            items: they are taken as there is room for them.
+            items: consumed as workers have room.
             work: a coroutine function, such as one that asks `compute`.
         """
         waiting: list[Any] = []
@@ -234,13 +238,13 @@ class Workers:
 
 
 def lost_too_many(last: WorkerLostError) -> ClusterError:
-    """The error of work that has lost `MOST_LOST` workers."""
+    """Return the error for work that lost `MOST_LOST` workers."""
     return ClusterError(f"{MOST_LOST} workers of the Ray cluster were lost at the same work ({last}): see its logs. "
-                        "What was done stands; run the command again to go on from here")
+                        "Progress is saved. Run the command again to resume")
 
 
 async def _result(reference: Any) -> Any:
-    """What a worker gives back; cancelled, it is told to stop."""
+    """Wait for a worker's result; if cancelled, cancel the worker's task too."""
     try:
         return await asyncio.wrap_future(reference.future())
     except asyncio.CancelledError:
@@ -249,14 +253,14 @@ async def _result(reference: Any) -> Any:
 
 
 def _last_line(error: Exception) -> str:
-    """What an error of Ray comes to: its text is a traceback, and then what is known of the worker."""
+    """Return the last line of a Ray error, whose text is a traceback followed by the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1][:300] if lines else type(error).__name__
 
 
 @contextmanager
 def started(settings: Settings, limits: Limits, embedding: str) -> Iterator[Workers]:
-    """Workers that are there, and end with the block; see `Workers`."""
+    """Start the workers of a build and stop them when the block ends; see `Workers`."""
     workers = Workers(settings, limits, embedding)
     try:
         process_loop().run(workers.start())

@@ -27,7 +27,7 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInp
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
-    """What was extracted is written, and meanwhile the next batch is extracted."""
+    """Write the batch that was extracted, and extract the next one meanwhile."""
     name, run = state["knowledge_base"], state["run"]
     sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
     # Last: its transaction keeps others from reading the ledger, and the endpoint would have nothing to do.
@@ -43,16 +43,16 @@ def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
 
 
 def go_on(state: BuildState) -> Literal["propose_schema_delta", "index"]:
-    """To the batch that was extracted meanwhile; when no chunk is left, to the end."""
+    """Go on with the batch that was extracted meanwhile, or to the index if no chunk is left."""
     return "propose_schema_delta" if state["batch"] else "index"
 
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
                 ) -> CompiledStateGraph[BuildState, BuildContext, BuildInput, BuildOutput]:
-    """The construction graph.
+    """Build the construction graph.
 
     Args:
-        resources: models and open knowledge bases; none: those of this process's environment.
+        resources: models and open knowledge bases; None means those of this process's environment.
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
     nodes = Nodes(resources)

@@ -57,10 +57,10 @@ def named_sources(paths: Sequence[str]) -> list[Path | Address]:
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """The same items, the first of them read.
+    """Read the first item and return all items, the first included.
 
     Raises:
-        IngestError: there is none, and no failure says why.
+        IngestError: there is no item, and no failure explains why.
     """
     first = next(items, None)
     if first is not None:
@@ -85,7 +85,7 @@ def distinct(given: Sequence[Document], read: Iterator[Document], failures: list
 
 
 def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """The documents in groups that are stored in one transaction: so many, or so much text."""
+    """Group documents to be stored in one transaction each, bounded by number and by length of text."""
     group: list[Document] = []
     for document in documents:
         group.append(document)

@@ -33,12 +33,12 @@ class BuildContext:
 
 
 def new_run() -> str:
-    """The name of a new run: its time, so that names sort, and a random part."""
+    """Return a name for a new run: the time, which makes names sort, and a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
 def first_reason(old: str, new: str) -> str:
-    """Parallel extractions may all run out of budget: one reason is kept; "" is that of a new run."""
+    """Merge the reasons of parallel extractions that ran out of budget into one; "" starts a new run."""
     return (old or new) if new else ""
 
 
