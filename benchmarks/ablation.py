@@ -33,7 +33,7 @@ Change = Callable[[SubQuery], SubQuery]
 
 
 def without(**fields: Any) -> Change:
-    """A sub-query with other fields."""
+    """Return a change that sets fields of a sub-query."""
     return lambda part: part.model_copy(update=fields)
 
 
@@ -44,7 +44,7 @@ PARTS: dict[str, Change] = {
 
 
 def found(retriever: Retriever, parts: Sequence[SubQuery], name: str) -> tuple[list[str], list[Passage]]:
-    """The ranking's ids and the context of a question with one part off."""
+    """Return the ranking's ids and the context of a question with one part off."""
     queries = retriever.queries([PARTS[name](part) for part in parts])
     evidence = [retriever.evidence(query) for query in queries]
     ranking = retriever.ranking(retriever.rank(queries, evidence), _LIMIT)
@@ -55,7 +55,7 @@ def found(retriever: Retriever, parts: Sequence[SubQuery], name: str) -> tuple[l
 
 
 def table(resources: Resources, kb: str, questions: list[dict[str, Any]]) -> Table:
-    """All questions with each part off."""
+    """Ask all questions with each part off in turn, and tabulate what changed."""
     retriever, schema = resources.retriever(kb), resources.knowledge_base(kb).schemas.current()
     counts = {name: [0, 0, 0] for name in PARTS}
     for question in questions:
@@ -92,16 +92,16 @@ def main() -> None:
             asked = [q for q in records if normalise(q["answer"]) not in {"yes", "no"}][:given.first]
             Console().print(table(resources, given.kb, asked))
         if given.ask:
-            before = _surveyed(resources, given.kb, given.ask)
+            before = _survey(resources, given.kb, given.ask)
             for view in given.views:
                 resources.build_view(given.kb, view)
-            after = _surveyed(resources, given.kb, given.ask)
+            after = _survey(resources, given.kb, given.ask)
             new = len(set(after) - set(before))
             Console().print(f"{len(before)} items without views, {len(after)} with, {new} of them new")
             Console().print("\n".join(text for text in after if " | " not in text))
 
 
-def _surveyed(resources: Resources, kb: str, question: str) -> list[str]:
+def _survey(resources: Resources, kb: str, question: str) -> list[str]:
     retriever = resources.retriever(kb)
     (query,) = retriever.queries([SubQuery(question=question)])
     return [item.statement for batch in report_batches(retriever, query, BUDGET) for item in batch]

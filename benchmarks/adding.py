@@ -69,7 +69,7 @@ class Phases:
         self._since = now
 
     def measured(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose calls are a phase."""
+        """Wrap a function so that its calls count as a phase."""
         @functools.wraps(function)
         def within(*args: Any, **named: Any) -> Any:
             with self._lock:
@@ -84,12 +84,12 @@ class Phases:
 
 
 def written() -> int:
-    """Bytes that this process has handed to `write()`."""
+    """Return the number of bytes that this process has passed to `write()`."""
     return int(re.search(r"^wchar: (\d+)", Path("/proc/self/io").read_text("utf-8"), re.MULTILINE)[1])  # type: ignore[index]
 
 
 def private() -> int:
-    """Bytes of memory that are this process's alone."""
+    """Return the bytes of memory that only this process uses."""
     found = re.search(r"^RssAnon:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"), re.MULTILINE)
     return int(found[1]) * 1024  # type: ignore[index]
 
@@ -119,7 +119,7 @@ def add(home: Path, name: str, source: Path) -> dict[str, Any]:
 
 
 def measured(home: Path, name: str, source: Path) -> dict[str, Any]:
-    """What adding to a copy of a store takes, in a new process."""
+    """Measure adding to a copy of a store, in a new process."""
     with tempfile.TemporaryDirectory(dir=home.parent) as folder:
         shutil.copytree(home / name, Path(folder) / name)
         done = subprocess.run([sys.executable, __file__, "--home", folder, "--child", name, str(source)],

@@ -27,18 +27,18 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> str:
-    """A text's words in their normal form, each with a space on either side."""
+    """Return a text's normalised words, each with a space on either side."""
     return f" {' '.join(_WORD.findall(normalise(text)))} "
 
 
 def holds(items: list[Passage], answers: list[str]) -> bool:
-    """Whether one of the answers stands in what the items show."""
+    """Return True if one of the answers occurs in what the items show."""
     shown = words("\n".join(item.statement or f"{item.title}\n{item.text}" for item in items))
     return any(answer in shown for answer in answers)
 
 
 def states(resources: Resources, name: str, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The state of the retrieval graph before each question's answer."""
+    """Run the retrieval graph up to each question's answer, and return its states."""
     graph = build_graph(resources)
     context = AskContext(knowledge_base=name)
     found = []

@@ -47,7 +47,7 @@ def dataset(data: Path, folder: Path, documents: int) -> dict[str, str]:
 
 
 def script(recorded: Path, answers: dict[str, str]) -> Callable[[Json], str]:
-    """Builds of each system as recorded, and every question's gold answer."""
+    """Return a script that answers each system's build as recorded and every question by its gold answer."""
     lightrag, graphrag = llm_peer_lightrag.script(recorded), llm_peer_graphrag.script(recorded)
     banyan, known = llm_server.scripted_brain(), recorded_brain.Recorded(recorded)
 

@@ -62,7 +62,7 @@ class TimedEmbedder(WrappedEmbedder):
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Its vectors; one thread at a time, so that times do not count twice."""
+        """Encode texts and count the time, one thread at a time: otherwise times would be counted twice."""
         with self._lock:
             started = time.perf_counter()
             vectors = self._embedder.encode(texts)
@@ -73,7 +73,7 @@ class TimedEmbedder(WrappedEmbedder):
 
 @dataclass(frozen=True)
 class Measured:
-    """What one size of corpus took."""
+    """The measurements of one size of corpus."""
 
     documents: int
     chunks: int
@@ -128,18 +128,18 @@ def _pick(names: Sequence[str], number: int) -> str:
 
 
 def written_bytes() -> int:
-    """What this process has caused to be written to storage, as the kernel counts it."""
+    """Return the bytes that this process has caused to be written to storage, as the kernel counts them."""
     found = re.search(r"^write_bytes: (\d+)", Path("/proc/self/io").read_text(), re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def stored_bytes(folder: Path) -> int:
-    """The size of all files below a folder."""
+    """Return the size of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def measure(documents: int, embedder: Embedder, profile: cProfile.Profile | None) -> Measured:
-    """Build and ask in a home of its own."""
+    """Build and ask in a separate home folder."""
     made = corpus(documents)
     timed = TimedEmbedder(embedder)
     # Not in /tmp, which may be memory: the kernel would count nothing.

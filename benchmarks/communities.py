@@ -32,7 +32,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def louvain(graph: Planted) -> Labels:
-    """The partition by links alone."""
+    """Partition a graph by its links alone."""
     network: nx.Graph[int] = nx.Graph()
     network.add_nodes_from(range(len(graph.truth)))
     network.add_edges_from((head, tail) for head, _, tail in graph.triples)
@@ -43,13 +43,13 @@ def louvain(graph: Planted) -> Labels:
 
 
 def k_means(graph: Planted, clusters: int) -> Labels:
-    """The partition by embeddings alone."""
+    """Partition a graph by its embeddings alone."""
     found = KMeans(clusters, n_init=1, random_state=42, max_iter=30).fit_predict(graph.vectors)
     return np.asarray(found, np.intp)
 
 
 def measured(console: Console, table: Table, entities: int, structure: float, semantic: float) -> list[float]:
-    """The score of each method on one graph; adds a row to the table."""
+    """Score each method on one graph, and add a row to the table."""
     graph = planted(entities, structure, semantic)
     data, settings = features(graph.vectors, graph.relation_vectors, graph.triples), CommunitySettings()
     by_rule = min(max(2, entities // settings.entities_per_cluster), settings.max_clusters)

@@ -22,7 +22,7 @@ from rich.table import Table
 
 
 def key(name: str) -> str:
-    """A name without case, articles and punctuation."""
+    """Return a name without case, articles and punctuation."""
     return " ".join(word for word in re.findall(r"\w+", name.lower()) if word not in {"a", "an", "the"})
 
 

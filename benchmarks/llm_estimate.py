@@ -29,14 +29,14 @@ from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
+from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
 
 HELD_OUT = 400
 AT_ONCE = 16
 
 
 def fit() -> tuple[float, float]:
-    """The tokens of a recorded answer as a line over those of its passage, by least squares."""
+    """Fit the tokens of recorded answers to those of their passages, and return constant and slope."""
     brain, schema = recorded_brain(RECORDED), load_schema("general")
     form = {"name": "extraction", "schema": wire.extraction(schema).json_schema}
     rows = []

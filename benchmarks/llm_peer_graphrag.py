@@ -21,7 +21,7 @@ _WORKFLOWS = ("create_base_text_units", "create_final_documents", "extract_graph
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
     """Answers in GraphRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
-    from recorded_brain import Recorded  # noqa: PLC0415  (stands beside the tests; not in GraphRAG's environment)
+    from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in GraphRAG's environment)
 
     known = Recorded(recorded)
 
@@ -51,7 +51,7 @@ def _rows(passage: Any) -> list[str]:
 
 
 def step_of(request: dict[str, Any]) -> str:
-    """The step of a request of GraphRAG's."""
+    """Return the step of one of GraphRAG's requests."""
     last = request["messages"][-1]["content"]
     if "were missed in the last extraction" in last:
         return "glean"

@@ -21,7 +21,7 @@ _SIZE = 128
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
     """Answers in LightRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
-    from recorded_brain import Recorded  # noqa: PLC0415  (stands beside the tests; not in LightRAG's environment)
+    from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in LightRAG's environment)
 
     known = Recorded(recorded)
 
@@ -41,7 +41,7 @@ def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
 
 
 def step_of(request: dict[str, Any]) -> str:
-    """The step of a request of LightRAG's."""
+    """Return the step of one of LightRAG's requests."""
     last = request["messages"][-1]["content"]
     if "Based on the last extraction task" in last:
         return "glean"

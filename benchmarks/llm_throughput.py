@@ -45,13 +45,13 @@ class KeptTexts(WrappedEmbedder):
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Its vectors."""
+        """Encode texts and remember the batch."""
         with self._lock:
             self.batches.append(list(texts))
         return self._embedder.encode(texts)
 
     def again(self) -> float:
-        """Seconds that the kept texts take when nothing else is to be done."""
+        """Encode the remembered batches again, alone, and return the seconds."""
         started = time.perf_counter()
         for texts in self.batches:
             self._embedder.encode(texts)
@@ -114,13 +114,13 @@ def _best(runs: Sequence[Run]) -> Run:
 def _embedder(name: str) -> Embedder:
     if name == "real":
         return load_embedder(Settings(_env_file=None))
-    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (stands beside the tests; llm_world says where)
+    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (in the tests' folder, which llm_world adds)
 
     return HashedEmbedder()
 
 
 def peer(python: str, folder: Path, source: Path, seconds: float) -> str:
-    """What LightRAG says of its build, by an interpreter that has it."""
+    """Build with LightRAG by an interpreter that has it, and return its report."""
     with endpoint_apart(seconds, llm_peer_lightrag.script) as base_url:
         command = [python, llm_peer_lightrag.__file__, str(source), str(folder), base_url]
         return subprocess.run(command, check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout

@@ -73,7 +73,7 @@ async def client(url: str, key: str, number: int, end: float, seen: Seen) -> Non
 
 
 async def _raw(url: str, sent: bytes, end: float, *, reads: bool = False, dribbles: bool = False) -> None:
-    """A connection that sends these bytes, and then reads or sends a byte a second."""
+    """Open connections that send these bytes, and then read or send a byte a second."""
     host, port = url.removeprefix("http://").split(":")
     while time.monotonic() < end:
         with suppress(OSError):

@@ -10,7 +10,7 @@ With `--workers N` one process and N processes behind one port take turns, and h
 give is the last line. With `--llm` a model is asked, the tests' protocol server, which takes so many seconds for each
 answer; every question is then another one, as answers to equal prompts are remembered.
 
-Clients and server share the machine. What an answer costs the server's processor is told beside the times, which
+Clients and server share the machine. The server's processor time for each answer is printed beside the times, which
 depend on what else the machine does: `clients x that cost / processors` is what they cannot be less than.
 """
 
@@ -50,7 +50,7 @@ _SLOW_BUFFER = 4096
 
 @dataclass
 class Seen:
-    """What clients saw, and what the server took."""
+    """What clients saw, and what the server used."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -60,32 +60,32 @@ class Seen:
 
 
 def questions() -> list[str]:
-    """The examples' English questions."""
+    """Return the examples' English questions."""
     lines = (PROJECT / "examples" / "questions.jsonl").read_text("utf-8").splitlines()
     return [one["question"] for one in map(json.loads, lines) if one["language"] == "en"]
 
 
 def resident(process: int) -> float:
-    """The memory that a process holds now, in MB."""
+    """Return a process's resident memory in MB."""
     found = re.search(r"^VmRSS:\s*(\d+)", Path(f"/proc/{process}/status").read_text("ascii"), re.MULTILINE)
     return int(found[1]) / 1024 if found else float("nan")
 
 
 def private(process: int) -> float:
-    """The memory that a process holds and shares with no other, in MB."""
+    """Return a process's private memory in MB."""
     lines = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
     return sum(int(size) for size in re.findall(r"^Private_\w+:\s*(\d+)", lines, re.MULTILINE)) / 1024
 
 
 def answering(process: int) -> list[int]:
-    """The processes of a server that answer: its workers, or itself."""
+    """Return the processes of a server that answer: its workers, or itself."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
     workers = [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
     return workers or [process]
 
 
 def processor_seconds(process: int) -> float:
-    """The processor's time that a process has taken so far."""
+    """Return the processor seconds that a process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -164,13 +164,13 @@ async def load(server: serving.Served, clients: int, seconds: float, *, streamed
 
 
 def shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
-    """The median and the 95th percentile of times, in milliseconds, by their names in the report."""
+    """Return the median and the 95th percentile of times in milliseconds, by their names in the report."""
     return {f"{name}_p{share}_ms": round(float(np.percentile(seconds, share)) * 1000) for share in (50, 95)}
 
 
 @contextmanager
 def model(seconds: float | None) -> Iterator[dict[str, str]]:
-    """The settings of servers that ask a model which takes so long, or none."""
+    """Start a model that takes this many seconds for each answer, or none, and yield a server's settings for it."""
     if seconds is None:
         yield {}
         return
@@ -185,7 +185,7 @@ def model(seconds: float | None) -> Iterator[dict[str, str]]:
 
 
 def compare(folder: Path, chosen: argparse.Namespace, settings: dict[str, str]) -> None:
-    """One process and several, in turn, each twice; then several for the whole time."""
+    """Measure one process and several in turn, twice each for half the time; then several for the whole time."""
     rates: dict[int, list[float]] = {1: [], chosen.workers: []}
     for workers, seconds in [*((number, chosen.seconds / 2) for number in (*rates, *rates)),
                              (chosen.workers, chosen.seconds)]:

@@ -27,7 +27,7 @@ class Job:
 
 
 def read_job() -> Job:
-    """The job of the file that the program was started with; no telemetry, no vocabulary from the network."""
+    """Read the job file named on the command line; switch off telemetry and vocabularies from the network."""
     os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_API_KEY": "none"}
     return Job(**json.loads(Path(sys.argv[1]).read_text("utf-8")))
 
