@@ -58,7 +58,7 @@ def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> 
     Args:
         retriever: the knowledge base.
         route: the route.
-        query: a sub-query; those that it follows are told as what comes before it.
+        query: a sub-query; those that it follows are passed as the steps before it.
         limit: how many findings at most.
     """
     *before, step = (_step(part) for part in query.chain)
@@ -94,7 +94,7 @@ def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
 
 
 def _sub_query(step: SearchedStep, route: Route, number: int) -> SubQuery:
-    """A step of a chain, which follows the one before it."""
+    """Return the sub-query of a step in a chain, which follows the step before it."""
     return SubQuery(question=literal(step.question), entity_types=tuple(step.entity_types),
                     relations=tuple(step.relations), attributes=tuple(step.attributes), routes=(route,),
                     follows=(number - 1,) if number else ())

@@ -40,7 +40,7 @@ class Embedder(Protocol):
         """Identifies the weights: a store made with another fingerprint holds other vectors."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts.
+        """Encode texts.
 
         Args:
             texts: n texts; equal texts are encoded once.
@@ -88,20 +88,20 @@ class WrappedEmbedder(ABC):
 
 
 class RememberingEmbedder(WrappedEmbedder):
-    """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
+    """An `Embedder` that caches its latest vectors: one question asks for the same ones many times.
 
-    Threads wait for each other, so that what several want at once is encoded once.
+    Threads wait for each other, which avoids encoding the same text twice.
     """
 
     def __init__(self, embedder: Embedder, kept: int) -> None:
-        """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
+        """Wrap an embedder and cache `kept` vectors, dropping the least recently used."""
         super().__init__(embedder)
         self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
         self._made_by = ""
         self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
+        """Add vectors that the same model made before to the cache; the last ones stay if they are too many."""
         with self._lock:
             self._forget_others()
             self._vectors.update(vectors)
@@ -142,7 +142,7 @@ class InstructedEmbedder:
 
 
 def products(ones: Vectors, others: Vectors) -> Vectors:
-    """The products of each with each: of unit vectors their cosines.
+    """Return the product of each vector with each: for unit vectors their cosines.
 
     Args:
         ones: shape (n, d).
@@ -157,12 +157,12 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
 
 
 def as_queries(embedder: Embedder) -> Embedder:
-    """The embedder as it encodes questions: another only for models that are instructed."""
+    """Return the embedder for questions: a different one only for models with instructions."""
     return embedder.queries if isinstance(embedder, Instructed) else embedder
 
 
 def is_served(settings: Settings) -> bool:
-    """Whether the embedding model that the settings name is behind an endpoint."""
+    """Return True if the settings' embedding model is behind an endpoint."""
     return bool(settings.embedding_base_url) or settings.embedding_model.startswith(OPENAI)
 
 

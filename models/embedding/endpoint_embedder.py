@@ -31,7 +31,7 @@ class EndpointEmbedder:
         self.fingerprint = f"endpoint:{self._model}:{self.dimension}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts; see `Embedder.encode`.
+        """Encode texts; see `Embedder.encode`.
 
         Raises:
             EmbeddingError: the endpoint failed; names the cause and the fix.

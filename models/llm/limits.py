@@ -1,7 +1,7 @@
-"""How much is asked of an endpoint at once and in a minute, by all of a process together.
+"""Limit a process's calls to an endpoint, at once and per minute.
 
-Whatever knowledge base or thread a call is for: calls to the same endpoint share its slots, its rates and its circuit
-breaker. Timeouts and backoff of a single request are the openai client's; here is the bound on a call in all.
+All calls to the same endpoint share its slots, rates and circuit breaker, for any knowledge base and in any thread. The
+openai client handles timeouts and backoff of a single request; this module bounds a call as a whole.
 """
 
 import asyncio
@@ -26,16 +26,16 @@ from .observing import observed_call
 _T = TypeVar("_T")
 
 LONGEST_BACKOFF = 120.0
-"""Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives a call
-up that is told to wait longer."""
+"""Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives up on a
+longer one."""
 SLACK = 30.0
-"""Seconds on top of all that a call may take: the first one imports its client, on a machine that may be busy."""
+"""Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
 FIRST_RATIO = 1.5
-"""Tokens of a call by those of its prompt, until replies tell: an answer half as long as what was asked."""
+"""A call's tokens by those of its prompt, until replies show it: an answer half as long as the prompt."""
 
 
 class _Key(NamedTuple):
-    """What has to be the same for calls to share limits. The API key counts: accounts have limits of their own."""
+    """Identifies calls that share limits. The API key is part of it: each account has its own limits."""
 
     host: str
     base_url: str
@@ -47,7 +47,7 @@ class _Key(NamedTuple):
 
 
 class Limits:
-    """What the calls to one endpoint and model share. Used on the process's event loop alone."""
+    """The limits of the calls to one endpoint and model. Used only on the process's event loop."""
 
     def __init__(self, key: _Key, slots: asyncio.Semaphore) -> None:
         self.host = key.host
@@ -112,9 +112,9 @@ class Limits:
 
 
 class ProcessEndpoints:
-    """What this process knows of endpoints, and what its calls to each share.
+    """The limits and capabilities of this process's endpoints.
 
-    May be asked from any thread; what it hands out is used on the process's event loop alone.
+    Safe to call from any thread; what it returns is used only on the process's event loop.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class ProcessEndpoints:
         self._capabilities: dict[tuple[str, str], Capability] = {}
 
     def limits(self, settings: Settings) -> Limits:
-        """The limits of the settings' endpoint and model."""
+        """Return the limits of the settings' endpoint and model."""
         key = _Key(host_of(settings), settings.llm_base_url or "", settings.llm_api_key, settings.llm_model,
                    settings.llm_concurrency, settings.llm_requests_per_second, settings.llm_tokens_per_minute)
         slots = self._slots.setdefault((key.host, key.base_url, key.api_key, key.concurrency),
@@ -131,14 +131,14 @@ class ProcessEndpoints:
         return self._limits.setdefault(key, Limits(key, slots))
 
     def capability(self, settings: Settings) -> Capability:
-        """Which forms of request the settings' endpoint and model take."""
+        """Return the record of the forms of request that the settings' endpoint and model take."""
         base_url, model = settings.llm_base_url or "", settings.llm_model
         return self._capabilities.setdefault((base_url, model), Capability(name_of(settings)))
 
 
 @once
 def process_endpoints() -> ProcessEndpoints:
-    """The endpoints of this process."""
+    """Return the endpoints of this process."""
     return ProcessEndpoints()
 
 
@@ -186,7 +186,7 @@ class LimitedEndpoint:
             ReasonerError: as for `send`.
         """
         limits = self._limits
-        # To count them takes longer than all else here.
+        # Counting takes longer than everything else here.
         prompt = sum(map(estimate_tokens, texts)) if limits.tokens_are_limited else 0
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as call:

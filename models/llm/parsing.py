@@ -1,4 +1,4 @@
-"""Finding the JSON object in what a model wrote."""
+"""Find the JSON object in a model's answer."""
 
 import json
 import re
@@ -15,17 +15,17 @@ MAX_ANSWER = 1_000_000
 
 
 class UnusableAnswer(ValueError):
-    """An answer that is no JSON object or not of the shape asked for; the text says what is wrong."""
+    """An answer is no JSON object or has the wrong shape; the text says what is wrong."""
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The JSON object of an answer, without `<think>` blocks, code fences and words around it.
+    """Return the JSON object in an answer, without `<think>` blocks, code fences and words around it.
 
-    The text is never completed: a truncated object is an error, as what it leaves out is not known.
+    The text is never completed: a truncated object is an error, because what is missing is unknown.
 
     Returns:
-        The object, its texts without what cannot be stored (`clean_json`); the longest where there are several side
-        by side.
+        The object, without characters that cannot be stored (`clean_json`); the longest if there are several side by
+        side.
 
     Raises:
         UnusableAnswer: there is no complete object, or the text is too long.
