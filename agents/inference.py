@@ -1,7 +1,7 @@
-"""A schema that fits some documents: proposed by a model from excerpts, or found by the rules in a sample.
+"""Infer a schema for documents: a model proposes it from excerpts, or the rules find it in a sample.
 
-With a model one call proposes the schema (two for large inputs). Without one the rules read a sample without a schema;
-their labels become candidates as in any build, here of an empty schema, of which the strongest are taken.
+With a model one call proposes the schema (two for large inputs). Without one the rules read a sample under an empty
+schema; their labels become candidates as in any build, and the strongest are taken.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from .resources import Resources
 from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 
 SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 10}
-"""How large a schema may be that the rules infer."""
+"""The most elements of a schema that the rules infer."""
 _SUPPORT = 2
 _CONTEXTS = 16
 
@@ -49,10 +49,10 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
     Args:
         resources: settings and embedding model.
-        reasoner: reads the sample where no model is set.
+        reasoner: reads the sample if no model is set.
         paths: files and folders.
         calls: the accounts of an LLM's calls.
-        name: what the schema is to be called.
+        name: the schema's name.
         chunks: how many chunks the rules read; they are spread over the documents.
         progress: called with the number of chunks done and of all chunks.
 

@@ -1,4 +1,4 @@
-"""Nodes of a graph for synchronous and asynchronous runs alike, which end when their run is cancelled."""
+"""Graph nodes for synchronous and asynchronous runs, which end when their run is cancelled."""
 
 import asyncio
 import contextvars
@@ -22,7 +22,7 @@ from ..runtime.telemetry import span
 
 _T = TypeVar("_T")
 Within = Callable[[], AbstractContextManager[object]]
-"""Gives what is entered for each run of a node."""
+"""Returns a context that is entered for each call of a node."""
 
 
 def traced_node(step: Callable[..., Any], name: str, within: Within = nullcontext) -> Callable[..., Any]:
@@ -95,12 +95,12 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
 
 @once
 def _busy_threads() -> ThreadPoolExecutor:
-    """Threads for what keeps a core busy; those of event loops are left to what calls to endpoints need."""
+    """Return the threads for CPU-bound work; the event loops' threads remain free for calls to endpoints."""
     return ThreadPoolExecutor((os.cpu_count() or 1) + 4, thread_name_prefix="banyan-busy")
 
 
 async def in_busy_thread(function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
-    """Return what a function returns that keeps a core busy, while the event loop goes on."""
+    """Run a CPU-bound function in a thread, without blocking the event loop, and return its result."""
     run = functools.partial(contextvars.copy_context().run, function, *arguments, **named)
     return await asyncio.get_running_loop().run_in_executor(_busy_threads(), run)
 

@@ -140,7 +140,7 @@ class Runs:
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
-        """Abandon the runs that begin within this block if it raises, so that others may write.
+        """Abandon the runs that begin within this block if it raises, to let others write.
 
         A caller that is interrupted between two steps, as by Ctrl-C in a notebook, ends no step.
         """

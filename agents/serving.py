@@ -29,10 +29,10 @@ def served_client() -> str:
 
 
 def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
-    """Within the block calls are taken from the allowance of the client whose run it is, called within a node of it.
+    """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
 
     Args:
-        allowance_of: that of a client, by its name. In a run of no LangGraph server it stays as it is around.
+        allowance_of: returns a client's allowance by its name. Outside a LangGraph server the allowance stays the same.
     """
     return charged(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
@@ -43,10 +43,10 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
     Args:
         files: paths.
         schema: a seed's name, or a path.
-        folders: those that may be read from (BANYAN_SERVER_DOCUMENTS), as PATH has them.
+        folders: the folders that may be read (BANYAN_SERVER_DOCUMENTS), separated as in PATH.
 
     Raises:
-        IngestError: one is outside these folders, whether it exists or not.
+        IngestError: a file is outside these folders, whether it exists or not.
     """
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
     for file in (*files, *([schema] if schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()} else [])):

@@ -55,14 +55,14 @@ class Phases:
     """Processor time and bytes by phase, each without those of the phases within it."""
 
     def __init__(self) -> None:
-        """Begin with what is in no phase."""
+        """Start outside any phase."""
         self.seconds: dict[str, float] = defaultdict(float)
         self.written: dict[str, int] = defaultdict(int)
         self._lock = threading.RLock()
         self._within, self._since = [REST], (time.process_time(), written())
 
     def turn(self) -> None:
-        """Put down what was used since the last time to the phase that is at work."""
+        """Add what was used since the last turn to the current phase."""
         now = time.process_time(), written()
         self.seconds[self._within[-1]] += now[0] - self._since[0]
         self.written[self._within[-1]] += now[1] - self._since[1]

@@ -69,7 +69,7 @@ def script(recorded: Path, answers: dict[str, str]) -> Callable[[Json], str]:
 
 
 def _hipporag(messages: list[Json], known: recorded_brain.Recorded) -> str:
-    """HippoRAG's entities or triples of a passage, or the facts before its filter as they are; empty: another step."""
+    """Answer HippoRAG by a passage's recorded entities or triples, or by all facts to filter; "" for other steps."""
     first, last = messages[0]["content"], messages[-1]["content"]
     passages = [passage for _, passage in known.find(last)]
     if first.startswith("Your task is to extract named entities"):
@@ -84,7 +84,7 @@ def _hipporag(messages: list[Json], known: recorded_brain.Recorded) -> str:
 
 
 def _banyan(text: str, answer: str) -> str:
-    """Banyan's answer or its judge's verdict; empty: another step."""
+    """Answer Banyan by the gold answer, or its judge by a verdict; "" for other steps."""
     if '"correct":' in text:
         return json.dumps({"reason": "", "correct": answer.lower() in text.partition("Prediction:")[2].lower()})
     if '"answerable":' in text:

@@ -92,7 +92,7 @@ class Measured:
 
 
 def corpus(documents: int) -> Corpus:
-    """People and the places they come from; each document names people and places of others."""
+    """Make documents about people and their places; each names people and places of others."""
     chance = random.Random(SEED)
     names = {kind: [f"{onset}{middle}{end}" for onset in ONSETS for middle in MIDDLES for end in ends]
              for kind, ends in ENDS.items()}

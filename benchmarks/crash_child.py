@@ -103,7 +103,7 @@ class Child:
         self.seconds = 0.0
 
     def kill_after(self, seconds: float) -> bool:
-        """Kill it at a time from its start; returns whether it was still running."""
+        """Kill the child at a time from its start, and return True if it was still running."""
         while time.monotonic() - self._started < seconds:
             pid, _ = os.waitpid(self._pid, os.WNOHANG)
             if pid:

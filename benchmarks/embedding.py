@@ -35,7 +35,7 @@ START_TORCH = (
 
 
 def sentences() -> list[str]:
-    """Different sentences of about 27 tokens, the same in every run."""
+    """Make different sentences of about 27 tokens, the same in every run."""
     chance = random.Random(42)
     return [
         f"{number} " + " ".join(chance.choice(WORDS) for _ in range(max(3, round(chance.gauss(23, 7)))))

@@ -27,7 +27,7 @@ def key(name: str) -> str:
 
 
 def keys(names: Iterable[str]) -> set[str]:
-    """Names as they are compared."""
+    """Return names in the form that is compared."""
     return {folded for folded in map(key, names) if folded}
 
 

@@ -56,13 +56,13 @@ class Constant:
 
     @property
     def in_force(self) -> float:
-        """Its value."""
+        """The current value."""
         value: Any = getattr(self.module, self.name)
         return float(value[self.route] if self.route else value)
 
     @contextmanager
     def set_to(self, value: float) -> Iterator[None]:
-        """Another value for a while."""
+        """Set another value for the block."""
         before = getattr(self.module, self.name)
         setattr(self.module, self.name, {**before, self.route: value} if self.route else value)
         try:
@@ -141,12 +141,12 @@ class Sweep:
         return [part for _, part in following(plan, parts).new]
 
     def recalls(self, rank: Rank | None = None, split: Split | None = None, *, anew: bool = False) -> list[np.ndarray]:
-        """Recall at each k of each question of each set, shapes (questions, k).
+        """Return the recall at each k of each question of each set, shapes (questions, k).
 
         Args:
-            rank: ranks; the retriever's own by default.
-            split: makes sub-queries; `sub_queries` by default.
-            anew: whether the routes may find something else than they did.
+            rank: the ranking function; the retriever's by default.
+            split: the function that makes sub-queries; `sub_queries` by default.
+            anew: search the routes again, because they may find something else.
         """
         return [np.array([self._recall(question, gold, rank, split, anew)
                           for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
@@ -180,7 +180,7 @@ class Sweep:
         return best
 
     def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:
-        """Other ways to use the same parts."""
+        """Return other ways to use the same parts, by name."""
         def unbound(question: str) -> list[SubQuery]:
             return [part.model_copy(update={"follows": ()}) for part in self.sub_queries(question)]
 
@@ -194,10 +194,10 @@ class Sweep:
 
 
 def question_set(name: str, questions: Sequence[Question], retriever: Retriever) -> QuestionSet:
-    """Questions with their gold passages found in a knowledge base.
+    """Find the gold passages of questions in a knowledge base.
 
     Raises:
-        SystemExit: one of these is not in it.
+        SystemExit: a gold passage is not in it.
     """
     by_key: dict[str, list[int]] = {}
     for row, chunk in enumerate(retriever.index.chunks):

@@ -106,10 +106,10 @@ def grown(home: Path, recorded: Path, size: int, origin: Origin, first: Sequence
 
 
 def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Passages with their triples in the form that `banyan import --format triples` reads, up to a size.
+    """Yield passages with their triples for `banyan import --format triples`, up to a number of triples.
 
     Raises:
-        SystemExit: there are not so many.
+        SystemExit: there are not enough triples.
     """
     docs: list[dict[str, Any]] = json.loads(recorded.read_text("utf-8"))["docs"]
     order = [*dict.fromkeys(first), *(row for row in range(len(docs)) if row not in set(first))]

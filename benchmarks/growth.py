@@ -61,11 +61,11 @@ class Grown:
 
     @property
     def stored(self) -> int:
-        """Bytes of the final store."""
+        """The bytes of the final store."""
         return sum(self.files.values())
 
     def total(self, counter: str) -> int:
-        """Bytes written in all builds."""
+        """Return the bytes that all builds wrote, by one of the kernel's counters."""
         return sum(one[counter] for one in self.written)
 
 
@@ -76,7 +76,7 @@ def read_corpus(path: Path, documents: int) -> list[Record]:
 
 
 def made_up(documents: int) -> list[Record]:
-    """Documents that need no file."""
+    """Make documents that need no file."""
     return [{"id": name, "title": "", "text": text} for name, text in corpus(documents).texts.items()]
 
 

@@ -51,7 +51,7 @@ def fit() -> tuple[float, float]:
 
 
 def measure(folder: Path, documents: int, schema: str) -> list[tuple[str, int, int]]:
-    """Pairs of what was estimated and what was paid, with their names."""
+    """Return what was estimated and what was paid, each pair with its name."""
     whole, half = write_passages(folder / "whole.jsonl", documents), folder / "half.jsonl"
     lines = whole.read_text("utf-8").splitlines(keepends=True)
     half.write_text("".join(lines[:documents // 2]), "utf-8")

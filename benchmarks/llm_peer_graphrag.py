@@ -20,7 +20,7 @@ _WORKFLOWS = ("create_base_text_units", "create_final_documents", "extract_graph
 
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
-    """Answers in GraphRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
+    """Return a function that answers in GraphRAG's rows with a passage's recorded triples, and gleans nothing more."""
     from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in GraphRAG's environment)
 
     known = Recorded(recorded)

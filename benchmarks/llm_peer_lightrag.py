@@ -20,7 +20,7 @@ _SIZE = 128
 
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
-    """Answers in LightRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
+    """Return a function that answers in LightRAG's rows with a passage's recorded triples, and gleans nothing more."""
     from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in LightRAG's environment)
 
     known = Recorded(recorded)

@@ -36,7 +36,7 @@ WARM = 40
 
 
 class KeptTexts(WrappedEmbedder):
-    """An `Embedder` that keeps what another one is given."""
+    """An `Embedder` that remembers the batches it passes to another one."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""

@@ -108,7 +108,7 @@ async def slow_questions(url: str, key: str, end: float, done: dict[str, int]) -
 
 
 async def slow_uploads(url: str, key: str, end: float, done: dict[str, int]) -> None:
-    """Have documents built that were made to be slow, one build after another."""
+    """Upload documents that are slow to build, one build after another."""
     async with _connection(url, key) as http:
         while time.monotonic() < end:
             for name, text in _SLOW_DOCUMENTS.items():
@@ -136,7 +136,7 @@ async def watch(server: serving.Served, key: str, end: float, seen: Seen) -> Non
 
 
 async def load(server: serving.Served, keys: list[str], hostile: list[str], seconds: float) -> dict[str, Any]:
-    """Let the clients ask for so long, beside the hostile ones with their keys, if any; returns what they saw."""
+    """Let clients ask for some seconds, beside hostile ones with their keys, if any, and return what they saw."""
     seen, end, done = Seen(), time.monotonic() + seconds, {"attack questions": 0, "attack uploads": 0}
     began, took = time.monotonic(), processor_seconds(server.process.pid)
     async with asyncio.TaskGroup() as tasks:

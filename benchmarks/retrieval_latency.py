@@ -63,7 +63,7 @@ class WatchedResources(Resources):
         return _Watched(super().reasoner(*given, **named), self)
 
     def forget_reasoners(self) -> None:
-        """Begin with new ones, which have read no sentence."""
+        """Drop the reasoners: new ones have no cached sentences."""
         with self._lock:
             self._reasoners.clear()
 
@@ -95,7 +95,7 @@ def private() -> float:
 
 
 def records() -> list[dict[str, Any]]:
-    """Our multi-hop questions."""
+    """Read our multi-hop questions."""
     return [json.loads(line) for line in (FOLDER / "multi_hop.jsonl").read_text("utf-8").splitlines()]
 
 

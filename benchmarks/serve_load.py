@@ -114,7 +114,7 @@ async def client(url: str, number: int, end: float, seen: Seen, *, streamed: boo
 
 
 async def slow_client(url: str, end: float, seen: Seen) -> None:
-    """Have answers streamed, and read a byte a second."""
+    """Request streamed answers, and read a byte a second."""
     host, port = url.removeprefix("http://").split(":")
     body = json.dumps({"question": questions()[0], "trace": True}).encode()
     reader, writer = await asyncio.open_connection(host, int(port), limit=_SLOW_BUFFER)
@@ -142,7 +142,7 @@ async def watch(server: serving.Served, end: float, seen: Seen) -> None:
 
 async def load(server: serving.Served, clients: int, seconds: float, *, streamed: bool, slow: bool,
                distinct: bool = False) -> dict[str, Any]:
-    """Let clients ask for so long; returns what they saw."""
+    """Let clients ask for some seconds, and return what they saw."""
     processes = answering(server.process.pid)
     seen, end = Seen(), time.monotonic() + seconds
     began, before = time.monotonic(), [processor_seconds(process) for process in processes]

@@ -19,7 +19,7 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
     """
     if limit <= 0:
         return np.zeros(0, np.intp)
-    # Scores equal to the last are kept, so that the sort decides among them.
+    # Scores equal to the last remain, so the sort decides among them.
     rows = np.flatnonzero(scores >= floor(scores, limit)) if len(scores) > limit else np.arange(len(scores))
     return rows[np.argsort(-scores[rows], kind="stable")[:limit]]
 

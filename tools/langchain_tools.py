@@ -31,7 +31,7 @@ class SearchedStep(BaseModel):
 
 
 class SearchArguments(SearchedStep):
-    """What a route is searched for."""
+    """The arguments of a search along one route."""
 
     after: list[SearchedStep] = Field(default_factory=list, description=(
         "Questions whose unknown answers this one is about, first to last: chains of facts are followed along them."))
@@ -43,7 +43,7 @@ def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
     """Return each route as a tool.
 
     Args:
-        retriever_of: gives the retriever of a knowledge base, as it is when a tool is called.
+        retriever_of: returns the current retriever of a knowledge base, at each call of a tool.
 
     Returns:
         Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`. The content is one finding

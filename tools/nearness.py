@@ -79,10 +79,10 @@ class Comparable:
     """The vectors of one kind, by row."""
 
     def __init__(self, stored: StoredVectors, places: NDArray[np.int32]) -> None:
-        """Take the vectors by place, and of each row its place; -1: it has no vector, and a cosine of 0."""
+        """Take the vectors by place, and each row's place; -1 means no vector and a cosine of 0."""
         self.stored, self.places = stored, places
         self.in_order = len(places) == len(stored) and np.array_equal(places, np.arange(len(places)))
-        """Whether rows and places are the same."""
+        """True if rows and places are the same."""
 
     def __len__(self) -> int:
         return len(self.places)

@@ -161,7 +161,7 @@ class _Step:
 
 
 class Walkable:
-    """A part of the graph that is walked by itself: what leaves it does not come back."""
+    """A part of the graph that is walked by itself: weight that leaves it does not return."""
 
     def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights, step: _Step,
                  place: NDArray[np.int32] | None = None) -> None:
@@ -171,8 +171,8 @@ class Walkable:
             nodes: its nodes.
             row: the row of each node of the graph.
             edges: how many edges each of its nodes has.
-            step: a step over those of them that lead to another of its nodes.
-            place: of each row of the graph the place among those, from 1 on, or 0; None: it is the whole graph.
+            step: a step along the edges between its nodes.
+            place: for each row of the graph its place in the part, from 1, or 0; None means the whole graph.
         """
         self._nodes, self._row, self._edges, self._step, self._place = nodes, row, edges, step, place
 

@@ -25,7 +25,7 @@ _SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files in transit; Ray spills more to disk."""
 _ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""What keeps a Ray to this machine: the setting's name is of the systems where it is off by default."""
+"""Binds Ray to this machine's loopback address; the variable is named after systems where that is the default."""
 
 
 class ClusterError(BanyanError):
@@ -118,20 +118,20 @@ def _import_ray(address: str) -> ModuleType:
 def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        # In a folder of its own, which goes when Ray has ended: into the one that it is given Ray lets everybody. Paths
-        # of sockets must be short, and the folders that systems have for temporary files are not always near the root.
+        # In a private folder that is deleted when Ray has ended: Ray makes the folder that it is given accessible to
+        # everybody. Socket paths must be short, and some systems' temporary folders have long paths.
         place = str(_SHORT) if _SHORT.is_dir() else None
         folder = leaving.enter_context(own_folder(Path(place or tempfile.gettempdir()), _FOLDER))
         options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
                     "_temp_dir": str(folder / "r")}
     leaving.callback(ray.shutdown)
     try:
-        # Interrupted while it starts, Ray leaves processes behind, or crashes.
+        # If interrupted while starting, Ray leaves processes behind or crashes.
         with ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
-        # That something answers was seen before. Ray says only in its log that it was asked for another token.
+        # `_check_address` found something listening. Ray reports a wrong token only in its log.
         fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
                                            "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
@@ -139,7 +139,7 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Within the block variables have these values: Ray and the processes that it starts read them."""
+    """Set environment variables for the block: Ray and the processes that it starts read them."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

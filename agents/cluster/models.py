@@ -22,7 +22,7 @@ from .workers import MOST_LOST, WorkerLostError, Workers, lost_too_many
 _FEWEST = 64
 """The fewest texts that are worth sending to a worker: fewer are encoded faster here."""
 _MOST = 512
-"""Texts that a worker is given at once."""
+"""The most texts that a worker gets at once."""
 
 
 def cluster_endpoint(workers: Workers, settings: Settings, model: str) -> Endpoint:
@@ -82,7 +82,7 @@ class ClusterEmbedder(WrappedEmbedder):
 
     Args:
         embedder: the model in this process.
-        workers: have it, too.
+        workers: workers that have the same model.
     """
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
@@ -97,11 +97,11 @@ class ClusterEmbedder(WrappedEmbedder):
 
     @property
     def queries(self) -> Embedder:
-        """The embedder of questions, which are few: they are encoded here."""
+        """The embedder of questions, which are few and encoded in this process."""
         return as_queries(self._embedder)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        # Texts of about one length are encoded fastest together.
+        # Texts of similar length are encoded fastest together.
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         size = min(_MOST, max(_FEWEST, -(-len(texts) // self._workers.at_once)))
         parts = [order[start:start + size] for start in range(0, len(order), size)]

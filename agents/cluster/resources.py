@@ -25,7 +25,7 @@ from .workers import Workers, started
 
 @contextmanager
 def cluster_resources(resources: Resources) -> Iterator[Resources]:
-    """Resources for builds whose workers are started on the cluster that is joined; they end with the block.
+    """Start workers on the joined cluster for the block, and yield resources that build with them.
 
     Raises:
         ClusterError: workers cannot be started, or do not fit this process.
@@ -59,12 +59,12 @@ class ClusterResources(Resources):
 
     @property
     def extractions_at_once(self) -> int:
-        """How many chunks are extracted at once."""
+        """The number of chunks that are extracted at once."""
         return self._workers.at_once if self._by_rules else super().extractions_at_once
 
     @property
     def _by_rules(self) -> bool:
-        """Whether workers extract by the rules, which use the embedding model."""
+        """True if workers extract by the rules, which use the embedding model."""
         return self._embeds and not self.settings.uses_llm
 
     def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:

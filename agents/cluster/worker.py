@@ -109,7 +109,7 @@ class Worker:
         return embedder.encode(texts)
 
     async def chunk(self, documents: Sequence[Document]) -> list[tuple[Document, list[Chunk]]]:
-        """Documents with their chunks."""
+        """Chunk documents."""
         return await asyncio.to_thread(chunk_documents, documents, self._settings.chunk_tokens,
                                        self._settings.chunk_overlap)
 

@@ -25,12 +25,12 @@ from .worker import PACKAGE, Ready, Worker
 _COMPUTING = 2
 """Work items a worker has at once: while it computes one, the next is in transit."""
 _START_SECONDS = 120.0
-"""Until a worker is there; the first one on a machine may have to prepare the embedding model."""
+"""The most time for a worker to start; the first one on a machine may have to prepare the embedding model."""
 MOST_LOST = 3
-"""Workers that one piece of work may lose: it may be what they die of."""
+"""How many workers one work item may lose: it may be the cause."""
 _ELSEWHERE = {name: SecretStr("") for name in ("database_url", "chroma_token", "embedding_api_key", "reranker_api_key",
                                                )}
-"""Secrets that are no worker's business."""
+"""Secrets that workers do not need."""
 
 _LOG = logging.getLogger("banyan.cluster")
 _I = TypeVar("_I")
@@ -46,7 +46,7 @@ class WorkerLostError(ClusterError):
 
 @dataclass(eq=False)
 class _Member:
-    """A worker, and what it was given and has not given back."""
+    """A worker, and the numbers of its unfinished work items and calls."""
 
     actor: Any
     computing: int = 0
@@ -54,12 +54,12 @@ class _Member:
 
 
 class Workers:
-    """The workers of one build. Coroutines are for the process's event loop alone, the other methods for any thread.
+    """The workers of one build. Call coroutines only on the process's event loop, the other methods in any thread.
 
     Args:
-        settings: what they work with.
+        settings: the workers' settings.
         limits: how much of a file they read.
-        embedding: the fingerprint of the embedding model that they must have; empty: they need none.
+        embedding: the fingerprint of the embedding model that they must have, or "" if they need none.
     """
 
     def __init__(self, settings: Settings, limits: Limits, embedding: str) -> None:
@@ -72,19 +72,19 @@ class Workers:
 
     @property
     def count(self) -> int:
-        """How many there are now."""
+        """The number of workers now."""
         return len(self._members)
 
     @property
     def at_once(self) -> int:
-        """Pieces of work that they take at once."""
+        """The number of work items that all workers take at once."""
         return _COMPUTING * max(1, self.count)
 
     async def start(self) -> None:
-        """Start as many as the cluster has room for.
+        """Start as many workers as the cluster has room for.
 
         Raises:
-            ClusterError: none can be started, or one does not fit this process.
+            ClusterError: no worker can be started, or one does not fit this process.
         """
         free: dict[str, float] = ray.available_resources()  # type: ignore[no-untyped-call]
         wanted = max(1, int(free.get("CPU", 0)))
@@ -101,7 +101,7 @@ class Workers:
         self._starting.add(asyncio.create_task(self._join()))
 
     async def _join(self) -> None:
-        """Start a worker, and let it work when it is there."""
+        """Start a worker, and add it once it is ready."""
         actor: Any = _ACTOR.options(num_cpus=1, scheduling_strategy="SPREAD").remote(
             *self._arguments, embeds=bool(self._embedding))
         try:
@@ -140,7 +140,7 @@ class Workers:
                                f"process ({self._embedding}): have the same files of BANYAN_EMBEDDING_MODEL everywhere")
 
     async def stop(self) -> None:
-        """End all of them; what they are doing is lost."""
+        """Stop all workers; their unfinished work is lost."""
         for task in self._starting.copy():
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
@@ -149,11 +149,11 @@ class Workers:
         self._members.clear()
 
     async def call(self, method: str, *arguments: Any) -> Any:
-        """Have a worker wait for others, such as an endpoint; how many calls there are at once is the caller's affair.
+        """Call a worker's method that waits for others, such as an endpoint; the caller limits the calls at once.
 
         Raises:
-            WorkerLostError: the worker is gone; whether to ask another one is for the caller to say.
-            ClusterError: there is none left.
+            WorkerLostError: the worker was lost; the caller decides whether to ask another one.
+            ClusterError: no worker is left.
         """
         member = await self._least_busy(lambda _: True, lambda member: member.calls)
         member.calls += 1
@@ -163,10 +163,10 @@ class Workers:
             member.calls -= 1
 
     async def compute(self, method: str, *arguments: Any) -> Any:
-        """Have a worker compute something, when one has time; a lost one's work is given to another.
+        """Call a worker's method that computes, when one has time. If the worker is lost, another one does the work.
 
         Raises:
-            ClusterError: there is none left, or the work has lost too many.
+            ClusterError: no worker is left, or too many were lost at this work.
         """
         for _ in range(MOST_LOST):
             member = await self._least_busy(lambda member: member.computing < _COMPUTING,

@@ -1,4 +1,4 @@
-"""Asking a person about schema candidates: what an interrupted build shows, and which answers it takes."""
+"""Ask a person about schema candidates: what an interrupted build shows, and which answers it accepts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from ...schemas.review import ReviewError
 from ...schemas.review_answers import HOW, read_answer
 
 REVIEWED_AT_ONCE = 20
-"""Candidates that a person is shown in one go."""
+"""How many candidates a person is shown at once."""
 _SHOWN = 2
 """Examples of each candidate that the summary quotes; all are in the delta."""
 
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "") -> None:
-    """Interrupt the run until a person has answered something that can be carried out.
+    """Interrupt the run until a person has given an answer that can be applied.
 
     Args:
         knowledge_base: whose schema it is.

@@ -13,12 +13,12 @@ from ...schemas.retrieval import Route, SubQuery
 
 
 class CapError(BanyanError):
-    """A cap on a question's cost that allows nothing at all."""
+    """A cap on a question's cost allows no search at all."""
 
 
 @dataclass(frozen=True)
 class Caps:
-    """How much one question may cost.
+    """Limits on what one question may cost.
 
     `rounds` of retrieval; `sub_queries` of one round, the question itself not counted; `sub_queries_in_all`
     and `tool_calls` (searches of one sub-query along one route) over all rounds.

@@ -43,7 +43,7 @@ def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, 
 
 
 def names_near(names: Sequence[str], index: RetrievalIndex) -> list[str]:
-    """Names of the knowledge base that are written much like some that it does not know, nearest first."""
+    """Return the knowledge base's names that are spelt like some unknown names, nearest first."""
     near: dict[str, float] = {}
     for name in names:
         if not index.names.find(name):

@@ -33,7 +33,7 @@ def read_job() -> Job:
 
 
 async def run(job: Job, build: Callable[[], Awaitable[None]], answer: Callable[[str], Awaitable[str]]) -> None:
-    """Build, unless that was done before, and answer what is asked on the input, {id, question} a line."""
+    """Build unless that was done before, and answer the questions on standard input, {id, question} a line."""
     built = Path(job.folder) / "built"
     started = time.perf_counter()
     if not built.exists():

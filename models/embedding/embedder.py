@@ -17,11 +17,11 @@ from ...schemas.errors import BanyanError
 Vectors = NDArray[np.float32]
 
 _IN_ONE_THREAD = 1 << 20
-"""Products that are taken without BLAS, whose threads go on spinning after each call and take the cores from others."""
+"""The most products computed without BLAS, whose threads keep spinning after a call and occupy the cores."""
 
 
 class EmbeddingError(BanyanError):
-    """The embedding model cannot be used: missing, altered, or not to be prepared."""
+    """The embedding model cannot be used: it is missing or altered, or cannot be prepared."""
 
 
 class Embedder(Protocol):
@@ -33,7 +33,7 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Length d of a vector."""
+        """The length d of a vector."""
 
     @property
     def fingerprint(self) -> str:
@@ -53,7 +53,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Instructed(Protocol):
-    """An `Embedder` of a model that encodes questions otherwise than all else."""
+    """An `Embedder` of a model that encodes questions differently from passages."""
 
     @property
     def queries(self) -> Embedder:
@@ -61,7 +61,7 @@ class Instructed(Protocol):
 
 
 class WrappedEmbedder(ABC):
-    """An `Embedder` that another one works for, whose model may change when it is chosen for the documents."""
+    """An `Embedder` around another one, whose model may change when it is chosen for the documents."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -119,7 +119,7 @@ class RememberingEmbedder(WrappedEmbedder):
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _forget_others(self) -> None:
-        """Drop the vectors of another model: that of a knowledge base is chosen when its documents are known."""
+        """Drop another model's vectors: the model is chosen when a knowledge base's documents are known."""
         if self._made_by != self._embedder.fingerprint:
             self._vectors.clear()
             self._made_by = self._embedder.fingerprint
@@ -129,9 +129,9 @@ class InstructedEmbedder:
     """An `Embedder` of a model that was trained with an instruction before each text, as E5 and BGE were."""
 
     def __init__(self, embedder: Embedder, passages: str, queries: str | None = None) -> None:
-        """Put `passages` before each text; those of `queries`, where given, before the texts of `self.queries`."""
+        """Put `passages` before each text, and `queries`, if given, before the texts of `self.queries`."""
         self.name, self.dimension = embedder.name, embedder.dimension
-        # Another instruction makes other vectors.
+        # A different instruction makes different vectors.
         self.fingerprint = f"{embedder.fingerprint}:{passages}" if passages else embedder.fingerprint
         self.queries: Embedder = self if queries is None else InstructedEmbedder(embedder, queries)
         self._embedder, self._instruction = embedder, passages

@@ -201,7 +201,7 @@ def _export_folder() -> Path:
 
 
 def _cache_folder() -> Path:
-    """`BANYAN_CACHE`, else the platform's cache folder (which honours `XDG_CACHE_HOME`)."""
+    """Return `BANYAN_CACHE`, or the platform's cache folder (which honours `XDG_CACHE_HOME`)."""
     chosen = os.environ.get("BANYAN_CACHE")
     return Path(chosen) if chosen else user_cache_path("banyan", appauthor=False)
 

@@ -54,7 +54,7 @@ class SentenceTransformerEmbedder:
         return np.asarray(vectors, np.float32)
 
     def _weights_digest(self) -> str:
-        """SHA-256 over the names and bytes of all weights."""
+        """Return a SHA-256 over the names and bytes of all weights."""
         import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
 
         digest = hashlib.sha256()

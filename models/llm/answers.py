@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 _SHOWN = 200
 _SHOWN_ERRORS = 3
-# Where models put an answer that was asked for as a function's arguments, or by its JSON schema.
+# Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
 
 
 class Declined(UnusableAnswer):
-    """The model refused, in so many words."""
+    """The reply is an explicit refusal."""
 
 
 def read_reply(reply: Reply, shape: Shape[T]) -> T:

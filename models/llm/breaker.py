@@ -1,7 +1,7 @@
-"""A circuit breaker: an endpoint that is down is not asked again and again, call by call.
+"""A circuit breaker, which spares an endpoint that is down further calls.
 
-After some failures in a row of the endpoint itself it opens: every call fails at once, without being sent. After some
-seconds a single call is let through to try, as a long-lived server needs; when it is answered, all may pass again.
+It opens after several failures in a row of the endpoint itself: every call then fails at once, without being sent.
+After some seconds a single call is let through as a trial; when that is answered, all calls may pass again.
 """
 
 import logging
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..reasoner import ReasonerError
 
 FAILURES_IN_A_ROW = 5
-"""So many, each after all its retries and with no answer between them, are no accident."""
+"""Failures in a row, each after all retries, that show that the endpoint is down."""
 SECONDS_CLOSED_TO_CALLS = 10.0
 """About the time a server needs to restart. Trying earlier would be a retry, and the calls have made theirs."""
 

@@ -1,7 +1,7 @@
 """Learn which form of structured output an endpoint and model take, from the calls that are made anyway.
 
-From the strictest form down. A refusal costs nothing, so a form is tried where a call is due; what is learnt lasts as
-long as the process.
+Forms are tried from the strictest down. A refusal costs nothing, so a form is tried with the next due call; the result
+lasts as long as the process.
 """
 
 import logging
@@ -9,14 +9,14 @@ from typing import Literal, get_args
 
 Form = Literal["json_schema", "tools", "json_object", "text"]
 """`response_format` with the schema, a call of a function with the schema as its parameters, `response_format` for any
-JSON object, and nothing but the form that the prompt spells out."""
+JSON object, and plain text in the form that the prompt describes."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
 REFUSALS_IN_A_ROW = 3
-"""A refusal that does not name the form may have another cause; so many in a row, each answered in the next form, have
-not."""
+"""A refusal that does not mention the form may have another cause. This many in a row, each answered in the next form,
+rule that out."""
 UNUSABLE_IN_A_ROW = 4
-"""Two prompts, each with its repair, and no usable answer in this form ever before: it is accepted and ignored."""
+"""Two prompts, each with its repair. If the form never gave a usable answer, the endpoint accepts but ignores it."""
 
 _LOG = logging.getLogger("banyan.llm")
 

@@ -38,7 +38,7 @@ _TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|t
 
 
 class OpenAiEndpoint:
-    """The client of the endpoint named in the settings. Used on the process's event loop alone.
+    """The client of the endpoint named in the settings. Used only on the process's event loop.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx,
     timeouts and lost connections are the openai client's, bounded by `llm_retries`.

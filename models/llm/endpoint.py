@@ -41,18 +41,18 @@ SendIn = Callable[[Messages, dict[str, Any], Sequence[Form]], Awaitable[Reply]]
 
 
 class Endpoint(Protocol):
-    """Sends messages to a model. Used on the process's event loop (`runtime.event_loop`) alone."""
+    """Sends messages to a model. Used only on the process's event loop (`runtime.event_loop`)."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Pay one call.
+        """Make one paid call.
 
         Args:
             messages: the conversation.
-            json_schema: the shape of the answer, a hint that the endpoint may not keep to.
-            permit: called when the call's turn has come; what it raises keeps the call from being sent.
+            json_schema: the shape of the answer, a hint that the endpoint may ignore.
+            permit: called just before the call is sent; if it raises, the call is not sent.
 
         Raises:
-            ReasonerError: it failed for good; names the cause and the fix.
+            ReasonerError: the call failed for good; names the cause and the fix.
         """
 
 

@@ -1,7 +1,7 @@
-"""What can be seen of the calls: a log line each, and OpenTelemetry spans where the user has set that up.
+"""Observe calls: a log line for each, and OpenTelemetry spans if the user has set that up.
 
-Neither holds a prompt, an answer, an error's text or a key. Nothing is sent anywhere from here: spans go where the
-program that embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
+Neither contains a prompt, an answer, an error's text or a key. Nothing is sent from here: spans go where the program
+that embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
 """
 
 import logging

@@ -6,12 +6,12 @@ from typing import Any
 
 from ...text.cleaning import clean_json
 
-# Some servers' chat templates open the block in the prompt, so that only its end is in the answer.
+# Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THINKING = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 _SHOWN = 80
 MAX_ANSWER = 1_000_000
-"""Characters of an answer that is read: ten times what the longest reply of today's models has."""
+"""The most characters of an answer that is read: ten times the longest reply of today's models."""
 
 
 class UnusableAnswer(ValueError):

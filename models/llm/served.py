@@ -34,8 +34,8 @@ class ServedModel:
 
     Args:
         settings: `llm_base_url`, `llm_api_key` and `llm_model` are the endpoint's own; without an address, OpenAI's.
-        variables: what the names of the variables that set it begin with, for messages.
-        operation: what is asked of it, as spans call it.
+        variables: the prefix of the endpoint's own settings, for messages.
+        operation: the operation's name in spans.
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:

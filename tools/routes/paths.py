@@ -32,10 +32,10 @@ _EXACTLY = 64
 
 class _Path(NamedTuple):
     product: float
-    """Of the start's score and the cosines of the triples."""
+    """The product of the start's score and the triples' cosines."""
     rows: tuple[int, ...]
     entities: tuple[int, ...]
-    """Rows of entities, which are in the order of their ids."""
+    """The entities' rows, whose order is that of entity ids."""
 
     @property
     def score(self) -> float:
@@ -45,14 +45,14 @@ class _Path(NamedTuple):
 
 class _Branch(NamedTuple):
     row: int
-    """Of the triple."""
+    """The triple's row."""
     nearness: float
     end: int
     """The entity that it leads to."""
 
 
 class _Guide:
-    """The best triples that lead on from an entity, by a step: their cosines, weighed by the relations it names."""
+    """The best triples from each entity for a step: by cosine, weighed by the relations that the step names."""
 
     def __init__(self, index: RetrievalIndex, step: Query) -> None:
         self._index, self._step = index, step
@@ -85,7 +85,7 @@ class _Guide:
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
-    """Paths of at most five hops, at least as many as the chain has steps.
+    """Find paths of at most five hops, and at least as many as the chain has steps.
 
     Returns:
         Evidence about the two ends of each path's last triple, best first; scored by the geometric
