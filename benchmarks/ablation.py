@@ -1,11 +1,11 @@
-"""What each part of the graph changes: the same questions with one part off at a time, no LLM asked.
+"""Measure what each part of the graph changes: the same questions with one part off at a time, without an LLM.
 
     python benchmarks/ablation.py --home FOLDER --kb hotpot --questions hotpotqa_train.json
     python benchmarks/ablation.py --home FOLDER --kb NAME --views attribute:birth_date:century --ask "QUESTION"
 
 The first table has, for each part off, the share of questions whose ranking and whose context differ from those with
-everything on, and how often the gold answer stands in the context. The second form says how many items of the first
-call of a question about the whole corpus differ without its view; the view is built first.
+everything on, and how often the context has the gold answer. The second form counts how many items of the first call
+of a question about the whole corpus differ without its view; the view is built first.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def table(resources: Resources, kb: str, questions: list[dict[str, Any]]) -> Tab
 
 
 def main() -> None:
-    """Print the table, or what a view changes."""
+    """Print the table, or the changes by a view."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--kb", required=True)

@@ -1,10 +1,10 @@
-"""What adding documents to a large store costs against a small one: processor time, bytes written and memory, by phase.
+"""Compare adding documents to a large store and a small one: processor time, bytes written and memory, by phase.
 
 Run `python benchmarks/adding.py --home FOLDER --sizes 15800 100000`: the stores are made there once (grown_stores.py)
-and copied before they are added to. What is added are passages with recorded triples that none of the stores has; they
-are embedded by the model itself. Each addition is a process of its own, as `banyan import` is one. Seconds are those of
-the processor, bytes those that the process handed to `write()` by the kernel's count; both leave out what phases within
-a phase took. Imports and the model's first run belong to no phase. Memory is the most that was private to the process.
+and copied before each addition. The added passages have recorded triples and are in none of the stores; the real model
+embeds them. Each addition is a separate process, as `banyan import` is. Seconds are processor time, bytes are those
+passed to `write()` by the kernel's count; both exclude nested phases. Imports and the model's first run belong to no
+phase. Memory is the process's private peak.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from rich.table import Table
 
 RECORDED = Path("/work/shared/data/musique_train100/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json")
 MOST = 390_000
-"""Triples of the passages and their copies of which the last are added."""
+"""Triples of the passages and copies, the last of which are added."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
     ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
@@ -95,7 +95,7 @@ def private() -> int:
 
 
 def add(home: Path, name: str, source: Path) -> dict[str, Any]:
-    """Add the documents of a file to a store in this process; returns what it took."""
+    """Add the documents of a file to a store in this process, and return the costs."""
     embedder = load_embedder(Settings())
     embedder.encode(["The model's first run."])
     most, ended = [0], threading.Event()

@@ -1,4 +1,4 @@
-"""How often the gold answer stands in the context that a model is given, by token budget: no LLM is asked.
+"""Measure how often a model's context has the gold answer, by token budget, without an LLM.
 
     python benchmarks/answer_in_context.py --home FOLDER --kb musique --questions musique_train.json
 
@@ -43,7 +43,7 @@ def states(resources: Resources, name: str, questions: list[dict[str, Any]]) -> 
     context = AskContext(knowledge_base=name)
     found = []
     for question in questions:
-        # Values of every step; the last are those before the answer.
+        # The stream has the values of every step; the last are those before the answer.
         *_, state = graph.stream({"question": question["question"]}, context=context, stream_mode="values",
                                  interrupt_before=["answer"])
         found.append(state)

@@ -1,8 +1,8 @@
-"""LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server on a few documents.
+"""Run LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server.
 
 `python benchmarks/bench_peers.py --data FOLDER [--lightrag PYTHON] [--graphrag PYTHON] [--hipporag PYTHON]`: FOLDER
-holds MuSiQue-train-100 with its recorded triples. The server answers extractions with these triples in the system's
-form, and questions with their gold answers, so that every arm's accuracy has to be 100 %.
+has MuSiQue-train-100 with its recorded triples, of which a few documents are used. The server answers extractions with
+these triples in the system's form, and questions with their gold answers, so every arm's accuracy must be 100 %.
 """
 
 import argparse
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def dataset(data: Path, folder: Path, documents: int) -> dict[str, str]:
-    """Write a dataset of so many passages, gold ones first; returns its questions' answers."""
+    """Write a dataset of some passages, gold ones first, and return its questions' answers."""
     records = json.loads((data / "musique_train.json").read_text("utf-8"))
     passages: dict[tuple[str, str], None] = {}
     asked: list[Json] = []

@@ -1,10 +1,9 @@
-"""Measures a build with the rules reasoner and questions on what it built, on corpora of two sizes.
+"""Measure a build with the rules reasoner and questions on the result, on corpora of two sizes.
 
-Run `python benchmarks/build_and_ask.py` (`--documents 100 400`, `--profile` for where asking spends its
-time). The corpus is made up, the same in every run. Machines differ and are shared: what can be
-compared between runs are the ratios, which come from one run each: embedding against the rest, bytes written
-against bytes stored, a question against embedding it, and the time of a document in the larger
-corpus against one in the smaller.
+Run `python benchmarks/build_and_ask.py` (`--documents 100 400`, `--profile` for a profile of
+asking). The corpus is synthetic and the same in every run. Machines differ and are shared, so only ratios within a run
+can be compared between runs: embedding to the rest, bytes written to bytes stored, a question to embedding it, and a
+document's time in the larger corpus to that in the smaller.
 """
 
 import argparse
@@ -52,7 +51,7 @@ class Corpus:
 
 
 class TimedEmbedder(WrappedEmbedder):
-    """An `Embedder` that adds up how long another one works, and on how many texts."""
+    """An `Embedder` that adds up another one's time and number of texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -163,7 +162,7 @@ def measure(documents: int, embedder: Embedder, profile: cProfile.Profile | None
             if profile:
                 profile.enable()
             for question in made.questions:
-                # Turn by turn, so that load on the machine hits both alike.
+                # In turns, which spreads other load on the machine evenly.
                 alone.append(_milliseconds(embedder, question))
                 started = time.perf_counter()
                 answer = graph.invoke({"knowledge_base": NAME, "question": question},
@@ -188,7 +187,7 @@ def _milliseconds(embedder: Embedder, text: str) -> float:
 
 
 def show(results: Sequence[Measured], console: Console) -> None:
-    """Print what was measured, and how it grows."""
+    """Print the measurements and their growth."""
     table = Table("", *(f"{result.documents} documents" for result in results))
     rows: list[tuple[str, list[str]]] = [
         ("chunks, entities, triples", [f"{r.chunks}, {r.entities}, {r.triples}" for r in results]),

@@ -1,8 +1,8 @@
-"""How long a question takes in a process of its own: `python benchmarks/cold_ask.py KB [--home HOME] [--runs N]`.
+"""Measure a question in a new process: `python benchmarks/cold_ask.py KB [--home HOME] [--runs N]`.
 
-Prints the median of `banyan ask` as a whole, and what its parts take in a process that does the same: starting and
-importing, opening the knowledge base with the embedding model, loading the parser, answering. Processor time beside the
-clock's tells how busy the machine was: on an idle one they are nearly alike.
+Print the median time of `banyan ask` as a whole, and of its parts in a process that does the same: starting and
+importing, opening the knowledge base with the embedding model, loading the parser, answering. Wall time
+above processor time shows how busy the machine was: on an idle one they are nearly equal.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Planted communities, found by the default method and by each of its signals alone.
+"""Find planted communities by the default method and by each of its signals alone.
 
 Run `python benchmarks/communities.py`: prints normalised mutual information with the planted partition
 (1 is perfect) and draws it into benchmarks/results/communities.svg. `--largest 5000` stops earlier.
 Louvain sees the links only, K-means the embeddings only, with as many clusters as the paper's rule gives; the
-last column is K-means told the true number of communities, which none of the others is.
+last column is K-means with the true number of communities, which the others do not know.
 """
 
 from pathlib import Path
@@ -26,8 +26,8 @@ METHODS = ("fused", "structure only", "semantics only", "initial clusters", "sem
 STRUCTURE = (0.0, 0.2, 0.4, 0.6)
 SEMANTIC = (0.5, 1.0, 2.0, 3.0, 4.0)
 SIZES = (500, 2000, 5000, 20_000, 50_000)
-ENTITIES = 2000  # where noise is varied
-TYPICAL = (0.2, 2.0)  # the noise where the size is varied
+ENTITIES = 2000  # for varying noise
+TYPICAL = (0.2, 2.0)  # the noise for varying size
 RESULTS = Path(__file__).parent / "results"
 
 

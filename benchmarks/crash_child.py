@@ -1,4 +1,4 @@
-"""Running a command in a forked child that dies where it is told to.
+"""Run a command in a forked child that dies at a given point.
 
 Starting Python and importing everything takes seconds; forking one prepared process, milliseconds. The
 parent must have one thread only, so it embeds nothing and opens no store: children do.

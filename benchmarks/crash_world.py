@@ -1,8 +1,8 @@
 """A small world for crash tests: documents, an endpoint that counts what is paid, and the operations killed.
 
-The documents state facts as arrows (as in tests/scripted.py), so that the endpoint's answers are a
+The documents state facts as arrows (as in tests/scripted.py), which makes the endpoint's answers a
 function of the prompt: `Ada:Person --employer--> Acme:Organization.` Two relations and a type are not in
-the schema, so that it grows with documents and shrinks with deletions.
+the schema, so it grows with documents and shrinks with deletions.
 """
 
 import asyncio

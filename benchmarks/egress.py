@@ -1,6 +1,6 @@
-"""Watches the commands of the documentation with strace: none connects to anything beyond this machine.
+"""Watch the documentation's commands with strace: none connects to anything beyond this machine.
 
-`python benchmarks/egress.py` prints each command with the addresses that it asked for; it fails if there is any.
+`python benchmarks/egress.py` prints each command with the addresses that it tried to reach, and fails if there is any.
 Needs strace.
 """
 

@@ -1,7 +1,7 @@
-"""Compares the default embedder (ONNX) with the same model in sentence-transformers (torch).
+"""Compare the default embedder (ONNX) with the same model in sentence-transformers (torch).
 
-Run `python benchmarks/embedding.py`. Only the ratios of one run mean anything: both sides take turns
-on the same machine, the best of several rounds counts.
+Run `python benchmarks/embedding.py`. Only the ratios within a run are meaningful: both sides take turns
+on the same machine, and the best of several rounds counts.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Entity resolution on labelled pairs: precision and recall of merges, and what is put to a reasoner.
+"""Measure entity resolution on labelled pairs: precision and recall of merges, and what a reasoner is asked.
 
     python benchmarks/entity_pairs.py [--wrong] [--merge 0.9] [--ask 0.5]
 

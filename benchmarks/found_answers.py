@@ -1,4 +1,4 @@
-"""What a newcomer is shown without a model: the answer, the answer in the first quote, or a wrong short answer.
+"""Measure what a newcomer sees without a model: the answer, the answer in the first quote, or a wrong short answer.
 
     python benchmarks/found_answers.py [FOLDER ...] [--details]
 
@@ -6,7 +6,7 @@ Each FOLDER of benchmarks/newcomer (all of them unless named) is built by the ru
 
 - shown: an accepted answer is in the short answer or in one of the first three quotes.
 - first: it is in the short answer or in the first quote.
-- wrong: a short answer that holds no accepted one, or that is given where the documents do not answer.
+- wrong: a short answer without an accepted one, or one to a question that the documents do not answer.
 
 Text is compared word by word, Chinese character by character, without case and punctuation. The median time of a
 question is printed as well.
@@ -60,7 +60,7 @@ def words(text: str) -> str:
 
 def measure(knowledge_base: banyan.KnowledgeBase, questions: Path, times: list[float],
             details: Console | None) -> Counts:
-    """Ask the questions of a file; the seconds that each takes are added to `times`."""
+    """Ask the questions of a file, and add the seconds of each to `times`."""
     counts = Counts()
     for line in questions.read_text("utf-8").splitlines():
         question = json.loads(line)

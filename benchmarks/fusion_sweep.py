@@ -1,10 +1,10 @@
-"""Varies each constant of retrieval, one at a time, on questions of our own (benchmarks/questions).
+"""Vary each constant of retrieval, one at a time, on our own questions (benchmarks/questions).
 
 Run `BANYAN_HOME=... python benchmarks/fusion_sweep.py --kb musique`, after `banyan import --format hipporag
---schema open` of MuSiQue's recorded triples. Printed are the recalls for values around the one in force (marked
-with *), and for choices of structure; beside each the change in recall@5 of multi-hop questions with its 95 %
-interval (paired bootstrap): where that holds 0, the value is not critical. `--only` takes part of them,
-`--questions FILE` another file in the generic form instead.
+--schema open` of MuSiQue's recorded triples. It prints the recalls for values around the current one (marked
+with *) and for other structures, each with the change in recall@5 of multi-hop questions and its 95 % interval
+(paired bootstrap): if that contains 0, the value is not critical. `--only` selects some of them, `--questions FILE`
+uses another file in the generic form.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _AT = _KS.index(5)
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant with the values that are tried besides the one in force; `route` where it is one of `_SHARES`."""
+    """A constant with values to try besides the current one; `route` if it is one of `_SHARES`."""
 
     module: ModuleType
     name: str
@@ -96,7 +96,7 @@ CONSTANTS = (
     Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
     Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
 )
-# What these hold decides what is found; all others only how it is ranked.
+# Constants in these modules decide what is found; all others only decide how it is ranked.
 _ROUTES = (dfs_route, community_route)
 
 
@@ -115,7 +115,7 @@ Split = Callable[[str], list[SubQuery]]
 
 
 class Sweep:
-    """One knowledge base, its questions, and what is found for them with everything as it is."""
+    """One knowledge base, its questions, and the evidence for them with the current constants."""
 
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
         self.retriever, self.sets = resources.retriever(name), sets

@@ -1,13 +1,12 @@
-"""Measures how a store grows: documents added in many builds against one build, with the rules reasoner.
+"""Measure how a store grows: documents added in many builds against one build, with the rules reasoner.
 
 Run `python benchmarks/growth.py` (`--documents 400 --batches 40 --runs 1`, `--corpus FILE` for a JSON list of
-`{title, text}`, `--made-up` without any). Every build opens the knowledge base anew, as a process of
-its own would; only the models stay loaded. Bytes are what this process wrote by the kernel's count in
-/proc/self/io: `wchar`, all that was handed to write(), and `write_bytes`, the pages that this made dirty. What can be
-compared is the ratio of the last batches to the first. Of several runs, each batch counts by its least time: what
-others do on the machine only adds, and falls on other batches each time. Calibrated, a batch's processor time is
-divided by that of a fixed piece of work just before it (of the last run): on a machine that others use as well, all
-work takes longer at times.
+`{title, text}`, `--made-up` without any). Every build opens the knowledge base anew, as a new process
+would; only the models stay loaded. Bytes are the kernel's counts in /proc/self/io: `wchar`, all that was passed to
+write(), and `write_bytes`, the pages that this made dirty. Compare only the ratio of the last batches to the first. Of
+several runs, each batch counts by its least time: other load on the machine only adds time, to different batches in
+each run. A calibrated time is a batch's processor time divided by that of a fixed piece of work just before it (in the
+last run): on a shared machine all work takes longer at times.
 """
 
 import argparse
@@ -39,9 +38,9 @@ SCHEMA = "encyclopedia"
 # More than one worker, because LangGraph's stream takes one for itself; as the command line does.
 WORKERS = 3
 ENDS = 10
-"""Batches at either end whose times are compared."""
+"""How many batches at either end are compared."""
 COUNTERS = ("wchar", "write_bytes")
-# A tenth of a second of the processor, on a quiet machine.
+# A tenth of a second of processor time on an idle machine.
 FIXED_WORK = [f"Sentence number {number} of a text that is the same before each batch." for number in range(48)]
 
 Record = dict[str, str]
@@ -148,7 +147,7 @@ def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
 
 
 def show(many: Grown, single: Grown, console: Console) -> None:
-    """Print both runs beside each other, and whether they came to the same."""
+    """Print both runs side by side, and whether their results are equal."""
     table = Table("", f"{len(many.seconds)} builds", "one build")
     both = (many, single)
     table.add_row("entities, triples", *(f"{len(g.content['graph']['nodes'])}, {len(g.content['graph']['edges'])}"

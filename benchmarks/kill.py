@@ -1,15 +1,15 @@
-"""Kills every writing operation with SIGKILL at random points and compares what comes of it.
+"""Kill every writing operation with SIGKILL at random points, and compare the results.
 
 `python benchmarks/kill.py --points 200 --seed 1`: for each point an operation runs on a copy of a small
-store and is killed, half of the points at a random time of its duration, half at a random point of
+store and is killed, at half of the points at a random time, at the others at a random point of
 writing (a statement to the ledger, either side of writing vectors or the graph's file). The same command
 is run again, and the store is compared with one that was never killed: ledger, graph, schema, vectors by
 id and value, communities, accounts, `verify`. At half of the points the store is read between the two,
 as a user would. Exits 1 if anything differs.
 
-Paid twice is a prompt that was asked again although its response was in the ledger when the process
-died. A response that was never received or not yet stored by then (asked, unrecorded) may be paid
-again: those are counted apart.
+A prompt is paid twice if it was sent again although its response was in the ledger when the process
+died. A response that was not received or stored by then (asked, unrecorded) may be paid again: these
+are counted separately.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # before numpy: its threads would forbid forking
+    os.environ[_name] = "1"  # before numpy, whose threads would prevent forking
 for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
     del os.environ[_name]
 
@@ -61,7 +61,7 @@ class Reference:
 
 @dataclass
 class Outcome:
-    """What became of one point."""
+    """The outcome of one point."""
 
     operation: str
     where: str

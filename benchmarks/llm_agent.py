@@ -1,9 +1,9 @@
-"""Measures the agent's loop with an endpoint that knows MuSiQue's decompositions and answers, and nothing else.
+"""Measure the agent's loop with an endpoint that knows only MuSiQue's decompositions and answers.
 
-`python benchmarks/llm_agent.py HOME KB` (`--questions 100`): the knowledge base holds MuSiQue-train-100's passages; a
-copy of it is asked. The endpoint (`tests/gold_brain.py`) is asked over HTTP. It answers a part only if its gold passage
-is shown, so what is measured is retrieval and the loop: whether parts that wait for an answer are filled in and asked,
-how many rounds that takes, and what a question costs.
+`python benchmarks/llm_agent.py HOME KB` (`--questions 100`): the knowledge base has MuSiQue-train-100's passages; a
+copy of it is asked. The endpoint (`tests/gold_brain.py`) is called over HTTP. It answers a part only if its gold
+passage is shown, so this measures retrieval and the loop: whether parts that need an earlier answer get it and are
+asked, how many rounds that takes, and what a question costs.
 """
 
 import argparse

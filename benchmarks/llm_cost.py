@@ -1,14 +1,14 @@
-"""Measures what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
+"""Measure what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
 
 `python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON` and `--graphrag PYTHON`,
 interpreters that have lightrag-hku and Microsoft's graphrag, for those on the same passages and endpoint). The endpoint
-counts tokens with `ingest.tokens.estimate_tokens`, which errs upwards; beside its count stands that of MiniLM's
-WordPiece vocabulary. All that is sent is counted, failures and repairs included, but not the JSON schema of the answer,
-which endpoints that decode by grammar do not show the model.
+counts tokens with `text.tokens.estimate_tokens`, which errs upwards; the count by MiniLM's WordPiece vocabulary is
+printed beside it. All prompts count, failures and repairs included, but not the JSON schema of the answer, which
+endpoints that decode by grammar do not show to the model.
 
 Recorded entities have no types. With `open` all facts are admitted, so the graph has as many communities to describe as
 it can; with `general` the extraction prompt carries the schema, but most facts are rejected. "The dearer of each" takes
-each step from the build where it cost more: what to expect where all facts fit the schema.
+each step from the build where it cost more: the cost to expect if all facts fit the schema.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from rich.table import Table
 
 from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
 
-# From peers.md: measured there on one machine with a stub LLM that answers at once.
+# From peers.md, measured on one machine with a stub LLM that answers at once.
 MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),
                    ("HippoRAG 2", "766", "-", "2"))
 
@@ -91,7 +91,7 @@ def build(schema: str, documents: int) -> dict[str, Spent]:
         assert not report["chunks_failed"], report
         assert not report["stopped"], report
         spent = spent_by(server, lambda request: request["response_format"]["json_schema"]["name"], documents)
-    # The ledger's accounts and what went over the wire are the same.
+    # The ledger's accounts must equal what was sent over HTTP.
     assert report["tokens"]["calls"] == round(sum(one.calls for one in spent.values()) * documents), report["tokens"]
     assert report["tokens"]["prompt"] == round(sum(one.prompt for one in spent.values()) * documents), report["tokens"]
     return spent

@@ -1,11 +1,11 @@
-"""Measures how near `build --dry-run` comes to what a build over a real HTTP endpoint then pays.
+"""Measure how close `build --dry-run` is to what a build over a real HTTP endpoint then pays.
 
 `python benchmarks/llm_estimate.py` (`--documents 120 400 --schema general open`). The endpoint answers MuSiQue passages
-with their recorded triples and counts as `ingest.tokens.estimate_tokens` does, or `--factor` times that, as another
+with their recorded triples and counts as `text.tokens.estimate_tokens` does, or `--factor` times that, as another
 tokenizer would. "Before" is estimated for a knowledge base that has paid for nothing, "after" for the second half of
-the documents once the first half is built: extraction alone, as what comes after it concerns both halves.
+the documents once the first half is built: extraction alone, as later steps concern both halves.
 
-The fit of the answers' length, which is the estimate's constant, is printed first: from passages that are not measured.
+The fit of the answers' length, the estimate's constant, is printed first; it is from passages that are not measured.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
 
 
 def _counting(factor: float) -> None:
-    """Make the endpoint's counts those of a tokenizer with so many times our estimator's tokens."""
+    """Multiply the endpoint's token counts by a factor, as another tokenizer would."""
     send = OpenAiEndpoint.send
 
     async def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""LightRAG beside Banyan: the same passages, the same endpoint with the same recorded triples, hashed embeddings.
+"""Build with LightRAG from Banyan's passages, over the same endpoint with the same recorded triples.
 
 As a program, run by an interpreter that has lightrag-hku: `llm_peer_lightrag.py PASSAGES FOLDER BASE_URL` builds and
 prints the seconds it took. As a module: the endpoint's script for LightRAG's prompts.

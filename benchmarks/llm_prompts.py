@@ -1,8 +1,8 @@
-"""Prints the very prompts of `reflect` and `answer` that an endpoint is sent, for three kinds of question.
+"""Print the exact prompts of `reflect` and `answer` that an endpoint gets, for three kinds of question.
 
     python benchmarks/llm_prompts.py > prompts.txt
 
-The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are asked over HTTP of
+The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are sent over HTTP to
 the tests' endpoint. Each prompt is preceded by its result: calls by step, tokens, citations checked. `--zh` asks
 the Chinese examples likewise, `--kb NAME` asks an existing knowledge base the whole-corpus question. The context is
 short, so facts are shown beside the passages.

@@ -1,12 +1,12 @@
-"""Measures how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
+"""Measure how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
 
 `python benchmarks/llm_throughput.py` (`--documents 400 --seconds 2 0 --embedding hashed real --runs 3`; `--lightrag
 PYTHON`, an interpreter that has lightrag-hku, for that on the same passages, endpoint and hashed embeddings). The
-endpoint runs in a process of its own and answers with the triples that GPT-3.5 once extracted from the passages. With
-`llm_concurrency` calls at once and answers after s seconds no more than concurrency / s chunks a second can be
-extracted; nor can more be written than the embedding model takes, which is measured in the same run: the texts
-that the build embedded, in the same batches, with nothing else to do. Machines are shared and noisy: of several runs
-each measure's best is shown, and what can be compared are the ratios.
+endpoint runs in a separate process and answers with the triples that GPT-3.5 once extracted from the passages. With
+`llm_concurrency` calls at once and answers after s seconds at most concurrency / s chunks a second can be extracted.
+The embedding model is the other limit, measured in the same run: the texts that the build embedded, in the same
+batches, with no other work. Machines are shared and noisy: each measure's best of several runs is shown, and only
+ratios can be compared.
 """
 
 import argparse
@@ -64,17 +64,17 @@ class Run:
 
     chunks: int
     extracting: float
-    """From the first call to the last answer, while batches before it are written and embedded."""
+    """From the first call to the last answer, while earlier batches are written and embedded."""
     written: float
     """From the start until all chunks are extracted, bounded, embedded and written."""
     whole: float
     """With resolution, communities and their descriptions."""
     embedding: float
-    """What the texts embedded until `written` take alone."""
+    """The time of embedding the same texts with no other work."""
 
 
 def build(home: Path, source: Path, base_url: str, embedder: Embedder) -> Run:
-    """Build a knowledge base and tell how long each stage took."""
+    """Build a knowledge base, and return the time of each stage."""
     kept = KeptTexts(embedder)
     settings = Settings(home=home, llm_base_url=base_url, llm_model="recorded", llm_concurrency=CONCURRENCY,
                         _env_file=None)

@@ -1,7 +1,7 @@
-"""The questions of our own that constants are chosen on (benchmarks/questions), with their gold passages.
+"""Our own questions, on which constants are chosen (benchmarks/questions), with their gold passages.
 
-Run `python benchmarks/own_questions.py` to check that they stand apart from MuSiQue's: no passage that a
-multi-hop question of ours needs may be gold for a question that results are reported on.
+Run `python benchmarks/own_questions.py` to check that they are independent of MuSiQue's: no passage that our
+multi-hop questions need may be gold for a question that results are reported on.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from rich.table import Table
 
 FOLDER = Path(__file__).parent / "questions"
 MUSIQUE = Path(__file__).parents[1].parent / "shared" / "data" / "musique_train100"
-"""Where the passages lie; not part of the project."""
+"""The folder of the passages, which are not part of the project."""
 _CORPUS, _QUESTIONS = "musique_train_corpus.json", "musique_train.json"
 
 Passage = tuple[str, str]
@@ -51,7 +51,7 @@ def musique_gold(folder: Path) -> set[Passage]:
     """
     path = folder / _QUESTIONS
     if not path.is_file():
-        raise SystemExit(f"there is no {path}: without it nothing tells whether our questions stand apart from it")
+        raise SystemExit(f"there is no {path}: without it our questions cannot be checked against it")
     return {(passage["title"], passage["paragraph_text"]) for question in _read(path)
             for passage in question["paragraphs"] if passage["is_supporting"]}
 

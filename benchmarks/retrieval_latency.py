@@ -1,17 +1,17 @@
-"""How long a question takes on knowledge bases of several sizes, without the time of a language model.
+"""Measure a question on knowledge bases of several sizes, without the time of a language model.
 
 Run `python benchmarks/retrieval_latency.py --home FOLDER [--sizes 2000 20000 100000] [--kb musique]`. The stores are
-grown from MuSiQue's recorded triples (grown_stores.py) and kept in the folder; `--tiled 1000000` adds one of a million
-triples whose index alone is made (tiled_index.py), `--kb` one of BANYAN_HOME.
-Each is measured in a process of its own, after a warm-up, with questions of our own:
+grown from MuSiQue's recorded triples (grown_stores.py) and stay in the folder; `--tiled 1000000` adds one of a million
+triples that is only an index (tiled_index.py), `--kb` one of BANYAN_HOME. Each is measured in a separate process, after
+a warm-up, with our own questions:
 
 - retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
 - graph: the whole LangGraph question without the agent;
 - agent: the same with decomposition and reflection, the reasoner's own time left out;
-- answered: the whole question with the agent and its answer, the time of the rules that reason included.
+- answered: the whole question with the agent and its answer, the rules reasoner's time included.
 
-Times mean little on a machine that others use: the processor's time, that of all threads, from a second pass, and the
-ratios between sizes are printed with them.
+Wall times mean little on a shared machine, so the processor time of all threads, from a second pass, and the ratios
+between sizes are printed too.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from rich.table import Table
 from tiled_index import tiled
 
 _WARM_UP = 10
-# More sub-queries than a retriever keeps.
+# More sub-queries than a retriever caches.
 _REMEMBERED = 100
 _REASONING = ("decompose", "reflect")
 _RECORDED = "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"
@@ -246,7 +246,7 @@ def main() -> None:
         raise SystemExit(f"there is no {arguments.data / _RECORDED}: stores are grown from it; name its folder with "
                          "--data, or measure your own alone (--sizes --kb NAME)")
     if arguments.kb:
-        Layout.of(Settings().home, arguments.kb).require()  # said now rather than after an hour
+        Layout.of(Settings().home, arguments.kb).require()  # fail now rather than after an hour
     first = [int(row) for record in records()[:arguments.count] for row in record["gold"]]
     stores = [(arguments.home, grown(arguments.home, arguments.data / _RECORDED, size, arguments.vectors, first))
               for size in arguments.sizes]

@@ -1,17 +1,16 @@
-"""How `banyan serve` bears many clients: errors, how long answers take, and whether its memory stays as it is.
+"""Measure how `banyan serve` handles many clients: errors, answer times, and whether its memory is stable.
 
 Run `python benchmarks/serve_load.py [--clients 50] [--seconds 60] [--streamed] [--workers N] [--llm SECONDS]`. The
-English examples are built by the rules and served by a process of its own; each client asks one of their questions
-after another over a connection of its own. Beside them a slow client has answers streamed and reads a byte a second,
-and a watcher asks every half second whether the server is alive: how long that takes tells whether the event loop is
-free.
+English examples are built by the rules and served by a separate process; each client asks one of their questions after
+another over its own connection. A slow client requests streamed answers and reads a byte a second, and a watcher asks
+every half second whether the server is alive: how long that takes shows whether the event loop is free.
 
-With `--workers N` one process and N processes behind one port take turns, and how many times as many answers the latter
-give is the last line. With `--llm` a model is asked, the tests' protocol server, which takes so many seconds for each
-answer; every question is then another one, as answers to equal prompts are remembered.
+With `--workers N` one process and N processes behind one port take turns, and the last line is the ratio of their
+answers. With `--llm` a model is used, the tests' protocol server, which takes the given seconds for each answer; every
+question is then different, because answers to equal prompts are cached.
 
 Clients and server share the machine. The server's processor time for each answer is printed beside the times, which
-depend on what else the machine does: `clients x that cost / processors` is what they cannot be less than.
+depend on the machine's other load: `clients x that time / processors` is their lower bound.
 """
 
 import argparse
@@ -41,11 +40,11 @@ from tests import serving  # noqa: E402  (what tests start servers with)
 _KB = "english"
 _TIMEOUT = 120.0
 _EVERY = 5.0
-"""Seconds between two looks at the memory."""
+"""Seconds between two readings of the memory."""
 _LLM_CALLS_AT_ONCE = "64"
-"""Of the server to the model, so that its usual limit is not what is measured."""
+"""The server's concurrent calls to the model, high enough that its usual limit is not measured."""
 _SLOW_BUFFER = 4096
-"""Bytes that the slow client's system takes in advance: with its usual megabytes no server would notice it."""
+"""The receive buffer of the slow client: with the usual megabytes no server would notice it."""
 
 
 @dataclass
@@ -91,7 +90,7 @@ def processor_seconds(process: int) -> float:
 
 
 def _connection(url: str) -> httpx.AsyncClient:
-    # Without this each client would read the machine's certificates, for a tenth of a second.
+    # Without this each client would load the machine's certificates, which takes a tenth of a second.
     return httpx.AsyncClient(base_url=url, timeout=_TIMEOUT, verify=False)
 
 

@@ -1,12 +1,12 @@
-"""Indexes of a million triples and more, made from that of a small knowledge base without building a large one.
+"""Make indexes of a million triples and more from that of a small knowledge base, without building a large one.
 
-A base of MuSiQue's recorded triples is read as it is, and its index is laid out once for each copy: entities, triples
-and chunks whose names have a word that passages write with a capital are others in each copy, what has no name of its
-own ("film", "1999") is shared, as in grown_stores.py. Degrees, the lengths of texts and how many share a word stay
-what they are. Vectors of copies are moved from their original's.
+The index of a base of MuSiQue's recorded triples is repeated for each copy: entities, triples and chunks whose names
+have a word that passages capitalise differ in each copy; what has no name ("film", "1999") is shared, as in
+grown_stores.py. Degrees, the lengths of texts and the number of texts with a word stay the same. A copy's vectors are
+its original's, moved.
 
-Only what readers map is made: the ledger beside it stays the small one's. So it serves for measuring questions, their
-memory and how long opening takes, and for nothing else: it is synthetic.
+Only the files that readers map are made: the ledger remains the small one's. So it serves only to measure questions,
+their memory and the time of opening.
 """
 
 import json

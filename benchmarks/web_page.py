@@ -1,10 +1,10 @@
-"""Measures what the web page fetches, and how long a person waits, on a store of any size.
+"""Measure what the web page fetches, and how long a person waits, on a store of any size.
 
 Run `python benchmarks/web_page.py --home FOLDER --kb NAME`: it serves FOLDER with `banyan serve` on a free port of
 this machine and does in Chromium what a person does. For each action it prints how many requests it took, the bytes
-that came (headers and bodies, as the browser counts them), and the milliseconds until what was asked for stands on
-the screen. The first action after a start pays for opening the store. At last the map is dragged about for two
-seconds, and the frames that the browser draws meanwhile are counted.
+received (headers and bodies, as the browser counts them), and the milliseconds until the result is on the screen. The
+first action after a start includes opening the store. At last the map is dragged about for two seconds, and the frames
+that the browser draws meanwhile are counted.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the peers' programs share: the job that `banyan bench --peer` writes, and how they are asked and answer.
+"""The shared part of the peers' programs: the job that `banyan bench --peer` writes, and how questions are answered.
 
 It runs in each peer's own environment, in which Banyan is not installed.
 """

@@ -63,7 +63,7 @@ def fitting_relations(index: RetrievalIndex, query: Query, rows: Rows) -> NDArra
 
 
 def _weigh(index: RetrievalIndex, query: Query, nearness: Nearness, limit: int,
-             ends: Callable[[int], tuple[str, ...]]) -> Weighed:
+           ends: Callable[[int], tuple[str, ...]]) -> Weighed:
     if not query.sub_query.entity_types:
         return Weighed(nearness)
     rows, _ = nearness.best(_CONSIDERED * limit)
