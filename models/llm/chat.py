@@ -94,7 +94,7 @@ class OpenAiEndpoint:
 
     def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
         """Bind a form of request to the model."""
-        asked = _form_arguments(form, json_schema)
+        asked = _asked(form, json_schema)
         # As `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
         # usage of an answer that does not fit, is cut or filtered.
         return self._chat.bind(**({"extra_body": asked} if "response_format" in asked else asked))
@@ -118,7 +118,7 @@ class OpenAiEndpoint:
                      form)
 
 
-def _form_arguments(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
+def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
     """Return what a form adds to the request."""
     name = json_schema["title"]
     schema = {part: value for part, value in json_schema.items() if part != "title"}
