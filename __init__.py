@@ -61,7 +61,7 @@ _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rena
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the public interface, from the module that has it: importing all of them takes seconds."""
+    """Import a public name when it is first used: importing all of them takes seconds."""
     if name == "__version__":
         return version("banyan-graphrag")
     if name not in _FOUND_IN:

@@ -1,7 +1,7 @@
-"""A schema that fits some documents: proposed by a model from excerpts, or found by the rules in a sample.
+"""Infer a schema for documents: a model proposes it from excerpts, or the rules find it in a sample.
 
-With a model one call proposes the schema (two for large inputs). Without one the rules read a sample without a schema;
-their labels become candidates as in any build, here of an empty schema, of which the strongest are taken.
+With a model one call proposes the schema (two for large inputs). Without one the rules read a sample under an empty
+schema; their labels become candidates as in any build, and the strongest are taken.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from .resources import Resources
 from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 
 SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 10}
-"""How large a schema may be that the rules infer."""
+"""The most elements of a schema that the rules infer."""
 _SUPPORT = 2
 _CONTEXTS = 16
 
@@ -49,12 +49,12 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
     Args:
         resources: settings and embedding model.
-        reasoner: reads the sample where no model is set.
+        reasoner: reads the sample if no model is set.
         paths: files and folders.
         calls: the accounts of an LLM's calls.
-        name: what the schema is to be called.
+        name: the schema's name.
         chunks: how many chunks the rules read; they are spread over the documents.
-        progress: told how many chunks are done, and of how many.
+        progress: called with the number of chunks done and of all chunks.
 
     Raises:
         IngestError: there is nothing to read.
@@ -76,7 +76,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
                       embedder=resources.embedder, examples=_examples_of(asks))
     schema, decided = grow(empty, grounds, Thresholds(
         confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
-    return Inferred(graph_schema=_described(schema, decided), decided=tuple(decided), documents=documents,
+    return Inferred(graph_schema=_describe_by_example(schema, decided), decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
 
@@ -130,8 +130,8 @@ def _examples_of(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], lis
     return examples
 
 
-def _described(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
-    """The schema with an example as each element's description: a person sees what is meant, and rewrites it."""
+def _describe_by_example(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
+    """Return the schema with an example as each element's description, for a person to rewrite."""
     items = {(d.decision.kind, label): d.evidence.examples[0].item
              for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
     for kind in KIND_NAMES:

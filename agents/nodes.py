@@ -1,4 +1,4 @@
-"""Nodes of a graph for synchronous and asynchronous runs alike, which end when their run is cancelled."""
+"""Graph nodes for synchronous and asynchronous runs, which end when their run is cancelled."""
 
 import asyncio
 import contextvars
@@ -22,16 +22,16 @@ from ..runtime.telemetry import span
 
 _T = TypeVar("_T")
 Within = Callable[[], AbstractContextManager[object]]
-"""Gives what is entered for each run of a node."""
+"""Returns a context that is entered for each call of a node."""
 
 
 def traced_node(step: Callable[..., Any], name: str, within: Within = nullcontext) -> Callable[..., Any]:
-    """A step of a graph as it is, with a span around it.
+    """Wrap a step of a graph in a span.
 
     Args:
         step: takes the state first.
-        name: of the node.
-        within: entered, too.
+        name: the node's name.
+        within: a context that is entered for each call too.
     """
     @functools.wraps(step)
     def run(state: Any, *arguments: Any, **named: Any) -> Any:
@@ -48,20 +48,20 @@ def _span(name: str, state: Any) -> AbstractContextManager[Span]:
 
 
 def _abandon_nothing(_: Any) -> None:
-    """For steps that leave nothing open."""
+    """Do nothing: the step leaves nothing open."""
 
 
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
             ) -> RunnableLambda[Any, dict[str, Any]]:
-    """A node from a step that is a function, or a coroutine function where it waits for an endpoint.
+    """Make a node from a step: a function, or a coroutine function if it waits for an endpoint.
 
-    In an asynchronous run a function works in a thread, which is told of a cancellation; in a synchronous one a
-    coroutine works on the process's event loop.
+    An asynchronous run calls a function in a thread, which sees a cancellation; a synchronous run awaits a coroutine
+    on the process's event loop.
 
     Args:
         step: takes the state, and the run's `runtime` if it has a parameter of that name.
-        abandon: called with the state when the step failed or was cancelled: its run goes no further.
-        within: entered for each run of it.
+        abandon: called with the state if the step fails or is cancelled, which ends its run.
+        within: a context that is entered for each call.
     """
     takes_runtime = "runtime" in inspect.signature(step).parameters
     waits = inspect.iscoroutinefunction(step)
@@ -95,18 +95,18 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
 
 @once
 def _busy_threads() -> ThreadPoolExecutor:
-    """Threads for what keeps a core busy; those of event loops are left to what calls to endpoints need."""
+    """Return the threads for CPU-bound work; the event loops' threads remain free for calls to endpoints."""
     return ThreadPoolExecutor((os.cpu_count() or 1) + 4, thread_name_prefix="banyan-busy")
 
 
 async def in_busy_thread(function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
-    """Return what a function returns that keeps a core busy, while the event loop goes on."""
+    """Run a CPU-bound function in a thread, without blocking the event loop, and return its result."""
     run = functools.partial(contextvars.copy_context().run, function, *arguments, **named)
     return await asyncio.get_running_loop().run_in_executor(_busy_threads(), run)
 
 
 async def _in_thread(function: Callable[[], Any]) -> Any:
-    """What a function returns, run in a thread. A cancellation is told to the thread, and waits until it has ended."""
+    """Run a function in a thread and return its result. If cancelled, cancel the thread's work and wait for its end."""
     with cancellable() as cancellation:
         work = asyncio.ensure_future(asyncio.to_thread(function))
         try:

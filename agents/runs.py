@@ -1,4 +1,4 @@
-"""The writing runs of this process: who may write to a knowledge base, from a run's first step to its last."""
+"""The writing runs of this process: one run at a time may write to a knowledge base, from first step to last."""
 
 import threading
 import uuid
@@ -17,7 +17,7 @@ from ..runtime.budgets import charged
 from ..runtime.cancellation import current
 
 _BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
-"""Where the runs of a caller are listed, as (knowledge base, run); see `Runs.abandoned_on_error`."""
+"""The runs that a caller began, as (knowledge base, run); see `Runs.abandoned_on_error`."""
 
 
 class Open(Protocol):
@@ -33,11 +33,11 @@ class _Writer:
 
     kb: KnowledgeBase
     run: str = ""
-    """The run that holds the lock; empty: none does."""
+    """The run that holds the lock, or "" if none does."""
     failed: str = ""
     """The last run that failed."""
     steps: Counter[str] = field(default_factory=Counter)
-    """How many steps of which run are at work."""
+    """The number of active steps of each run."""
 
 
 class Runs:
@@ -45,13 +45,13 @@ class Runs:
 
     def __init__(self, open_writer: Open, ended: Callable[[str], None], most_open: int,
                  forgotten: Callable[[str], None]) -> None:
-        """Nothing is opened yet.
+        """Start without open knowledge bases.
 
         Args:
             open_writer: opens a knowledge base.
-            ended: told the id of each run that ends.
+            ended: called with the id of each run that ends.
             most_open: how many knowledge bases stay open without a run; those of the oldest runs are closed.
-            forgotten: told the name of each that is closed.
+            forgotten: called with the name of each knowledge base that is closed.
         """
         self._most_open = most_open
         self._forgotten = forgotten
@@ -61,24 +61,24 @@ class Runs:
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
-        """The knowledge base as this process writes to it; None: it never did, or its ledger is gone."""
+        """Return the knowledge base as this process writes to it, or None if it never did or the ledger is gone."""
         with self._lock:
             if name in self._writers and self._writers[name].kb.database.gone:
                 self.forget(name)
                 return None
             writer = self._writers.pop(name, None)
             if writer is not None:
-                self._writers[name] = writer  # the last one is the one used last
+                self._writers[name] = writer  # dictionary order is order of use
             return writer.kb if writer else None
 
     @contextmanager
     def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """The knowledge base for a step of a writing run.
+        """Open the knowledge base for a step of a writing run.
 
-        The run stays its one writer from its first step to `finish`, or to a step that raises or is cancelled: an
-        interrupt for a person's decision may last for days, and must not keep others out. Steps that are at work when
-        another one fails end first. One that begins only then is a writer for itself alone: nobody would end the run
-        again.
+        The run is the only writer from its first step to `finish`, or to a step that raises or is cancelled: an
+        interrupt for a person's decision may last for days and must not block other writers. Steps that are active
+        when another one fails end first. A step that begins only then writes by itself, because nobody would end the
+        run again.
 
         Args:
             name: the knowledge base.
@@ -93,7 +93,7 @@ class Runs:
         """
         writer = self._begin_step(name, run, create, any_embedding)
         try:
-            current().check()  # it may have been cancelled between two steps, where nobody heard of it
+            current().check()  # the run may have been cancelled between two steps
             with charged(account=writer.kb.calls.put_down):
                 yield writer.kb
         except BaseException as error:
@@ -110,7 +110,7 @@ class Runs:
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """A writing run of one step.
+        """Open the knowledge base for a writing run of one step.
 
         Args:
             name: the knowledge base.
@@ -131,7 +131,7 @@ class Runs:
             raise
 
     def finish(self, name: str, run: str) -> None:
-        """End a run that did all it had to, if it is still the writer; readers go on to what it wrote."""
+        """End a completed run, if it is still the writer, and publish what it wrote to readers."""
         with self._lock:
             writer = self._writers.get(name)
             if writer is not None and writer.run == run:
@@ -140,7 +140,7 @@ class Runs:
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
-        """Abandon the runs that begin within this block if it raises, so that others may write.
+        """Abandon the runs that begin within this block if it raises, to let others write.
 
         A caller that is interrupted between two steps, as by Ctrl-C in a notebook, ends no step.
         """
@@ -156,7 +156,7 @@ class Runs:
             _BEGUN.reset(token)
 
     def abandon(self, name: str, run: str) -> None:
-        """End a run that goes no further. Steps of it that are still at work keep other writers out until they end."""
+        """End an incomplete run. Its steps that are still active block other writers until they end."""
         self._end(name, run, failed=True)
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class Runs:
 
     def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> _Writer:
         with self._lock:
-            writer = self._opened(name, create, any_embedding)
+            writer = self._open_once(name, create, any_embedding)
             if (writer.run or run) != run or writer.steps.keys() - {run}:
                 raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
             writer.kb.acquire()
@@ -179,7 +179,7 @@ class Runs:
             writer.steps[run] += 1
             return writer
 
-    def _opened(self, name: str, create: bool, any_embedding: bool) -> _Writer:
+    def _open_once(self, name: str, create: bool, any_embedding: bool) -> _Writer:
         if name in self._writers and self._writers[name].kb.database.gone:
             self.forget(name)  # another process dropped or renamed it, or the way to it was lost
         if name not in self._writers:

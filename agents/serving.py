@@ -1,4 +1,4 @@
-"""What a run may read from the disk that comes through a LangGraph server: whoever reaches it may start one."""
+"""Limit what runs started through a LangGraph server may read from the disk: anyone who reaches it may start one."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -14,25 +14,25 @@ from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
 
 def is_served() -> bool:
-    """Whether the run, within one of whose nodes this is called, was started through a LangGraph server.
+    """Return True if the current node's run was started through a LangGraph server.
 
-    Such a server puts into `configurable` who asks (`langgraph_auth_user`) and which request it is
-    (`langgraph_request_id`), also for whoever calls one graph from another, and clients cannot take it out.
+    Such a server puts the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) into `configurable`,
+    also when one graph calls another, and clients cannot remove them.
     """
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
 
 def served_client() -> str:
-    """The name of the key that a run of a LangGraph server was started with; empty in other runs."""
-    # Of a key of some knowledge bases, what its threads belong to names these behind a colon.
+    """Return the name of the key that started this LangGraph server run, or "" in other runs."""
+    # A key restricted to some knowledge bases has an identity that lists them after a colon.
     return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
 
 
 def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
-    """Within the block calls are taken from the allowance of the client whose run it is, called within a node of it.
+    """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
 
     Args:
-        allowance_of: that of a client, by its name. In a run of no LangGraph server it stays as it is around.
+        allowance_of: returns a client's allowance by its name. Outside a LangGraph server the allowance stays the same.
     """
     return charged(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
@@ -43,10 +43,10 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
     Args:
         files: paths.
         schema: a seed's name, or a path.
-        folders: those that may be read from (BANYAN_SERVER_DOCUMENTS), as PATH has them.
+        folders: the folders that may be read (BANYAN_SERVER_DOCUMENTS), separated as in PATH.
 
     Raises:
-        IngestError: one is outside these folders, whether it exists or not.
+        IngestError: a file is outside these folders, whether it exists or not.
     """
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
     for file in (*files, *([schema] if schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()} else [])):

@@ -21,13 +21,13 @@ class Spending:
         self._lock = RLock()
 
     def follow(self, settings: Settings) -> None:
-        """Other models are asked from now on; budgets and prices stay."""
+        """Use other settings from now on; budgets and prices stay."""
         with self._lock:
             self._settings = settings
 
     @property
     def prices(self) -> Prices:
-        """What models cost, as the price file says.
+        """The models' prices, from the price file.
 
         Raises:
             PricesError: it cannot be used.
@@ -54,13 +54,13 @@ class Spending:
 
     def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
                ) -> Budget | None:
-        """What a run may spend, less what it has spent; None: any amount.
+        """Return a run's budget, less what it has spent already, or None if it has no limit.
 
         Args:
             run: identifies the run, whose parts may be in several processes.
-            max_tokens: prompt and completion together.
-            max_cost: in the currency of the price file.
-            calls: gives the accounts of the knowledge base that the run writes to.
+            max_tokens: the limit of prompt and completion tokens together.
+            max_cost: the limit in the currency of the price file.
+            calls: returns the accounts of the knowledge base that the run writes to.
         """
         if max_tokens is None and max_cost is None:
             return None

@@ -1,10 +1,10 @@
-"""What adding documents to a large store costs against a small one: processor time, bytes written and memory, by phase.
+"""Compare adding documents to a large store and a small one: processor time, bytes written and memory, by phase.
 
 Run `python benchmarks/adding.py --home FOLDER --sizes 15800 100000`: the stores are made there once (grown_stores.py)
-and copied before they are added to. What is added are passages with recorded triples that none of the stores has; they
-are embedded by the model itself. Each addition is a process of its own, as `banyan import` is one. Seconds are those of
-the processor, bytes those that the process handed to `write()` by the kernel's count; both leave out what phases within
-a phase took. Imports and the model's first run belong to no phase. Memory is the most that was private to the process.
+and copied before each addition. The added passages have recorded triples and are in none of the stores; the real model
+embeds them. Each addition is a separate process, as `banyan import` is. Seconds are processor time, bytes are those
+passed to `write()` by the kernel's count; both exclude nested phases. Imports and the model's first run belong to no
+phase. Memory is the process's private peak.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from rich.table import Table
 
 RECORDED = Path("/work/shared/data/musique_train100/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json")
 MOST = 390_000
-"""Triples of the passages and their copies of which the last are added."""
+"""Triples of the passages and copies, the last of which are added."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
     ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
@@ -55,21 +55,21 @@ class Phases:
     """Processor time and bytes by phase, each without those of the phases within it."""
 
     def __init__(self) -> None:
-        """Begin with what is in no phase."""
+        """Start outside any phase."""
         self.seconds: dict[str, float] = defaultdict(float)
         self.written: dict[str, int] = defaultdict(int)
         self._lock = threading.RLock()
         self._within, self._since = [REST], (time.process_time(), written())
 
     def turn(self) -> None:
-        """Put down what was used since the last time to the phase that is at work."""
+        """Add what was used since the last turn to the current phase."""
         now = time.process_time(), written()
         self.seconds[self._within[-1]] += now[0] - self._since[0]
         self.written[self._within[-1]] += now[1] - self._since[1]
         self._since = now
 
     def measured(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose calls are a phase."""
+        """Wrap a function so that its calls count as a phase."""
         @functools.wraps(function)
         def within(*args: Any, **named: Any) -> Any:
             with self._lock:
@@ -84,18 +84,18 @@ class Phases:
 
 
 def written() -> int:
-    """Bytes that this process has handed to `write()`."""
+    """Return the number of bytes that this process has passed to `write()`."""
     return int(re.search(r"^wchar: (\d+)", Path("/proc/self/io").read_text("utf-8"), re.MULTILINE)[1])  # type: ignore[index]
 
 
 def private() -> int:
-    """Bytes of memory that are this process's alone."""
+    """Return the bytes of memory that only this process uses."""
     found = re.search(r"^RssAnon:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"), re.MULTILINE)
     return int(found[1]) * 1024  # type: ignore[index]
 
 
 def add(home: Path, name: str, source: Path) -> dict[str, Any]:
-    """Add the documents of a file to a store in this process; returns what it took."""
+    """Add the documents of a file to a store in this process, and return the costs."""
     embedder = load_embedder(Settings())
     embedder.encode(["The model's first run."])
     most, ended = [0], threading.Event()
@@ -119,7 +119,7 @@ def add(home: Path, name: str, source: Path) -> dict[str, Any]:
 
 
 def measured(home: Path, name: str, source: Path) -> dict[str, Any]:
-    """What adding to a copy of a store takes, in a new process."""
+    """Measure adding to a copy of a store, in a new process."""
     with tempfile.TemporaryDirectory(dir=home.parent) as folder:
         shutil.copytree(home / name, Path(folder) / name)
         done = subprocess.run([sys.executable, __file__, "--home", folder, "--child", name, str(source)],

@@ -1,4 +1,4 @@
-"""How often the gold answer stands in the context that a model is given, by token budget: no LLM is asked.
+"""Measure how often a model's context has the gold answer, by token budget, without an LLM.
 
     python benchmarks/answer_in_context.py --home FOLDER --kb musique --questions musique_train.json
 
@@ -27,23 +27,23 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> str:
-    """A text's words in their normal form, each with a space on either side."""
+    """Return a text's normalised words, each with a space on either side."""
     return f" {' '.join(_WORD.findall(normalise(text)))} "
 
 
 def holds(items: list[Passage], answers: list[str]) -> bool:
-    """Whether one of the answers stands in what the items show."""
+    """Return True if one of the answers occurs in what the items show."""
     shown = words("\n".join(item.statement or f"{item.title}\n{item.text}" for item in items))
     return any(answer in shown for answer in answers)
 
 
 def states(resources: Resources, name: str, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The state of the retrieval graph before each question's answer."""
+    """Run the retrieval graph up to each question's answer, and return its states."""
     graph = build_graph(resources)
     context = AskContext(knowledge_base=name)
     found = []
     for question in questions:
-        # Values of every step; the last are those before the answer.
+        # The stream has the values of every step; the last are those before the answer.
         *_, state = graph.stream({"question": question["question"]}, context=context, stream_mode="values",
                                  interrupt_before=["answer"])
         found.append(state)

@@ -1,8 +1,8 @@
-"""LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server on a few documents.
+"""Run LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server.
 
 `python benchmarks/bench_peers.py --data FOLDER [--lightrag PYTHON] [--graphrag PYTHON] [--hipporag PYTHON]`: FOLDER
-holds MuSiQue-train-100 with its recorded triples. The server answers extractions with these triples in the system's
-form, and questions with their gold answers, so that every arm's accuracy has to be 100 %.
+has MuSiQue-train-100 with its recorded triples, of which a few documents are used. The server answers extractions with
+these triples in the system's form, and questions with their gold answers, so every arm's accuracy must be 100 %.
 """
 
 import argparse
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 def dataset(data: Path, folder: Path, documents: int) -> dict[str, str]:
-    """Write a dataset of so many passages, gold ones first; returns its questions' answers."""
+    """Write a dataset of some passages, gold ones first, and return its questions' answers."""
     records = json.loads((data / "musique_train.json").read_text("utf-8"))
     passages: dict[tuple[str, str], None] = {}
     asked: list[Json] = []
@@ -47,7 +47,7 @@ def dataset(data: Path, folder: Path, documents: int) -> dict[str, str]:
 
 
 def script(recorded: Path, answers: dict[str, str]) -> Callable[[Json], str]:
-    """Builds of each system as recorded, and every question's gold answer."""
+    """Return a script that answers each system's build as recorded and every question by its gold answer."""
     lightrag, graphrag = llm_peer_lightrag.script(recorded), llm_peer_graphrag.script(recorded)
     banyan, known = llm_server.scripted_brain(), recorded_brain.Recorded(recorded)
 
@@ -69,7 +69,7 @@ def script(recorded: Path, answers: dict[str, str]) -> Callable[[Json], str]:
 
 
 def _hipporag(messages: list[Json], known: recorded_brain.Recorded) -> str:
-    """HippoRAG's entities or triples of a passage, or the facts before its filter as they are; empty: another step."""
+    """Answer HippoRAG by a passage's recorded entities or triples, or by all facts to filter; "" for other steps."""
     first, last = messages[0]["content"], messages[-1]["content"]
     passages = [passage for _, passage in known.find(last)]
     if first.startswith("Your task is to extract named entities"):
@@ -84,7 +84,7 @@ def _hipporag(messages: list[Json], known: recorded_brain.Recorded) -> str:
 
 
 def _banyan(text: str, answer: str) -> str:
-    """Banyan's answer or its judge's verdict; empty: another step."""
+    """Answer Banyan by the gold answer, or its judge by a verdict; "" for other steps."""
     if '"correct":' in text:
         return json.dumps({"reason": "", "correct": answer.lower() in text.partition("Prediction:")[2].lower()})
     if '"answerable":' in text:

@@ -1,10 +1,9 @@
-"""Measures a build with the rules reasoner and questions on what it built, on corpora of two sizes.
+"""Measure a build with the rules reasoner and questions on the result, on corpora of two sizes.
 
-Run `python benchmarks/build_and_ask.py` (`--documents 100 400`, `--profile` for where asking spends its
-time). The corpus is made up, the same in every run. Machines differ and are shared: what can be
-compared between runs are the ratios, which come from one run each: embedding against the rest, bytes written
-against bytes stored, a question against embedding it, and the time of a document in the larger
-corpus against one in the smaller.
+Run `python benchmarks/build_and_ask.py` (`--documents 100 400`, `--profile` for a profile of
+asking). The corpus is synthetic and the same in every run. Machines differ and are shared, so only ratios within a run
+can be compared between runs: embedding to the rest, bytes written to bytes stored, a question to embedding it, and a
+document's time in the larger corpus to that in the smaller.
 """
 
 import argparse
@@ -52,7 +51,7 @@ class Corpus:
 
 
 class TimedEmbedder(WrappedEmbedder):
-    """An `Embedder` that adds up how long another one works, and on how many texts."""
+    """An `Embedder` that adds up another one's time and number of texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -62,7 +61,7 @@ class TimedEmbedder(WrappedEmbedder):
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Its vectors; one thread at a time, so that times do not count twice."""
+        """Encode texts and count the time, one thread at a time: otherwise times would be counted twice."""
         with self._lock:
             started = time.perf_counter()
             vectors = self._embedder.encode(texts)
@@ -73,7 +72,7 @@ class TimedEmbedder(WrappedEmbedder):
 
 @dataclass(frozen=True)
 class Measured:
-    """What one size of corpus took."""
+    """The measurements of one size of corpus."""
 
     documents: int
     chunks: int
@@ -92,7 +91,7 @@ class Measured:
 
 
 def corpus(documents: int) -> Corpus:
-    """People and the places they come from; each document names people and places of others."""
+    """Make documents about people and their places; each names people and places of others."""
     chance = random.Random(SEED)
     names = {kind: [f"{onset}{middle}{end}" for onset in ONSETS for middle in MIDDLES for end in ends]
              for kind, ends in ENDS.items()}
@@ -128,18 +127,18 @@ def _pick(names: Sequence[str], number: int) -> str:
 
 
 def written_bytes() -> int:
-    """What this process has caused to be written to storage, as the kernel counts it."""
+    """Return the bytes that this process has caused to be written to storage, as the kernel counts them."""
     found = re.search(r"^write_bytes: (\d+)", Path("/proc/self/io").read_text(), re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def stored_bytes(folder: Path) -> int:
-    """The size of all files below a folder."""
+    """Return the size of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def measure(documents: int, embedder: Embedder, profile: cProfile.Profile | None) -> Measured:
-    """Build and ask in a home of its own."""
+    """Build and ask in a separate home folder."""
     made = corpus(documents)
     timed = TimedEmbedder(embedder)
     # Not in /tmp, which may be memory: the kernel would count nothing.
@@ -163,7 +162,7 @@ def measure(documents: int, embedder: Embedder, profile: cProfile.Profile | None
             if profile:
                 profile.enable()
             for question in made.questions:
-                # Turn by turn, so that load on the machine hits both alike.
+                # In turns, which spreads other load on the machine evenly.
                 alone.append(_milliseconds(embedder, question))
                 started = time.perf_counter()
                 answer = graph.invoke({"knowledge_base": NAME, "question": question},
@@ -188,7 +187,7 @@ def _milliseconds(embedder: Embedder, text: str) -> float:
 
 
 def show(results: Sequence[Measured], console: Console) -> None:
-    """Print what was measured, and how it grows."""
+    """Print the measurements and their growth."""
     table = Table("", *(f"{result.documents} documents" for result in results))
     rows: list[tuple[str, list[str]]] = [
         ("chunks, entities, triples", [f"{r.chunks}, {r.entities}, {r.triples}" for r in results]),

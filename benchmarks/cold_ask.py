@@ -1,8 +1,8 @@
-"""How long a question takes in a process of its own: `python benchmarks/cold_ask.py KB [--home HOME] [--runs N]`.
+"""Measure a question in a new process: `python benchmarks/cold_ask.py KB [--home HOME] [--runs N]`.
 
-Prints the median of `banyan ask` as a whole, and what its parts take in a process that does the same: starting and
-importing, opening the knowledge base with the embedding model, loading the parser, answering. Processor time beside the
-clock's tells how busy the machine was: on an idle one they are nearly alike.
+Print the median time of `banyan ask` as a whole, and of its parts in a process that does the same: starting and
+importing, opening the knowledge base with the embedding model, loading the parser, answering. Wall time
+above processor time shows how busy the machine was: on an idle one they are nearly equal.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _command(kb: str, question: str, environment: dict[str, str]) -> tuple[float, float]:
-    """Seconds of the clock and of the processor that `banyan ask` takes."""
+    """Run `banyan ask`, and return its wall and processor time in seconds."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-m", "banyan", "ask", question, "--kb", kb, "--json"], env=environment, check=True,
                    capture_output=True)
@@ -70,7 +70,7 @@ def _command(kb: str, question: str, environment: dict[str, str]) -> tuple[float
 
 
 def _parts(kb: str, question: str, environment: dict[str, str]) -> tuple[list[float], list[float]]:
-    """The same of each part."""
+    """Ask once, and return the wall and the processor times of the parts, in seconds."""
     done = subprocess.run([sys.executable, "-c", _CHILD, str(time.time()), kb, question], env=environment, check=True,
                           capture_output=True, text=True)
     clock, processor = json.loads(done.stdout)

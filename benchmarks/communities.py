@@ -1,9 +1,9 @@
-"""Planted communities, found by the default method and by each of its signals alone.
+"""Find planted communities by the default method and by each of its signals alone.
 
 Run `python benchmarks/communities.py`: prints normalised mutual information with the planted partition
 (1 is perfect) and draws it into benchmarks/results/communities.svg. `--largest 5000` stops earlier.
 Louvain sees the links only, K-means the embeddings only, with as many clusters as the paper's rule gives; the
-last column is K-means told the true number of communities, which none of the others is.
+last column is K-means with the true number of communities, which the others do not know.
 """
 
 from pathlib import Path
@@ -26,13 +26,13 @@ METHODS = ("fused", "structure only", "semantics only", "initial clusters", "sem
 STRUCTURE = (0.0, 0.2, 0.4, 0.6)
 SEMANTIC = (0.5, 1.0, 2.0, 3.0, 4.0)
 SIZES = (500, 2000, 5000, 20_000, 50_000)
-ENTITIES = 2000  # where noise is varied
-TYPICAL = (0.2, 2.0)  # the noise where the size is varied
+ENTITIES = 2000  # for varying noise
+TYPICAL = (0.2, 2.0)  # the noise for varying size
 RESULTS = Path(__file__).parent / "results"
 
 
 def louvain(graph: Planted) -> Labels:
-    """The partition by links alone."""
+    """Partition a graph by its links alone."""
     network: nx.Graph[int] = nx.Graph()
     network.add_nodes_from(range(len(graph.truth)))
     network.add_edges_from((head, tail) for head, _, tail in graph.triples)
@@ -43,13 +43,13 @@ def louvain(graph: Planted) -> Labels:
 
 
 def k_means(graph: Planted, clusters: int) -> Labels:
-    """The partition by embeddings alone."""
+    """Partition a graph by its embeddings alone."""
     found = KMeans(clusters, n_init=1, random_state=42, max_iter=30).fit_predict(graph.vectors)
     return np.asarray(found, np.intp)
 
 
 def measured(console: Console, table: Table, entities: int, structure: float, semantic: float) -> list[float]:
-    """The score of each method on one graph; adds a row to the table."""
+    """Score each method on one graph, and add a row to the table."""
     graph = planted(entities, structure, semantic)
     data, settings = features(graph.vectors, graph.relation_vectors, graph.triples), CommunitySettings()
     by_rule = min(max(2, entities // settings.entities_per_cluster), settings.max_clusters)

@@ -1,4 +1,4 @@
-"""Running a command in a forked child that dies where it is told to.
+"""Run a command in a forked child that dies at a given point.
 
 Starting Python and importing everything takes seconds; forking one prepared process, milliseconds. The
 parent must have one thread only, so it embeds nothing and opens no store: children do.
@@ -36,7 +36,7 @@ gc.freeze()
 
 @dataclass(frozen=True)
 class Fault:
-    """Where a child kills itself: at its `number`th point of writing, or at the first that has `word` in it."""
+    """The point at which a child kills itself: its `number`th point of writing, or the first that has `word` in it."""
 
     number: int = 0
     word: str = ""
@@ -94,7 +94,7 @@ def run_command(arguments: tuple[str, ...], fault: Fault) -> None:
 
 
 class Child:
-    """A forked process that runs a function in a folder of its own."""
+    """A forked process that runs a function in a separate folder."""
 
     def __init__(self, pid: int, folder: Path) -> None:
         self._pid = pid
@@ -103,7 +103,7 @@ class Child:
         self.seconds = 0.0
 
     def kill_after(self, seconds: float) -> bool:
-        """Kill it at a time from its start; returns whether it was still running."""
+        """Kill the child at a time from its start, and return True if it was still running."""
         while time.monotonic() - self._started < seconds:
             pid, _ = os.waitpid(self._pid, os.WNOHANG)
             if pid:
@@ -114,13 +114,13 @@ class Child:
         return True
 
     def wait(self) -> int:
-        """Its exit code, negative the signal that ended it."""
+        """Wait for the child to end, and return its exit code: negative for a signal."""
         _, status = os.waitpid(self._pid, 0)
         self.seconds = time.monotonic() - self._started
         return os.waitstatus_to_exitcode(status)
 
     def output(self) -> str:
-        """What it wrote, errors included."""
+        """Return what the child wrote, errors included."""
         return (self._folder / "output.txt").read_text("utf-8", "replace")
 
 
@@ -148,7 +148,7 @@ def start(folder: Path, environment: Mapping[str, str], work: Callable[[], None]
         code = 0
     except SystemExit as ended:
         code = int(ended.code or 0)
-    except BaseException:  # noqa: BLE001  (told in the output, where the parent reads it)
+    except BaseException:  # noqa: BLE001  (printed, for the parent to read)
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -1,8 +1,8 @@
 """A small world for crash tests: documents, an endpoint that counts what is paid, and the operations killed.
 
-The documents state facts as arrows (as in tests/scripted.py), so that the endpoint's answers are a
+The documents state facts as arrows (as in tests/scripted.py), which makes the endpoint's answers a
 function of the prompt: `Ada:Person --employer--> Acme:Organization.` Two relations and a type are not in
-the schema, so that it grows with documents and shrinks with deletions.
+the schema, so it grows with documents and shrinks with deletions.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from fastapi.responses import JSONResponse, Response
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 
-import llm_server  # noqa: E402  (stands beside the tests)
+import llm_server  # noqa: E402  (in the tests' folder)
 import scripted  # noqa: E402
 
 KB = "kb"
@@ -40,7 +40,7 @@ def _person(number: int) -> str:
 
 
 def document(number: int, *, updated: bool = False) -> str:
-    """The text of a document; updated, one of its paragraphs differs."""
+    """Return a document's text; if updated, one of its paragraphs differs."""
     one, other = _person(number), _person(number * 5 + 1)
     firm, place = _FIRMS[number % len(_FIRMS)], _PLACES[number % len(_PLACES)]
     lines = [
@@ -112,15 +112,15 @@ SETTINGS = {
 
 
 def answer(request: dict[str, Any]) -> str:
-    """What the endpoint answers: the arrows of a chunk; for all other steps what the scripted brain says."""
+    """Answer a request: an extraction by the arrows of its chunk, all other steps by the scripted brain."""
     if request["response_format"]["json_schema"]["name"] != "extraction":
-        return _marked(request, json.loads(llm_server.scripted_brain()(request)))
+        return _mark(request, json.loads(llm_server.scripted_brain()(request)))
     found = _EXTRACTED.search(request["messages"][1]["content"])
     said = scripted.read_facts(found[1] if found else "")
     new = {item.relation: item.confidence for item in said.triples if item.confidence < 1}
     if any(entity.type == "Instrument" for entity in said.entities):
         new["Instrument"] = 0.9
-    return _marked(request, {
+    return _mark(request, {
         "entities": [[entity.name, entity.type] for entity in said.entities],
         "triples": [[item.head, item.relation, item.tail, ""] for item in said.triples],
         "attributes": [[item.entity, item.attribute, item.value, ""] for item in said.attributes],
@@ -128,12 +128,12 @@ def answer(request: dict[str, Any]) -> str:
 
 
 def digest_of(request: dict[str, Any]) -> str:
-    """What a prompt is known by."""
+    """Return a digest that identifies a prompt."""
     return hashlib.sha256(json.dumps(request["messages"]).encode()).hexdigest()
 
 
-def _marked(request: dict[str, Any], said: dict[str, Any]) -> str:
-    """An answer that names its prompt: the ledger keeps it, so one can see there what was paid."""
+def _mark(request: dict[str, Any], said: dict[str, Any]) -> str:
+    """Add the prompt's digest to an answer: the ledger stores it and so shows which prompts were paid."""
     return json.dumps({**said, "prompt": digest_of(request)}, ensure_ascii=False)
 
 

@@ -1,6 +1,6 @@
-"""Watches the commands of the documentation with strace: none connects to anything beyond this machine.
+"""Watch the documentation's commands with strace: none connects to anything beyond this machine.
 
-`python benchmarks/egress.py` prints each command with the addresses that it asked for; it fails if there is any.
+`python benchmarks/egress.py` prints each command with the addresses that it tried to reach, and fails if there is any.
 Needs strace.
 """
 
@@ -24,12 +24,12 @@ _SERVES = 25
 
 
 def watched(command: list[str | Path], folder: Path, ready: str = "", given: bytes = b"") -> set[str]:
-    """The addresses beyond this machine that a command, and all that it starts, asked for.
+    """Run a command, and return the addresses beyond this machine that it and its children tried to reach.
 
     Args:
-        command: what is run, in the project's folder.
-        folder: for what is written.
-        ready: the address of a server's page, which is then let run for a while.
+        command: the command, run in the project's folder.
+        folder: the folder for files that are written.
+        ready: for a server, the address of its page; the server then runs for a while.
         given: standard input.
     """
     trace = folder / "trace.txt"

@@ -1,7 +1,7 @@
-"""Compares the default embedder (ONNX) with the same model in sentence-transformers (torch).
+"""Compare the default embedder (ONNX) with the same model in sentence-transformers (torch).
 
-Run `python benchmarks/embedding.py`. Only the ratios of one run mean anything: both sides take turns
-on the same machine, the best of several rounds counts.
+Run `python benchmarks/embedding.py`. Only the ratios within a run are meaningful: both sides take turns
+on the same machine, and the best of several rounds counts.
 """
 
 import random
@@ -35,7 +35,7 @@ START_TORCH = (
 
 
 def sentences() -> list[str]:
-    """Different sentences of about 27 tokens, the same in every run."""
+    """Make different sentences of about 27 tokens, the same in every run."""
     chance = random.Random(42)
     return [
         f"{number} " + " ".join(chance.choice(WORDS) for _ in range(max(3, round(chance.gauss(23, 7)))))
@@ -44,19 +44,19 @@ def sentences() -> list[str]:
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """The time one call takes."""
+    """Return the time that one call takes."""
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
 
 
 def best_of_turns(actions: Sequence[Callable[[], object]], rounds: int) -> list[float]:
-    """The shortest time of each action in seconds; they take turns so that load hits all alike."""
+    """Return each action's shortest time in seconds; they take turns, which spreads other load evenly."""
     return [min(times) for times in zip(*([seconds(a) for a in actions] for _ in range(rounds)), strict=True)]
 
 
 def queries(model: Embedder, texts: Sequence[str]) -> Callable[[], None]:
-    """An action that encodes the first texts one by one."""
+    """Return an action that encodes the first texts one by one."""
 
     def run() -> None:
         for text in texts[:QUERIES]:
@@ -66,7 +66,7 @@ def queries(model: Embedder, texts: Sequence[str]) -> Callable[[], None]:
 
 
 def start(code: str) -> Callable[[], object]:
-    """An action that runs code in a new Python process."""
+    """Return an action that runs code in a new Python process."""
     return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

@@ -1,4 +1,4 @@
-"""Which of the names that an LLM noted in a text the rules find: recall and precision against recorded entities.
+"""Compare the names that the rules find with those an LLM recorded: recall and precision.
 
 Run `python benchmarks/entities.py $DATA/musique_train100/openie_*.json [--schema NAME] [--every 9] [--missed N]`. Every
 ninth passage is read by the rules alone. Names are compared passage by passage without case, articles and punctuation.
@@ -22,12 +22,12 @@ from rich.table import Table
 
 
 def key(name: str) -> str:
-    """A name without case, articles and punctuation."""
+    """Return a name without case, articles and punctuation."""
     return " ".join(word for word in re.findall(r"\w+", name.lower()) if word not in {"a", "an", "the"})
 
 
 def keys(names: Iterable[str]) -> set[str]:
-    """Names as they are compared."""
+    """Return names in the form that is compared."""
     return {folded for folded in map(key, names) if folded}
 
 

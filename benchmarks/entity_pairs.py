@@ -1,4 +1,4 @@
-"""Entity resolution on labelled pairs: precision and recall of merges, and what is put to a reasoner.
+"""Measure entity resolution on labelled pairs: precision and recall of merges, and what a reasoner is asked.
 
     python benchmarks/entity_pairs.py [--wrong] [--merge 0.9] [--ask 0.5]
 
@@ -26,13 +26,13 @@ _NOWHERE = Span(start=0, end=0, quote="")
 
 
 def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
-    """The graph of mentions that a line describes, and the texts of its passages."""
+    """Build the graph of mentions that a line describes, and the texts of its passages."""
     kinds = {pair["second"]: pair.get("second_type", pair["type"])} | {pair["first"]: pair["type"]}
     facts = pair.get("facts", [])
     passages = {"text": ([pair["first"], pair["second"]], [])} if pair.get("text") or pair.get("together") else {
         "one": ([pair["first"]], []), "two": ([pair["second"]], [])}
     for number, (head, relation, tail) in enumerate(facts):
-        # A fact between others says that they are known; one of a pair's names stands in a passage of its own.
+        # Each fact has its own passage, in which a name of the pair may occur.
         passages[f"fact {number}"] = ([head, tail], [(head, relation, tail)])
     graph = KnowledgeGraph()
     for chunk, (names, triples) in passages.items():
@@ -49,7 +49,7 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
 
 
 def outcome(pair: dict[str, Any]) -> str:
-    """What becomes of a pair: "merged", "asked" or "apart"."""
+    """Resolve a pair, and return "merged", "asked" or "apart"."""
     graph, texts = graph_of(pair)
     around = Surroundings(graph, open_schema(), {})
     said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}

@@ -1,12 +1,12 @@
-"""What a newcomer is shown without a model: the answer, the answer in the first quote, or a wrong short answer.
+"""Measure what a newcomer sees without a model: the answer, the answer in the first quote, or a wrong short answer.
 
     python benchmarks/found_answers.py [FOLDER ...] [--details]
 
 Each FOLDER of benchmarks/newcomer (all of them unless named) is built by the rules and its questions are asked.
 
-- shown: an accepted answer stands in the short answer or in one of the first three quotes.
-- first: it stands in the short answer or in the first quote.
-- wrong: a short answer that holds no accepted one, or that is given where the documents do not answer.
+- shown: an accepted answer is in the short answer or in one of the first three quotes.
+- first: it is in the short answer or in the first quote.
+- wrong: a short answer without an accepted one, or one to a question that the documents do not answer.
 
 Text is compared word by word, Chinese character by character, without case and punctuation. The median time of a
 question is printed as well.
@@ -46,7 +46,7 @@ class Counts:
             setattr(self, name, getattr(self, name) + value)
 
     def cells(self) -> tuple[str, ...]:
-        """The counts as a table's cells, with shares in percent."""
+        """Return the counts as a table's cells, with shares in percent."""
         return (str(self.answerable), f"{self.shown} ({100 * self.shown / self.answerable:.1f} %)",
                 f"{self.first} ({100 * self.first / self.answerable:.1f} %)",
                 f"{self.wrong} of {self.asked} ({100 * self.wrong / self.asked:.1f} %)")
@@ -60,7 +60,7 @@ def words(text: str) -> str:
 
 def measure(knowledge_base: banyan.KnowledgeBase, questions: Path, times: list[float],
             details: Console | None) -> Counts:
-    """Ask the questions of a file; the seconds that each takes are added to `times`."""
+    """Ask the questions of a file, and add the seconds of each to `times`."""
     counts = Counts()
     for line in questions.read_text("utf-8").splitlines():
         question = json.loads(line)

@@ -1,10 +1,10 @@
-"""Varies each constant of retrieval, one at a time, on questions of our own (benchmarks/questions).
+"""Vary each constant of retrieval, one at a time, on our own questions (benchmarks/questions).
 
 Run `BANYAN_HOME=... python benchmarks/fusion_sweep.py --kb musique`, after `banyan import --format hipporag
---schema open` of MuSiQue's recorded triples. Printed are the recalls for values around the one in force (marked
-with *), and for choices of structure; beside each the change in recall@5 of multi-hop questions with its 95 %
-interval (paired bootstrap): where that holds 0, the value is not critical. `--only` takes part of them,
-`--questions FILE` another file in the generic form instead.
+--schema open` of MuSiQue's recorded triples. It prints the recalls for values around the current one (marked
+with *) and for other structures, each with the change in recall@5 of multi-hop questions and its 95 % interval
+(paired bootstrap): if that contains 0, the value is not critical. `--only` selects some of them, `--questions FILE`
+uses another file in the generic form.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _AT = _KS.index(5)
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant with the values that are tried besides the one in force; `route` where it is one of `_SHARES`."""
+    """A constant with values to try besides the current one; `route` if it is one of `_SHARES`."""
 
     module: ModuleType
     name: str
@@ -50,19 +50,19 @@ class Constant:
 
     @property
     def title(self) -> str:
-        """Where it stands."""
+        """The constant's module and name, with its route if it has one."""
         place = f"[{self.route}]" if self.route else ""
         return f"{self.module.__name__.rsplit('.', 1)[-1]}.{self.name}{place}"
 
     @property
     def in_force(self) -> float:
-        """Its value."""
+        """The current value."""
         value: Any = getattr(self.module, self.name)
         return float(value[self.route] if self.route else value)
 
     @contextmanager
     def set_to(self, value: float) -> Iterator[None]:
-        """Another value for a while."""
+        """Set another value for the block."""
         before = getattr(self.module, self.name)
         setattr(self.module, self.name, {**before, self.route: value} if self.route else value)
         try:
@@ -96,7 +96,7 @@ CONSTANTS = (
     Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
     Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
 )
-# What these hold decides what is found; all others only how it is ranked.
+# Constants in these modules decide what is found; all others only decide how it is ranked.
 _ROUTES = (dfs_route, community_route)
 
 
@@ -115,7 +115,7 @@ Split = Callable[[str], list[SubQuery]]
 
 
 class Sweep:
-    """One knowledge base, its questions, and what is found for them with everything as it is."""
+    """One knowledge base, its questions, and the evidence for them with the current constants."""
 
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
         self.retriever, self.sets = resources.retriever(name), sets
@@ -126,12 +126,12 @@ class Sweep:
         self._found: dict[str, tuple[list[Query], Evidences]] = {}
 
     def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
-        """What the agent searches in its first round (agents/retrieval/graph.py).
+        """Return the sub-queries of the agent's first round (agents/retrieval/graph.py).
 
         Args:
             question: the question.
-            apart: whether it is taken apart.
-            hop: whether a question that is not has a second hop.
+            apart: decompose the question.
+            hop: add a second hop if the question is not decomposed.
         """
         whole = SubQuery(question=question)
         parts = self._reasoner.decompose(question, self._schema, self._caps.sub_queries) if apart else []
@@ -141,12 +141,12 @@ class Sweep:
         return [part for _, part in following(plan, parts).new]
 
     def recalls(self, rank: Rank | None = None, split: Split | None = None, *, anew: bool = False) -> list[np.ndarray]:
-        """Recall at each k of each question of each set, shapes (questions, k).
+        """Return the recall at each k of each question of each set, shapes (questions, k).
 
         Args:
-            rank: ranks; the retriever's own by default.
-            split: makes sub-queries; `sub_queries` by default.
-            anew: whether the routes may find something else than they did.
+            rank: the ranking function; the retriever's by default.
+            split: the function that makes sub-queries; `sub_queries` by default.
+            anew: search the routes again, because they may find something else.
         """
         return [np.array([self._recall(question, gold, rank, split, anew)
                           for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
@@ -170,7 +170,7 @@ class Sweep:
         return self._found[question]
 
     def maximum(self, queries: Sequence[Query], evidence: Evidences) -> Scores:
-        """As `Retriever.rank`, with the best of a chunk's weights instead of their sum."""
+        """Rank as `Retriever.rank` does, but by the best of a chunk's weights instead of their sum."""
         best = np.zeros(len(self.retriever.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}
         for query, found in zip(queries, evidence, strict=True):
@@ -180,7 +180,7 @@ class Sweep:
         return best
 
     def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:
-        """Other ways to use the same parts."""
+        """Return other ways to use the same parts, by name."""
         def unbound(question: str) -> list[SubQuery]:
             return [part.model_copy(update={"follows": ()}) for part in self.sub_queries(question)]
 
@@ -194,10 +194,10 @@ class Sweep:
 
 
 def question_set(name: str, questions: Sequence[Question], retriever: Retriever) -> QuestionSet:
-    """Questions with their gold passages found in a knowledge base.
+    """Find the gold passages of questions in a knowledge base.
 
     Raises:
-        SystemExit: one of these is not in it.
+        SystemExit: a gold passage is not in it.
     """
     by_key: dict[str, list[int]] = {}
     for row, chunk in enumerate(retriever.index.chunks):
@@ -216,7 +216,7 @@ def question_set(name: str, questions: Sequence[Question], retriever: Retriever)
 
 
 def rows(sweep: Sweep, only: str, console: Console) -> Iterator[tuple[str, str, list[np.ndarray], bool]]:
-    """What was varied, its value, the recalls, and whether it is the value in force."""
+    """Yield what was varied, its value, the recalls, and True if it is the value in force."""
     tried = [(constant, value) for constant in CONSTANTS if only in constant.title
              for value in sorted({*constant.values, constant.in_force})]
     structures = {name: run for name, run in sweep.structures().items() if only in name}

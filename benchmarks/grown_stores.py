@@ -1,10 +1,9 @@
-"""Knowledge bases of any size that are alike but for it: MuSiQue's recorded triples, fewer or more of them.
+"""Make knowledge bases that differ only in size, from MuSiQue's recorded triples.
 
-A smaller one is imported from some of the passages; a larger one from all of them and from copies in which
-every name is another: a word that the passages mostly write with a capital gets an ending of its copy, in
-titles, texts, entities and triples alike ("Warsaw" is "Warsawqa" in the first copy). So degrees, the length of
-texts and the number of passages that mention an entity stay what they are, and only what has no name of its
-own ("film", "1999") is shared between copies, as it would be between more passages of the same kind.
+A smaller one is imported from some of the passages; a larger one from all of them and from copies with other names: a
+word that the passages mostly capitalise gets the copy's suffix in titles, texts, entities and triples ("Warsaw" is
+"Warsawqa" in the first copy). So degrees, the length of texts and the number of passages that mention an entity stay
+the same. Copies share only what has no name ("film", "1999"), as more passages of the same kind would.
 
 They are built by the ordinary import, once for each home folder.
 """
@@ -26,7 +25,7 @@ from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.models.embedding.loading import load_embedder
 
 Origin = Literal["derived", "model"]
-# The import keeps this share of the recorded triples: the others are not in their passage's words.
+# The import admits this share of the recorded triples: the others are not in their passage's words.
 _KEPT = 0.91
 _LETTERS = "aeiouybcdfghjklmnprstvwxz"
 _ENDINGS = (*_LETTERS, *(first + second for first in _LETTERS for second in _LETTERS))
@@ -35,16 +34,16 @@ WORD = re.compile(r"[^\W\d_]+")
 _ENDED = re.compile(rf"(?<=\w)q([{_LETTERS}]{{1,2}})\b", re.IGNORECASE)
 # More than one worker, because LangGraph's stream takes one for itself; as the command line does.
 _WORKERS = 3
-# What a derived vector has of its original, of its copy, and of nothing but itself.
+# The shares of the original, of the copy's direction and of a random direction in a derived vector.
 _ORIGINAL, _COPY, _OWN = 0.8, 0.45, 0.4
 
 
 class DerivedEmbedder:
-    """The real model for texts that stand in MuSiQue; for copies the original's vector, moved.
+    """The real model's vectors for texts of MuSiQue, and moved vectors for their copies.
 
-    Encoding 200,000 texts takes a quarter of an hour on two quiet cores, and measuring speed needs vectors
-    that are spread like real ones, no more: a copy's is its original's, turned towards a direction of that copy
-    and one of its own. Name and fingerprint are the model's, because questions are embedded by the model itself.
+    Encoding 200,000 texts takes a quarter of an hour on two idle cores, and measuring speed only needs vectors that are
+    spread like real ones: a copy's is its original's, turned towards the copy's direction and a random one. Name and
+    fingerprint are the model's, because the model itself embeds questions.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -106,10 +105,10 @@ def grown(home: Path, recorded: Path, size: int, origin: Origin, first: Sequence
 
 
 def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Passages with their triples in the form that `banyan import --format triples` reads, up to a size.
+    """Yield passages with their triples for `banyan import --format triples`, up to a number of triples.
 
     Raises:
-        SystemExit: there are not so many.
+        SystemExit: there are not enough triples.
     """
     docs: list[dict[str, Any]] = json.loads(recorded.read_text("utf-8"))["docs"]
     order = [*dict.fromkeys(first), *(row for row in range(len(docs)) if row not in set(first))]
@@ -125,7 +124,7 @@ def records(recorded: Path, size: int, first: Sequence[int]) -> Iterator[dict[st
 
 
 def name_words(docs: Sequence[dict[str, Any]]) -> frozenset[str]:
-    """The words that the passages write with a capital more often than without, folded."""
+    """Return the case-folded words that the passages capitalise more often than not."""
     plain, capital = Counter[str](), Counter[str]()
     for doc in docs:
         for word in WORD.findall(doc["text"]):

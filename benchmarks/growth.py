@@ -1,13 +1,12 @@
-"""Measures how a store grows: documents added in many builds against one build, with the rules reasoner.
+"""Measure how a store grows: documents added in many builds against one build, with the rules reasoner.
 
 Run `python benchmarks/growth.py` (`--documents 400 --batches 40 --runs 1`, `--corpus FILE` for a JSON list of
-`{title, text}`, `--made-up` without any). Every build opens the knowledge base anew, as a process of
-its own would; only the models stay loaded. Bytes are what this process wrote by the kernel's count in
-/proc/self/io: `wchar`, all that was handed to write(), and `write_bytes`, the pages that this made dirty. What can be
-compared is the ratio of the last batches to the first. Of several runs, each batch counts by its least time: what
-others do on the machine only adds, and falls on other batches each time. Calibrated, a batch's processor time is
-divided by that of a fixed piece of work just before it (of the last run): on a machine that others use as well, all
-work takes longer at times.
+`{title, text}`, `--made-up` without any). Every build opens the knowledge base anew, as a new process
+would; only the models stay loaded. Bytes are the kernel's counts in /proc/self/io: `wchar`, all that was passed to
+write(), and `write_bytes`, the pages that this made dirty. Compare only the ratio of the last batches to the first. Of
+several runs, each batch counts by its least time: other load on the machine only adds time, to different batches in
+each run. A calibrated time is a batch's processor time divided by that of a fixed piece of work just before it (in the
+last run): on a shared machine all work takes longer at times.
 """
 
 import argparse
@@ -39,9 +38,9 @@ SCHEMA = "encyclopedia"
 # More than one worker, because LangGraph's stream takes one for itself; as the command line does.
 WORKERS = 3
 ENDS = 10
-"""Batches at either end whose times are compared."""
+"""How many batches at either end are compared."""
 COUNTERS = ("wchar", "write_bytes")
-# A tenth of a second of the processor, on a quiet machine.
+# A tenth of a second of processor time on an idle machine.
 FIXED_WORK = [f"Sentence number {number} of a text that is the same before each batch." for number in range(48)]
 
 Record = dict[str, str]
@@ -49,7 +48,7 @@ Record = dict[str, str]
 
 @dataclass(frozen=True)
 class Grown:
-    """What adding all documents took, and what it came to."""
+    """The cost and the result of adding all documents."""
 
     seconds: list[float]
     processor: list[float]
@@ -61,33 +60,33 @@ class Grown:
 
     @property
     def stored(self) -> int:
-        """Bytes of the final store."""
+        """The bytes of the final store."""
         return sum(self.files.values())
 
     def total(self, counter: str) -> int:
-        """Bytes written in all builds."""
+        """Return the bytes that all builds wrote, by one of the kernel's counters."""
         return sum(one[counter] for one in self.written)
 
 
 def read_corpus(path: Path, documents: int) -> list[Record]:
-    """The first documents of a JSON list of `{title, text}`."""
+    """Read the first documents of a JSON list of `{title, text}`."""
     passages = json.loads(path.read_text("utf-8"))[:documents]
     return [{"id": str(number), "title": one["title"], "text": one["text"]} for number, one in enumerate(passages)]
 
 
 def made_up(documents: int) -> list[Record]:
-    """Documents that need no file."""
+    """Make documents that need no file."""
     return [{"id": name, "title": "", "text": text} for name, text in corpus(documents).texts.items()]
 
 
 def counters() -> dict[str, int]:
-    """What this process has written so far, by the kernel's counters."""
+    """Return the kernel's counters of what this process has written so far."""
     found = Path("/proc/self/io").read_text("utf-8")
     return {name: int(re.search(rf"^{name}: (\d+)", found, re.MULTILINE)[1]) for name in COUNTERS}  # type: ignore[index]
 
 
 def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, progress: bool) -> Grown:
-    """Add batches of documents, each by a build of its own, in a home of their own."""
+    """Add batches of documents, each by a separate build, in a separate home folder."""
     settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None)  # type: ignore[call-arg]
     seconds, processor, calibrated, written = list[float](), list[float](), list[float](), list[dict[str, int]]()
     for number, batch in enumerate(batches):
@@ -114,13 +113,13 @@ def grow(folder: Path, batches: Sequence[Sequence[Record]], embedder: Embedder, 
 
 
 def quietest(runs: Sequence[Grown]) -> Grown:
-    """The last of some runs of the same, with the least time of each batch."""
+    """Return the last of several equal runs, with the least time of each batch."""
     return replace(runs[-1], seconds=[min(times) for times in zip(*(run.seconds for run in runs), strict=True)],
                    processor=[min(times) for times in zip(*(run.processor for run in runs), strict=True)])
 
 
 def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[str, dict[str, list[float]]]]:
-    """What a store holds: its content by part, its vectors by kind and id."""
+    """Return a store's content by part, and its vectors by kind and id."""
     with Resources(settings, embedder) as resources:
         kb = resources.knowledge_base(NAME)
         content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
@@ -135,7 +134,7 @@ def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[s
 
 
 def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
-    """What two stores hold, compared."""
+    """Compare two stores, part by part."""
     found = [(name, "equal" if one.content[name] == other.content[name] else "DIFFERENT") for name in one.content]
     for kind in KINDS:
         here, there = one.vectors[kind], other.vectors[kind]
@@ -148,7 +147,7 @@ def compared(one: Grown, other: Grown) -> list[tuple[str, str]]:
 
 
 def show(many: Grown, single: Grown, console: Console) -> None:
-    """Print both runs beside each other, and whether they came to the same."""
+    """Print both runs side by side, and whether their results are equal."""
     table = Table("", f"{len(many.seconds)} builds", "one build")
     both = (many, single)
     table.add_row("entities, triples", *(f"{len(g.content['graph']['nodes'])}, {len(g.content['graph']['edges'])}"

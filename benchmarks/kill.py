@@ -1,15 +1,15 @@
-"""Kills every writing operation with SIGKILL at random points and compares what comes of it.
+"""Kill every writing operation with SIGKILL at random points, and compare the results.
 
 `python benchmarks/kill.py --points 200 --seed 1`: for each point an operation runs on a copy of a small
-store and is killed, half of the points at a random time of its duration, half at a random point of
+store and is killed, at half of the points at a random time, at the others at a random point of
 writing (a statement to the ledger, either side of writing vectors or the graph's file). The same command
 is run again, and the store is compared with one that was never killed: ledger, graph, schema, vectors by
 id and value, communities, accounts, `verify`. At half of the points the store is read between the two,
 as a user would. Exits 1 if anything differs.
 
-Paid twice is a prompt that was asked again although its response was in the ledger when the process
-died. A response that was never received or not yet stored by then (asked, unrecorded) may be paid
-again: those are counted apart.
+A prompt is paid twice if it was sent again although its response was in the ledger when the process
+died. A response that was not received or stored by then (asked, unrecorded) may be paid again: these
+are counted separately.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # before numpy: its threads would forbid forking
+    os.environ[_name] = "1"  # before numpy, whose threads would prevent forking
 for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
     del os.environ[_name]
 
@@ -61,7 +61,7 @@ class Reference:
 
 @dataclass
 class Outcome:
-    """What became of one point."""
+    """The outcome of one point."""
 
     operation: str
     where: str
@@ -123,7 +123,7 @@ class Laboratory:
         return {**SETTINGS, "BANYAN_LLM_BASE_URL": self._url, "BANYAN_LLM_API_KEY": key, "NO_COLOR": "1",
                 "BANYAN_DATABASE_URL": self._database(folder)}
 
-    # Each folder's ledger is in a database of its own, if there are any.
+    # Each folder's ledger is in a separate database, if a server is given.
 
     def _database(self, folder: Path) -> str:
         return make_url(self._server).set(database=_name(folder.name)).render_as_string(
@@ -162,7 +162,7 @@ class Laboratory:
         """Kill an operation at one random point, run it again, and compare."""
         reference, operation = self.references[name], OPERATIONS[name]
         folder = self._copy(name, f"point-{number}")
-        key, stood = f"point-{number}", self._recorded(folder) or set()
+        key, stood = f"point-{number}", self._read_recorded(folder) or set()
         if rng.random() < 0.5:
             after = rng.uniform(0, reference.seconds)
             outcome = Outcome(name, f"after {after:.3f} s of {reference.seconds:.3f}")
@@ -173,7 +173,7 @@ class Laboratory:
             outcome.killed = self._command(folder, operation, key, Fault(number=at)).wait() == -9
         looked = rng.random() < 0.5
         outcome.where += ", read before it was run again" if looked else ""
-        there, asked = self._recorded(folder), self._asked(key)
+        there, asked = self._read_recorded(folder), self._fetch_asked(key)
         recorded = there or set()
         if looked and there is not None:
             outcome.problems += self._read(folder)
@@ -181,34 +181,34 @@ class Laboratory:
         if again.wait() and not (operation.done and operation.done in again.output()):
             outcome.problems.append(f"the second run failed: {again.output()[-600:]}")
         outcome.problems += differences(reference.state, self._state(folder))
-        self._count(outcome, asked, self._asked(key)[len(asked):], stood, recorded)
+        self._count(outcome, asked, self._fetch_asked(key)[len(asked):], stood, recorded)
         if not outcome.problems:
             shutil.rmtree(folder)
             self._drop_database(folder.name)
         return outcome
 
     def _read(self, folder: Path) -> list[str]:
-        """What goes wrong for a reader of a store whose writer was killed."""
+        """Read a store whose writer was killed, and return what goes wrong."""
         child = start(folder, {**SETTINGS, "BANYAN_DATABASE_URL": self._database(folder)}, read_store)
         return [f"reading after the kill: {child.output()[-600:]}"] if child.wait() else []
 
-    def _asked(self, key: str) -> list[str]:
+    def _fetch_asked(self, key: str) -> list[str]:
         root = self._url.removesuffix("/v1")
         with urllib.request.urlopen(f"{root}/asked/{key}", timeout=30) as response:
             return list(json.load(response))
 
     @staticmethod
     def _count(outcome: Outcome, before: list[str], after: list[str], stood: set[str], recorded: set[str]) -> None:
-        """Calls that were paid again, told apart by whether their response was in the ledger."""
+        """Count calls that were paid again, separately by whether the ledger had their response."""
         outcome.paid_twice = (sum(prompt in stood for prompt in before) + sum(prompt in recorded for prompt in after)
                               + sum(count - 1 for calls in (before, after) for count in Counter(calls).values()))
         outcome.unrecorded_again = len(set(before) & set(after) - recorded)
 
 
-    def _recorded(self, folder: Path) -> set[str] | None:
-        """The prompts whose responses are in a ledger; None: there is none."""
+    def _read_recorded(self, folder: Path) -> set[str] | None:
+        """Return the prompts whose responses are in a ledger, or None if there is no ledger."""
         if not self._server:
-            return _recorded_in_file(folder)
+            return _read_recorded_in_file(folder)
         with closing(connect(SecretStr(self._database(folder)))) as connection:
             place = LedgerSchema(SecretStr(""), KB)
             if place.about(connection) is None:
@@ -218,17 +218,17 @@ class Laboratory:
 
 
 def _name(place: str) -> str:
-    """A folder's database."""
+    """Return the name of a folder's database."""
     return f"banyan_kill_{place}"
 
 
 def _prompts(rows: Iterable[Sequence[Any]]) -> set[str]:
-    """What was asked; of responses that went with a deleted document nothing is known."""
+    """Return the prompts of responses; those deleted with their document are unknown."""
     return {json.loads(response)["prompt"] for (response,) in rows if response}
 
 
-def _recorded_in_file(folder: Path) -> set[str] | None:
-    """As of a file. Read from a copy: opening it would fix what a kill left."""
+def _read_recorded_in_file(folder: Path) -> set[str] | None:
+    """Return the prompts in a ledger file, from a copy: opening the file would repair what a kill left."""
     found = folder / "home" / KB
     if not (found / "ledger.sqlite").is_file():
         return None
@@ -259,7 +259,7 @@ def read_store() -> None:
 
 @contextmanager
 def counting_server() -> Iterator[str]:
-    """The endpoint in a process of its own; gives its base URL."""
+    """Run the endpoint in a separate process, and yield its base URL."""
     receiver, sender = os.pipe()
     pid = os.fork()
     if not pid:
@@ -281,7 +281,7 @@ def _run(laboratory: Laboratory, arguments: argparse.Namespace) -> list[Outcome]
     names = arguments.operations
     outcomes: list[Outcome] = []
     for number in range(arguments.points):
-        # Each point has a seed of its own, so that one alone can be looked at again.
+        # Each point has its own seed: it can be repeated alone.
         rng = random.Random(f"{arguments.seed}/{number}")
         if arguments.only is not None and number != arguments.only:
             continue

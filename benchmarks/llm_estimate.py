@@ -1,11 +1,11 @@
-"""Measures how near `build --dry-run` comes to what a build over a real HTTP endpoint then pays.
+"""Measure how close `build --dry-run` is to what a build over a real HTTP endpoint then pays.
 
 `python benchmarks/llm_estimate.py` (`--documents 120 400 --schema general open`). The endpoint answers MuSiQue passages
-with their recorded triples and counts as `ingest.tokens.estimate_tokens` does, or `--factor` times that, as another
+with their recorded triples and counts as `text.tokens.estimate_tokens` does, or `--factor` times that, as another
 tokenizer would. "Before" is estimated for a knowledge base that has paid for nothing, "after" for the second half of
-the documents once the first half is built: extraction alone, as what comes after it concerns both halves.
+the documents once the first half is built: extraction alone, as later steps concern both halves.
 
-The fit of the answers' length, which is the estimate's constant, is printed first: from passages that are not measured.
+The fit of the answers' length, the estimate's constant, is printed first; it is from passages that are not measured.
 """
 
 import argparse
@@ -29,14 +29,14 @@ from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (stands beside the tests; llm_world says where)
+from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
 
 HELD_OUT = 400
 AT_ONCE = 16
 
 
 def fit() -> tuple[float, float]:
-    """The tokens of a recorded answer as a line over those of its passage, by least squares."""
+    """Fit the tokens of recorded answers to those of their passages, and return constant and slope."""
     brain, schema = recorded_brain(RECORDED), load_schema("general")
     form = {"name": "extraction", "schema": wire.extraction(schema).json_schema}
     rows = []
@@ -51,7 +51,7 @@ def fit() -> tuple[float, float]:
 
 
 def measure(folder: Path, documents: int, schema: str) -> list[tuple[str, int, int]]:
-    """Pairs of what was estimated and what was paid, with their names."""
+    """Return what was estimated and what was paid, each pair with its name."""
     whole, half = write_passages(folder / "whole.jsonl", documents), folder / "half.jsonl"
     lines = whole.read_text("utf-8").splitlines(keepends=True)
     half.write_text("".join(lines[:documents // 2]), "utf-8")
@@ -82,7 +82,7 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
 
 
 def _counting(factor: float) -> None:
-    """Make the endpoint's counts those of a tokenizer with so many times our estimator's tokens."""
+    """Multiply the endpoint's token counts by a factor, as another tokenizer would."""
     send = OpenAiEndpoint.send
 
     async def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Microsoft GraphRAG beside Banyan: the same passages, the same endpoint with the same recorded triples.
+"""Build with Microsoft GraphRAG from Banyan's passages, over the same endpoint with the same recorded triples.
 
 As a program, run by an interpreter that has graphrag: `llm_peer_graphrag.py PASSAGES FOLDER BASE_URL` builds an index
 with GraphRAG's own defaults (one gleaning, community reports; the embedding of texts, which asks no chat model, is left
@@ -20,8 +20,8 @@ _WORKFLOWS = ("create_base_text_units", "create_final_documents", "extract_graph
 
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
-    """Answers in GraphRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
-    from recorded_brain import Recorded  # noqa: PLC0415  (stands beside the tests; not in GraphRAG's environment)
+    """Return a function that answers in GraphRAG's rows with a passage's recorded triples, and gleans nothing more."""
+    from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in GraphRAG's environment)
 
     known = Recorded(recorded)
 
@@ -51,7 +51,7 @@ def _rows(passage: Any) -> list[str]:
 
 
 def step_of(request: dict[str, Any]) -> str:
-    """The step of a request of GraphRAG's."""
+    """Return the step of one of GraphRAG's requests."""
     last = request["messages"][-1]["content"]
     if "were missed in the last extraction" in last:
         return "glean"
@@ -68,7 +68,7 @@ async def _build(passages: list[dict[str, str]], folder: str, base_url: str) -> 
     )
 
     model = {"model_provider": "openai", "model": "gpt-4o", "api_base": base_url, "api_key": "none"}
-    os.chdir(folder)  # where its own folders go
+    os.chdir(folder)  # it writes its folders here
     config = GraphRagConfig(completion_models={"default_completion_model": model},
                             embedding_models={"default_embedding_model": model},
                             workflows=list(_WORKFLOWS), concurrent_requests=32)
@@ -87,7 +87,7 @@ async def _build(passages: list[dict[str, str]], folder: str, base_url: str) -> 
 def main() -> None:
     """Build and print the seconds."""
     source, folder, base_url = sys.argv[1:]
-    # Prices and the tokenizer's vocabulary would be loaded from the network; litellm, which it uses, brings copies.
+    # Prices and the tokenizer's vocabulary would be downloaded; its dependency litellm has copies.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm  # type: ignore[import-not-found]  # noqa: PLC0415
     os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(litellm.__file__).parent / "litellm_core_utils" / "tokenizers")

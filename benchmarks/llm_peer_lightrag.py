@@ -1,4 +1,4 @@
-"""LightRAG beside Banyan: the same passages, the same endpoint with the same recorded triples, hashed embeddings.
+"""Build with LightRAG from Banyan's passages, over the same endpoint with the same recorded triples.
 
 As a program, run by an interpreter that has lightrag-hku: `llm_peer_lightrag.py PASSAGES FOLDER BASE_URL` builds and
 prints the seconds it took. As a module: the endpoint's script for LightRAG's prompts.
@@ -20,8 +20,8 @@ _SIZE = 128
 
 
 def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
-    """Answers in LightRAG's rows: what was recorded of the passage in the prompt; nothing more on a second look."""
-    from recorded_brain import Recorded  # noqa: PLC0415  (stands beside the tests; not in LightRAG's environment)
+    """Return a function that answers in LightRAG's rows with a passage's recorded triples, and gleans nothing more."""
+    from recorded_brain import Recorded  # noqa: PLC0415  (in the tests' folder; not in LightRAG's environment)
 
     known = Recorded(recorded)
 
@@ -41,7 +41,7 @@ def script(recorded: Path) -> Callable[[dict[str, Any]], str]:
 
 
 def step_of(request: dict[str, Any]) -> str:
-    """The step of a request of LightRAG's."""
+    """Return the step of one of LightRAG's requests."""
     last = request["messages"][-1]["content"]
     if "Based on the last extraction task" in last:
         return "glean"

@@ -1,11 +1,11 @@
-"""Prints the very prompts of `reflect` and `answer` that an endpoint is sent, for three kinds of question.
+"""Print the exact prompts of `reflect` and `answer` that an endpoint gets, for three kinds of question.
 
     python benchmarks/llm_prompts.py > prompts.txt
 
-The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are asked over HTTP of
-the tests' endpoint. What stands before each prompt is what came of it: calls by step, tokens, citations checked.
-`--zh` asks the same of the Chinese examples, `--kb NAME` the whole-corpus question of a base that stands. The
-context is kept short, so that facts stand beside the passages.
+The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are sent over HTTP to
+the tests' endpoint. Each prompt is preceded by its result: calls by step, tokens, citations checked. `--zh` asks
+the Chinese examples likewise, `--kb NAME` asks an existing knowledge base the whole-corpus question. The context is
+short, so facts are shown beside the passages.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from banyan.schemas.references import reference
 from banyan.text.tokens import estimate_tokens
 from llm_world import KB, ROOT, llm_server
 
-from llm_brain import reply, step  # isort: skip  (stands beside the tests; llm_world says where)
+from llm_brain import reply, step  # isort: skip  (in the tests' folder, which llm_world adds)
 
 TOKENS = 500
 EVERY_ROUTE = ["entity", "triple", "community", "dfs"]
@@ -40,7 +40,7 @@ QUESTIONS = {
 
 
 def script(language: str) -> Any:
-    """The tests' endpoint, which takes the three questions apart as they are meant."""
+    """Return the tests' endpoint, with the intended decompositions of the three questions."""
     parts = dict(QUESTIONS[language].values())
     whole = QUESTIONS[language]["whole corpus"][0]
 
@@ -56,7 +56,7 @@ def script(language: str) -> Any:
 
 
 def cited(request: dict[str, Any]) -> str:
-    """An answer that cites the first item, soundly, and the last by words that stand nowhere."""
+    """Answer with a sound citation of the first item and one of the last by words that are not in it."""
     items = request["messages"][1]["content"].partition("</data>")[0].split("\n\n[")
     first = items[0].partition("[1] ")[2].split("\n")
     words = (first[1] if len(first) > 1 and not first[0].count(" | ") else first[0])[:60]

@@ -1,12 +1,12 @@
-"""Measures how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
+"""Measure how fast a build with an LLM is, over a real HTTP endpoint that answers after a fixed time.
 
 `python benchmarks/llm_throughput.py` (`--documents 400 --seconds 2 0 --embedding hashed real --runs 3`; `--lightrag
 PYTHON`, an interpreter that has lightrag-hku, for that on the same passages, endpoint and hashed embeddings). The
-endpoint runs in a process of its own and answers with the triples that GPT-3.5 once extracted from the passages. With
-`llm_concurrency` calls at once and answers after s seconds no more than concurrency / s chunks a second can be
-extracted; nor can more be written than the embedding model takes, which is measured in the same run: the texts
-that the build embedded, in the same batches, with nothing else to do. Machines are shared and noisy: of several runs
-each measure's best is shown, and what can be compared are the ratios.
+endpoint runs in a separate process and answers with the triples that GPT-3.5 once extracted from the passages. With
+`llm_concurrency` calls at once and answers after s seconds at most concurrency / s chunks a second can be extracted.
+The embedding model is the other limit, measured in the same run: the texts that the build embedded, in the same
+batches, with no other work. Machines are shared and noisy: each measure's best of several runs is shown, and only
+ratios can be compared.
 """
 
 import argparse
@@ -36,7 +36,7 @@ WARM = 40
 
 
 class KeptTexts(WrappedEmbedder):
-    """An `Embedder` that keeps what another one is given."""
+    """An `Embedder` that remembers the batches it passes to another one."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -45,13 +45,13 @@ class KeptTexts(WrappedEmbedder):
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Its vectors."""
+        """Encode texts and remember the batch."""
         with self._lock:
             self.batches.append(list(texts))
         return self._embedder.encode(texts)
 
     def again(self) -> float:
-        """Seconds that the kept texts take when nothing else is to be done."""
+        """Encode the remembered batches again, alone, and return the seconds."""
         started = time.perf_counter()
         for texts in self.batches:
             self._embedder.encode(texts)
@@ -64,17 +64,17 @@ class Run:
 
     chunks: int
     extracting: float
-    """From the first call to the last answer, while batches before it are written and embedded."""
+    """From the first call to the last answer, while earlier batches are written and embedded."""
     written: float
     """From the start until all chunks are extracted, bounded, embedded and written."""
     whole: float
     """With resolution, communities and their descriptions."""
     embedding: float
-    """What the texts embedded until `written` take alone."""
+    """The time of embedding the same texts with no other work."""
 
 
 def build(home: Path, source: Path, base_url: str, embedder: Embedder) -> Run:
-    """Build a knowledge base and tell how long each stage took."""
+    """Build a knowledge base, and return the time of each stage."""
     kept = KeptTexts(embedder)
     settings = Settings(home=home, llm_base_url=base_url, llm_model="recorded", llm_concurrency=CONCURRENCY,
                         _env_file=None)
@@ -114,13 +114,13 @@ def _best(runs: Sequence[Run]) -> Run:
 def _embedder(name: str) -> Embedder:
     if name == "real":
         return load_embedder(Settings(_env_file=None))
-    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (stands beside the tests; llm_world says where)
+    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (in the tests' folder, which llm_world adds)
 
     return HashedEmbedder()
 
 
 def peer(python: str, folder: Path, source: Path, seconds: float) -> str:
-    """What LightRAG says of its build, by an interpreter that has it."""
+    """Build with LightRAG by an interpreter that has it, and return its report."""
     with endpoint_apart(seconds, llm_peer_lightrag.script) as base_url:
         command = [python, llm_peer_lightrag.__file__, str(source), str(folder), base_url]
         return subprocess.run(command, check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout

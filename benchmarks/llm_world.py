@@ -19,12 +19,12 @@ QUESTIONS = DATA / "musique_train.json"
 KB = "benchmark"
 
 sys.path.insert(0, str(ROOT / "tests"))
-import llm_server  # noqa: E402  (stands beside the tests)
+import llm_server  # noqa: E402  (in the tests' folder)
 from recorded_brain import recorded_brain  # noqa: E402
 
 
 def write_passages(path: Path, count: int) -> Path:
-    """The first passages of the corpus as JSON lines, one document each."""
+    """Write the first passages of the corpus as JSON lines, one document each."""
     passages = json.loads(CORPUS.read_text("utf-8"))[:count]
     path.write_text("".join(json.dumps({"id": str(number), **passage}, ensure_ascii=False) + "\n"
                             for number, passage in enumerate(passages)), "utf-8")
@@ -33,11 +33,11 @@ def write_passages(path: Path, count: int) -> Path:
 
 @contextmanager
 def endpoint_apart(seconds: float, script: Callable[[Path], Any] = recorded_brain) -> Iterator[str]:
-    """An endpoint of recorded triples in a process of its own, so that it takes nothing from the one measured.
+    """Run an endpoint of recorded triples in a separate process, which leaves the measured one undisturbed.
 
     Args:
-        seconds: how long each answer takes; any number of them at once.
-        script: what answers, made of the recorded file; a module's function, for it is made over there.
+        seconds: how long each answer takes; answers are concurrent.
+        script: makes the answering function from the recorded file; a module's function, as the process imports it.
 
     Yields:
         Its base URL.
@@ -62,6 +62,6 @@ def _serve(connection: Connection, seconds: float, script: Callable[[Path], Any]
 
 
 def stats(base_url: str) -> dict[str, Any]:
-    """What an endpoint was asked so far."""
+    """Return the counts of an endpoint's requests so far."""
     with urllib.request.urlopen(base_url.removesuffix("/v1") + "/stats", timeout=30) as response:
         return dict(json.load(response))

@@ -1,16 +1,16 @@
-"""How `banyan serve` treats 45 clients while five hostile ones do their worst, against 45 clients alone.
+"""Measure how `banyan serve` treats 45 clients beside five hostile ones, against 45 clients alone.
 
 Run `python benchmarks/load.py [--clients 45] [--seconds 60] [--asks-at-once N]`. The English examples are built by the
-rules and served by a process of its own, with API keys: each client has its own. The clients ask one of the examples'
-questions after another. Of the hostile ones
+rules and served by a separate process, with an API key for each client. The clients ask one of the examples'
+questions after another. The hostile ones:
 
 - one has ten answers streamed and reads a byte a second,
-- one keeps 300 connections open that never bring a whole request,
+- one keeps 300 connections open that never send a whole request,
 - one sends bodies a byte a second, twenty at once,
 - one asks questions that were made to be slow, as long as a question may be,
 - one uploads documents that were made to be slow, build after build.
 
-What is wanted: no error for the 45, and a p50 of at most twice that without the others. Ends with 1 if it is not so.
+Required: no error for the 45, and a p50 of at most twice that without the others. Otherwise it exits with 1.
 """
 
 import argparse
@@ -73,7 +73,7 @@ async def client(url: str, key: str, number: int, end: float, seen: Seen) -> Non
 
 
 async def _raw(url: str, sent: bytes, end: float, *, reads: bool = False, dribbles: bool = False) -> None:
-    """A connection that sends these bytes, and then reads or sends a byte a second."""
+    """Open connections that send these bytes, and then read or send a byte a second."""
     host, port = url.removeprefix("http://").split(":")
     while time.monotonic() < end:
         with suppress(OSError):
@@ -96,7 +96,7 @@ def _head(url: str, path: str, key: str, length: int) -> bytes:
 
 
 async def slow_questions(url: str, key: str, end: float, done: dict[str, int]) -> None:
-    """Ask what was made to be slow, one after another."""
+    """Ask questions that are made to be slow, one after another."""
     drawn = random.Random(0)
     async with _connection(url, key) as http:
         while time.monotonic() < end:
@@ -108,7 +108,7 @@ async def slow_questions(url: str, key: str, end: float, done: dict[str, int]) -
 
 
 async def slow_uploads(url: str, key: str, end: float, done: dict[str, int]) -> None:
-    """Have documents built that were made to be slow, one build after another."""
+    """Upload documents that are slow to build, one build after another."""
     async with _connection(url, key) as http:
         while time.monotonic() < end:
             for name, text in _SLOW_DOCUMENTS.items():
@@ -136,7 +136,7 @@ async def watch(server: serving.Served, key: str, end: float, seen: Seen) -> Non
 
 
 async def load(server: serving.Served, keys: list[str], hostile: list[str], seconds: float) -> dict[str, Any]:
-    """Let the clients ask for so long, beside the hostile ones with their keys, if any; returns what they saw."""
+    """Let clients ask for some seconds, beside hostile ones with their keys, if any, and return what they saw."""
     seen, end, done = Seen(), time.monotonic() + seconds, {"attack questions": 0, "attack uploads": 0}
     began, took = time.monotonic(), processor_seconds(server.process.pid)
     async with asyncio.TaskGroup() as tasks:

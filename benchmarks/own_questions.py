@@ -1,7 +1,7 @@
-"""The questions of our own that constants are chosen on (benchmarks/questions), with their gold passages.
+"""Our own questions, on which constants are chosen (benchmarks/questions), with their gold passages.
 
-Run `python benchmarks/own_questions.py` to check that they stand apart from MuSiQue's: no passage that a
-multi-hop question of ours needs may be gold for a question that results are reported on.
+Run `python benchmarks/own_questions.py` to check that they are independent of MuSiQue's: no passage that our
+multi-hop questions need may be gold for a question that results are reported on.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from rich.table import Table
 
 FOLDER = Path(__file__).parent / "questions"
 MUSIQUE = Path(__file__).parents[1].parent / "shared" / "data" / "musique_train100"
-"""Where the passages lie; not part of the project."""
+"""The folder of the passages, which are not part of the project."""
 _CORPUS, _QUESTIONS = "musique_train_corpus.json", "musique_train.json"
 
 Passage = tuple[str, str]
@@ -24,10 +24,10 @@ Passage = tuple[str, str]
 
 
 def passages(folder: Path) -> list[Passage]:
-    """The passages that the questions are about, in the order that numbers them.
+    """Read the passages that the questions are about, in the order of their numbers.
 
     Raises:
-        SystemExit: they are not there.
+        SystemExit: the file is missing.
     """
     path = folder / _CORPUS
     if not path.is_file():
@@ -37,27 +37,27 @@ def passages(folder: Path) -> list[Passage]:
 
 
 def own_questions(name: str, corpus: Sequence[Passage]) -> list[Question]:
-    """The questions of a file of `benchmarks/questions`, with gold passages by title and text."""
+    """Load a file of `benchmarks/questions`, with gold passages by title and text."""
     return [question.model_copy(update={"gold": tuple(
         GoldPassage(title=corpus[int(gold.id)][0], text=corpus[int(gold.id)][1]) for gold in question.gold)})
         for question in load_questions(FOLDER / f"{name}.jsonl", "generic")]
 
 
 def musique_gold(folder: Path) -> set[Passage]:
-    """The passages that are gold for MuSiQue's own questions.
+    """Read the passages that are gold for MuSiQue's own questions.
 
     Raises:
-        SystemExit: the questions are not there.
+        SystemExit: the file is missing.
     """
     path = folder / _QUESTIONS
     if not path.is_file():
-        raise SystemExit(f"there is no {path}: without it nothing tells whether our questions stand apart from it")
+        raise SystemExit(f"there is no {path}: without it our questions cannot be checked against it")
     return {(passage["title"], passage["paragraph_text"]) for question in _read(path)
             for passage in question["paragraphs"] if passage["is_supporting"]}
 
 
 def shared_gold(questions: Sequence[Question], gold: set[Passage]) -> list[Passage]:
-    """Those gold passages of some questions, counted for each question, that stand in `gold`."""
+    """Return the gold passages of questions that are in `gold`, once for each question."""
     return [(passage.title, passage.text) for question in questions for passage in question.gold
             if (passage.title, passage.text) in gold]
 
@@ -68,7 +68,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print how the questions stand to MuSiQue's; ends with an error where multi-hop ones share a passage."""
+    """Print how many gold passages are shared with MuSiQue; exit with an error if multi-hop questions share any."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=MUSIQUE, help="folder with MuSiQue-train-100")
     folder = parser.parse_args().data

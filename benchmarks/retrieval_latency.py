@@ -1,17 +1,17 @@
-"""How long a question takes on knowledge bases of several sizes, without the time of a language model.
+"""Measure a question on knowledge bases of several sizes, without the time of a language model.
 
 Run `python benchmarks/retrieval_latency.py --home FOLDER [--sizes 2000 20000 100000] [--kb musique]`. The stores are
-grown from MuSiQue's recorded triples (grown_stores.py) and kept in the folder; `--tiled 1000000` adds one of a million
-triples whose index alone is made (tiled_index.py), `--kb` one of BANYAN_HOME.
-Each is measured in a process of its own, after a warm-up, with questions of our own:
+grown from MuSiQue's recorded triples (grown_stores.py) and stay in the folder; `--tiled 1000000` adds one of a million
+triples that is only an index (tiled_index.py), `--kb` one of BANYAN_HOME. Each is measured in a separate process, after
+a warm-up, with our own questions:
 
 - retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
 - graph: the whole LangGraph question without the agent;
 - agent: the same with decomposition and reflection, the reasoner's own time left out;
-- answered: the whole question with the agent and its answer, the time of the rules that reason included.
+- answered: the whole question with the agent and its answer, the rules reasoner's time included.
 
-Times mean little on a machine that others use: the processor's time, that of all threads, from a second pass, and the
-ratios between sizes are printed with them.
+Wall times mean little on a shared machine, so the processor time of all threads, from a second pass, and the ratios
+between sizes are printed too.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from rich.table import Table
 from tiled_index import tiled
 
 _WARM_UP = 10
-# More sub-queries than a retriever keeps.
+# More sub-queries than a retriever caches.
 _REMEMBERED = 100
 _REASONING = ("decompose", "reflect")
 _RECORDED = "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"
@@ -53,17 +53,17 @@ Figures = dict[str, Any]
 
 
 class WatchedResources(Resources):
-    """Resources whose reasoner's time is counted, so that it can be left out."""
+    """Resources that count their reasoner's time, to leave it out."""
 
     clock: Callable[[], float] = staticmethod(time.perf_counter)
     reasoning = 0.0
 
     def reasoner(self, *given: Any, **named: Any) -> Any:
-        """The reasoner, watched."""
+        """Return a reasoner whose time is counted."""
         return _Watched(super().reasoner(*given, **named), self)
 
     def forget_reasoners(self) -> None:
-        """Begin with new ones, which have read no sentence."""
+        """Drop the reasoners: new ones have no cached sentences."""
         with self._lock:
             self._reasoners.clear()
 
@@ -89,18 +89,18 @@ class _Watched:
 
 
 def private() -> float:
-    """The memory that this process holds by itself, in MB: not in files that it maps, whose pages all readers share."""
+    """Return this process's private memory in MB, without mapped files, whose pages all readers share."""
     rollup = Path("/proc/self/smaps_rollup").read_text()
     return sum(int(kb) for kb in re.findall(r"^(?:Private_Dirty|Swap):\s*(\d+)", rollup, re.MULTILINE)) / 1024
 
 
 def records() -> list[dict[str, Any]]:
-    """Our multi-hop questions."""
+    """Read our multi-hop questions."""
     return [json.loads(line) for line in (FOLDER / "multi_hop.jsonl").read_text("utf-8").splitlines()]
 
 
 def retrieval_alone(retriever: Retriever) -> Ask:
-    """Retrieval without LangGraph: the question and its second hop."""
+    """Return a function that retrieves without LangGraph: the question and its second hop."""
     def ask(question: str) -> object:
         whole = SubQuery(question=question)
         hop = retriever.second_hop(whole, 0)
@@ -112,7 +112,7 @@ def retrieval_alone(retriever: Retriever) -> Ask:
 
 
 def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
-    """The retrieval graph up to its answer."""
+    """Return a function that runs the retrieval graph up to its answer."""
     graph, context = build_graph(resources), AskContext(agent=agent, decompose=agent)
 
     def ask(question: str) -> object:
@@ -123,14 +123,14 @@ def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
 
 
 def answered(resources: Resources, name: str) -> Ask:
-    """The whole retrieval graph with the agent, answered by the rules."""
+    """Return a function that runs the whole retrieval graph with the agent, answered by the rules."""
     graph = build_graph(resources)
     return lambda question: graph.invoke({"knowledge_base": name, "question": question}, context=AskContext())
 
 
 def timed(ask: Ask, resources: WatchedResources, retriever: Retriever, warm_up: Sequence[str],
           questions: Sequence[str], *, whole: bool = False) -> Figures:
-    """Wall and processor time of the questions in ms, unless it is the whole without the reasoner's."""
+    """Measure wall and processor time of the questions in ms, without the reasoner's unless `whole` is set."""
     for question in warm_up:
         ask(question)
     wall = passed(ask, resources, retriever, questions, time.perf_counter, whole=whole)
@@ -141,9 +141,9 @@ def timed(ask: Ask, resources: WatchedResources, retriever: Retriever, warm_up: 
 
 def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, questions: Sequence[str],
            clock: Callable[[], float], *, whole: bool) -> list[float]:
-    """The time of each question in ms, unless it is the whole without the reasoner's.
+    """Measure each question in ms, without the reasoner's time unless `whole` is set.
 
-    What the retriever and the reasoner have kept of the questions is driven out first.
+    The caches of the retriever and the reasoner are emptied first.
     """
     resources.forget_reasoners()
     retriever.queries([SubQuery(question=f"What is the number {number}?") for number in range(_REMEMBERED)])
@@ -185,7 +185,7 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
 
 
 def show_profile(ask: Ask, questions: Sequence[str]) -> None:
-    """Where retrieval alone spends this thread's processor time."""
+    """Print a profile of this thread's processor time in retrieval."""
     profiler = cProfile.Profile(time.thread_time)
     profiler.enable()
     for question in questions:
@@ -197,7 +197,7 @@ def show_profile(ask: Ask, questions: Sequence[str]) -> None:
 
 
 def in_a_process(home: Path, name: str, arguments: argparse.Namespace) -> Figures:
-    """`measure` in a process of its own, so that memory is that of one knowledge base."""
+    """Run `measure` in a separate process, whose memory is that of one knowledge base."""
     command = [sys.executable, __file__, "--home", str(home), "--one", name, "--count", str(arguments.count)]
     done = subprocess.run([*command, *(["--profile"] if arguments.profile else [])], check=True, text=True,
                           stdout=subprocess.PIPE)
@@ -246,7 +246,7 @@ def main() -> None:
         raise SystemExit(f"there is no {arguments.data / _RECORDED}: stores are grown from it; name its folder with "
                          "--data, or measure your own alone (--sizes --kb NAME)")
     if arguments.kb:
-        Layout.of(Settings().home, arguments.kb).require()  # said now rather than after an hour
+        Layout.of(Settings().home, arguments.kb).require()  # fail now rather than after an hour
     first = [int(row) for record in records()[:arguments.count] for row in record["gold"]]
     stores = [(arguments.home, grown(arguments.home, arguments.data / _RECORDED, size, arguments.vectors, first))
               for size in arguments.sizes]

@@ -1,17 +1,16 @@
-"""How `banyan serve` bears many clients: errors, how long answers take, and whether its memory stays as it is.
+"""Measure how `banyan serve` handles many clients: errors, answer times, and whether its memory is stable.
 
 Run `python benchmarks/serve_load.py [--clients 50] [--seconds 60] [--streamed] [--workers N] [--llm SECONDS]`. The
-English examples are built by the rules and served by a process of its own; each client asks one of their questions
-after another over a connection of its own. Beside them a slow client has answers streamed and reads a byte a second,
-and a watcher asks every half second whether the server is alive: how long that takes tells whether the event loop is
-free.
+English examples are built by the rules and served by a separate process; each client asks one of their questions after
+another over its own connection. A slow client requests streamed answers and reads a byte a second, and a watcher asks
+every half second whether the server is alive: how long that takes shows whether the event loop is free.
 
-With `--workers N` one process and N processes behind one port take turns, and how many times as many answers the latter
-give is the last line. With `--llm` a model is asked, the tests' protocol server, which takes so many seconds for each
-answer; every question is then another one, as answers to equal prompts are remembered.
+With `--workers N` one process and N processes behind one port take turns, and the last line is the ratio of their
+answers. With `--llm` a model is used, the tests' protocol server, which takes the given seconds for each answer; every
+question is then different, because answers to equal prompts are cached.
 
-Clients and server share the machine. What an answer costs the server's processor is told beside the times, which
-depend on what else the machine does: `clients x that cost / processors` is what they cannot be less than.
+Clients and server share the machine. The server's processor time for each answer is printed beside the times, which
+depend on the machine's other load: `clients x that time / processors` is their lower bound.
 """
 
 import argparse
@@ -41,16 +40,16 @@ from tests import serving  # noqa: E402  (what tests start servers with)
 _KB = "english"
 _TIMEOUT = 120.0
 _EVERY = 5.0
-"""Seconds between two looks at the memory."""
+"""Seconds between two readings of the memory."""
 _LLM_CALLS_AT_ONCE = "64"
-"""Of the server to the model, so that its usual limit is not what is measured."""
+"""The server's concurrent calls to the model, high enough that its usual limit is not measured."""
 _SLOW_BUFFER = 4096
-"""Bytes that the slow client's system takes in advance: with its usual megabytes no server would notice it."""
+"""The receive buffer of the slow client: with the usual megabytes no server would notice it."""
 
 
 @dataclass
 class Seen:
-    """What clients saw, and what the server took."""
+    """What clients saw, and what the server used."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -60,38 +59,38 @@ class Seen:
 
 
 def questions() -> list[str]:
-    """The examples' English questions."""
+    """Return the examples' English questions."""
     lines = (PROJECT / "examples" / "questions.jsonl").read_text("utf-8").splitlines()
     return [one["question"] for one in map(json.loads, lines) if one["language"] == "en"]
 
 
 def resident(process: int) -> float:
-    """The memory that a process holds now, in MB."""
+    """Return a process's resident memory in MB."""
     found = re.search(r"^VmRSS:\s*(\d+)", Path(f"/proc/{process}/status").read_text("ascii"), re.MULTILINE)
     return int(found[1]) / 1024 if found else float("nan")
 
 
 def private(process: int) -> float:
-    """The memory that a process holds and shares with no other, in MB."""
+    """Return a process's private memory in MB."""
     lines = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
     return sum(int(size) for size in re.findall(r"^Private_\w+:\s*(\d+)", lines, re.MULTILINE)) / 1024
 
 
 def answering(process: int) -> list[int]:
-    """The processes of a server that answer: its workers, or itself."""
+    """Return the processes of a server that answer: its workers, or itself."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
     workers = [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
     return workers or [process]
 
 
 def processor_seconds(process: int) -> float:
-    """The processor's time that a process has taken so far."""
+    """Return the processor seconds that a process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _connection(url: str) -> httpx.AsyncClient:
-    # Without this each client would read the machine's certificates, for a tenth of a second.
+    # Without this each client would load the machine's certificates, which takes a tenth of a second.
     return httpx.AsyncClient(base_url=url, timeout=_TIMEOUT, verify=False)
 
 
@@ -114,7 +113,7 @@ async def client(url: str, number: int, end: float, seen: Seen, *, streamed: boo
 
 
 async def slow_client(url: str, end: float, seen: Seen) -> None:
-    """Have answers streamed, and read a byte a second."""
+    """Request streamed answers, and read a byte a second."""
     host, port = url.removeprefix("http://").split(":")
     body = json.dumps({"question": questions()[0], "trace": True}).encode()
     reader, writer = await asyncio.open_connection(host, int(port), limit=_SLOW_BUFFER)
@@ -142,7 +141,7 @@ async def watch(server: serving.Served, end: float, seen: Seen) -> None:
 
 async def load(server: serving.Served, clients: int, seconds: float, *, streamed: bool, slow: bool,
                distinct: bool = False) -> dict[str, Any]:
-    """Let clients ask for so long; returns what they saw."""
+    """Let clients ask for some seconds, and return what they saw."""
     processes = answering(server.process.pid)
     seen, end = Seen(), time.monotonic() + seconds
     began, before = time.monotonic(), [processor_seconds(process) for process in processes]
@@ -164,13 +163,13 @@ async def load(server: serving.Served, clients: int, seconds: float, *, streamed
 
 
 def shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
-    """The median and the 95th percentile of times, in milliseconds, by their names in the report."""
+    """Return the median and the 95th percentile of times in milliseconds, by their names in the report."""
     return {f"{name}_p{share}_ms": round(float(np.percentile(seconds, share)) * 1000) for share in (50, 95)}
 
 
 @contextmanager
 def model(seconds: float | None) -> Iterator[dict[str, str]]:
-    """The settings of servers that ask a model which takes so long, or none."""
+    """Start a model that takes this many seconds for each answer, or none, and yield a server's settings for it."""
     if seconds is None:
         yield {}
         return
@@ -185,7 +184,7 @@ def model(seconds: float | None) -> Iterator[dict[str, str]]:
 
 
 def compare(folder: Path, chosen: argparse.Namespace, settings: dict[str, str]) -> None:
-    """One process and several, in turn, each twice; then several for the whole time."""
+    """Measure one process and several in turn, twice each for half the time; then several for the whole time."""
     rates: dict[int, list[float]] = {1: [], chosen.workers: []}
     for workers, seconds in [*((number, chosen.seconds / 2) for number in (*rates, *rates)),
                              (chosen.workers, chosen.seconds)]:

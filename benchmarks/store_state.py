@@ -1,4 +1,4 @@
-"""What a knowledge base is, as plain data: equal for stores that no user can tell apart."""
+"""A knowledge base as plain data, equal for stores that no user can tell apart."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from banyan.graph_store.vectors.store import KINDS
 from banyan.models.embedding.embedder import Embedder
 from pydantic import SecretStr
 
-# Of each table what does not say when something was done, nor under which running number.
+# The columns of each table that depend neither on when something was done nor on running numbers.
 _TABLES = {
     "documents": "id, title, text, source",
     "chunks": 'id, document, ordinal, start, "end", heading, status',
@@ -28,13 +28,13 @@ _TABLES = {
 
 
 def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr | None = None) -> dict[str, Any]:
-    """A knowledge base as a reader finds it: ledger, graph, vectors, what `verify` says.
+    """Read a knowledge base as plain data: ledger, graph, vectors, and the problems that `verify` finds.
 
     Args:
         home: the folder of knowledge bases.
-        name: which.
+        name: the knowledge base.
         embedder: the model that it was built with.
-        database: holds its ledger; None: its folder does.
+        database: has its ledger; None means a file in its folder.
 
     Returns:
         JSON data by part; the vectors' values by id, as digests of their bytes.
@@ -43,7 +43,7 @@ def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr |
         state: dict[str, Any] = {
             table: sorted(json.dumps([*row]) for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
             for table, columns in _TABLES.items()}
-        # In which of several builds something was paid is said by when they ran.
+        # Which of several builds paid for something depends on when they ran.
         state["tokens"] = sorted(json.dumps([*row]) for row in kb.database.rows(
             "SELECT document, step, model, sum(calls), sum(prompt), sum(completion), sum(cached), sum(wasted_calls), "
             "sum(wasted) FROM tokens GROUP BY document, step, model"))
@@ -64,7 +64,7 @@ def _vectors(kb: KnowledgeBase, kind: Any) -> dict[str, str]:
 
 
 def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """In which parts two states differ, and how, shortly; empty where they are equal."""
+    """Describe briefly in which parts two states differ, and how; empty if they are equal."""
     said = []
     for part in sorted(expected.keys() | found.keys()):
         before, after = expected.get(part), found.get(part)

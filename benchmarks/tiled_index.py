@@ -1,12 +1,12 @@
-"""Indexes of a million triples and more, made from that of a small knowledge base without building a large one.
+"""Make indexes of a million triples and more from that of a small knowledge base, without building a large one.
 
-A base of MuSiQue's recorded triples is read as it is, and its index is laid out once for each copy: entities, triples
-and chunks whose names have a word that passages write with a capital are others in each copy, what has no name of its
-own ("film", "1999") is shared, as in grown_stores.py. Degrees, the lengths of texts and how many share a word stay
-what they are. Vectors of copies are moved from their original's.
+The index of a base of MuSiQue's recorded triples is repeated for each copy: entities, triples and chunks whose names
+have a word that passages capitalise differ in each copy; what has no name ("film", "1999") is shared, as in
+grown_stores.py. Degrees, the lengths of texts and the number of texts with a word stay the same. A copy's vectors are
+its original's, moved.
 
-Only what readers map is made: the ledger beside it stays the small one's. So it serves for measuring questions, their
-memory and how long opening takes, and for nothing else: it is synthetic.
+Only the files that readers map are made: the ledger remains the small one's. So it serves only to measure questions,
+their memory and the time of opening.
 """
 
 import json
@@ -40,7 +40,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class _Rows:
-    """Where the rows of a kind go: a row of the base has one for each copy, or one that all copies share."""
+    """The rows of a kind: for a row of the base one in each copy, or one that all copies share."""
 
     def __init__(self, shared: NDArray[np.bool_], copies: int) -> None:
         self.starts = columns.starts(np.where(shared, 1, copies))
@@ -52,12 +52,12 @@ class _Rows:
         return int(self.starts[-1])
 
     def of(self, rows: NDArray[Any], copy: int) -> NDArray[Any]:
-        """The rows of a copy for rows of the base."""
+        """Return a copy's rows for rows of the base."""
         return self.starts[rows] + np.where(self._shared[rows], 0, copy)
 
 
 def ending(copy: int) -> str:
-    """What names of a copy end in; the base's own in nothing."""
+    """Return the suffix of a copy's names; "" for the base itself."""
     return f"q{_LETTERS[copy // 26]}{_LETTERS[copy % 26]}" if copy else ""
 
 
@@ -65,7 +65,7 @@ class Tiling:
     """The index of a base, laid out several times."""
 
     def __init__(self, base: Arrays, copies: int, named: Callable[[str, int], str]) -> None:
-        """Take the base's arrays, how many copies there are to be, and what gives a text as a copy has it."""
+        """Take the base's arrays, the number of copies, and a function that gives a text as a copy has it."""
         self._base, self._copies, self._named = base, copies, named
         about = columns.Texts(base, "entities.about")
         self._about = [orjson.loads(text) for text in about]
@@ -76,13 +76,13 @@ class Tiling:
             "chunks": _Rows(np.zeros(len(base["chunks"]), bool), copies)}
 
     def arrays(self) -> Arrays:
-        """All arrays but those of vectors."""
-        triples, called = self._triples(), self._called()
+        """Return all arrays except those of vectors."""
+        triples, called = self._triples(), self._names_and_types()
         return {**self._ids(), **self._entities(called), **triples, **self._chunks(), **self._communities(),
                 **self._walk(), **browsing(called, triples["triples.ends"], self._finest()), **stated({}, {})}
 
     def _each(self, owner: Kind, value: Kind, name: str) -> Pairs:
-        """The lists of rows by rows of the base, as pairs, for every copy, each pair once."""
+        """Return the base's lists of rows by row as (owner, value) pairs for every copy, each pair once."""
         lists = columns.Lists(self._base, name)
         owners = np.repeat(np.arange(len(lists)), np.diff(lists.starts))
         pairs = [np.stack([self.rows[owner].of(owners, copy), self.rows[value].of(lists.values, copy)])
@@ -99,14 +99,14 @@ class Tiling:
             made |= columns.ids(kind, ids)
         return made
 
-    def _called(self) -> list[tuple[str, str]]:
-        """The name and the type of each entity; other names are left out."""
+    def _names_and_types(self) -> list[tuple[str, str]]:
+        """Return each entity's name and type, without its other names."""
         rows = self.rows["entities"]
         return [(self._named(self._about[row][0], copy), self._about[row][1])
                 for row, copy in zip(rows.base.tolist(), rows.copy.tolist(), strict=True)]
 
     def _finest(self) -> dict[int, str]:
-        """The community of each entity that is in one."""
+        """Return the finest community of each entity that has one."""
         rows, numbers, ids = self.rows["entities"], self._base["entities.finest"], columns.Ids(self._base, "finest")
         return {row: f"{ids.at(number)}{copy:03d}" for row, (number, copy) in enumerate(
             zip(numbers[rows.base].tolist(), rows.copy.tolist(), strict=True)) if number >= 0}
@@ -177,7 +177,7 @@ class Tiling:
                 "communities.vectors": moved / np.linalg.norm(moved, axis=1, keepdims=True).clip(1e-9)}
 
     def _directions(self) -> NDArray[np.float32]:
-        """A direction for each copy."""
+        """Draw a direction for each copy."""
         return _directions(np.random.default_rng(1), self._copies, self._base["communities.vectors"].shape[1])
 
     def _walk(self) -> Arrays:
@@ -195,7 +195,7 @@ class Tiling:
         return np.unique(np.concatenate(found), axis=0)
 
     def vectors(self, kind: Kind, stored: NDArray[np.float32], block: int = 50_000) -> Iterator[NDArray[np.float32]]:
-        """The vectors of a kind, in blocks of rows: a copy's is its original's, moved."""
+        """Yield a kind's vectors in blocks of rows: a copy's are its original's, moved."""
         rows, dimension = self.rows[kind], stored.shape[1]
         places = self._base[f"{kind}.places"]
         directions = self._directions()

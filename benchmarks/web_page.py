@@ -1,10 +1,10 @@
-"""Measures what the web page fetches, and how long a person waits, on a store of any size.
+"""Measure what the web page fetches, and how long a person waits, on a store of any size.
 
 Run `python benchmarks/web_page.py --home FOLDER --kb NAME`: it serves FOLDER with `banyan serve` on a free port of
 this machine and does in Chromium what a person does. For each action it prints how many requests it took, the bytes
-that came (headers and bodies, as the browser counts them), and the milliseconds until what was asked for stands on
-the screen. The first action after a start pays for opening the store. At last the map is dragged about for two
-seconds, and the frames that the browser draws meanwhile are counted.
+received (headers and bodies, as the browser counts them), and the milliseconds until the result is on the screen. The
+first action after a start includes opening the store. At last the map is dragged about for two seconds, and the frames
+that the browser draws meanwhile are counted.
 """
 
 import argparse
@@ -39,19 +39,19 @@ WAIT = 120_000
 
 
 class Counter:
-    """What came over the wire since it was last read."""
+    """Counts requests and bytes received since the last reading."""
 
     def __init__(self, session: CDPSession) -> None:
         self.requests = self.received = 0
         session.send("Network.enable")
-        session.on("Network.loadingFinished", self._finished)
+        session.on("Network.loadingFinished", self._count_response)
 
-    def _finished(self, event: dict[str, Any]) -> None:
+    def _count_response(self, event: dict[str, Any]) -> None:
         self.requests += 1
         self.received += int(event["encodedDataLength"])
 
     def read(self) -> tuple[int, int]:
-        """Requests and bytes since the last reading."""
+        """Return requests and bytes since the last reading."""
         found = self.requests, self.received
         self.requests = self.received = 0
         return found
@@ -59,19 +59,19 @@ class Counter:
 
 @contextmanager
 def served(home: Path) -> Iterator[str]:
-    """A server of a home folder; gives its address."""
+    """Run a server of a home folder, and yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [str(Path(sys.executable).with_name("banyan")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env={**os.environ, "BANYAN_HOME": str(home)}, stderr=subprocess.DEVNULL) as process:
         try:
-            yield _ready(f"http://127.0.0.1:{port}", process)
+            yield _wait_until_ready(f"http://127.0.0.1:{port}", process)
         finally:
             process.terminate()
 
 
-def _ready(url: str, process: "subprocess.Popen[bytes]") -> str:
+def _wait_until_ready(url: str, process: "subprocess.Popen[bytes]") -> str:
     while process.poll() is None:
         try:
             urllib.request.urlopen(f"{url}/api/ready", timeout=5).close()
@@ -83,7 +83,7 @@ def _ready(url: str, process: "subprocess.Popen[bytes]") -> str:
 
 
 def actions(page: Page, url: str, kb: str, question: str) -> list[tuple[str, Callable[[], object]]]:
-    """What is done, in this order, each with its name."""
+    """Return the actions to measure, in order, each with its name."""
     panel = page.locator(".panel")
 
     def overview() -> None:
@@ -136,13 +136,13 @@ def actions(page: Page, url: str, kb: str, question: str) -> list[tuple[str, Cal
 
 
 def first_paint(page: Page) -> dict[str, Any]:
-    """When the page that was opened last showed something."""
+    """Return the time from opening the page to its first paint."""
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     return {"action": "its first paint", "requests": 0, "bytes": 0, "ms": round(painted)}
 
 
 def panned(page: Page) -> tuple[float, float]:
-    """Frames a second while the map is dragged about, and the longest time between two of them in ms."""
+    """Drag the map about, and return frames a second and the longest time between two of them in ms."""
     box = page.locator(".map canvas").first.bounding_box()
     if box is None:
         raise SystemExit("the map is not shown: look at the page yourself")
@@ -161,7 +161,7 @@ def panned(page: Page) -> tuple[float, float]:
 
 
 def measured(url: str, kb: str, question: str, first: int | None = None) -> list[dict[str, Any]]:
-    """Each action, or only the first ones, with its requests, bytes and milliseconds."""
+    """Do all actions, or only the first ones, and return each one's requests, bytes and milliseconds."""
     found = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)

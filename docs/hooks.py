@@ -1,7 +1,7 @@
-"""What the site has beyond the files of docs/: pages at the repository's root, and what is made from the code.
+"""Add to the site what is not in docs/: pages at the repository's root, and references made from the code.
 
-MkDocs calls the functions named `on_...`. Links between pages are written as GitHub needs them; here they are changed
-to where a page stands on the site, and a link to a file that is no page becomes its words.
+MkDocs calls the functions named `on_...`. Links between pages are written for GitHub; here they are changed to the
+site's paths, and a link to a file that is no page becomes plain text.
 """
 
 import os
@@ -19,10 +19,10 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.zh.md", "ARCHITECTURE.md", "THREAT_MODEL.md", "CONTRIBUTING.md", "CHANGELOG.md",
          "benchmarks/README.md")
-"""Pages that stand elsewhere in the repository; README.md is the site's first."""
+"""Pages elsewhere in the repository; README.md is the site's home page."""
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
-"""GitHub draws it; the site shows the picture before it, because no program that draws comes with it."""
+"""Diagrams that GitHub draws; the site shows the picture before each, because it cannot draw them."""
 _COMMANDS = "<!-- commands -->"
 _OF_THE_SHELL = {"install_completion", "show_completion"}
 
@@ -39,7 +39,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that stand elsewhere."""
+    """Add the pages from elsewhere in the repository."""
     for source in PAGES:
         files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
     files.append(File.generated(config, "index.md", abs_src_path=str(ROOT / "README.md")))
@@ -49,19 +49,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(
     markdown: str, page: Page, config: MkDocsConfig, files: Files,  # noqa: ARG001  (MkDocs gives all by name)
 ) -> str:
-    """The page with its links changed, without what is not drawn here, and with the command line's reference."""
+    """Rewrite a page's links, remove its Mermaid diagrams, and insert the command line's reference."""
     place = "README.md" if page.file.src_uri == "index.md" else (
         page.file.src_uri if page.file.src_uri in PAGES else f"docs/{page.file.src_uri}")
-    linked = _LINK.sub(lambda link: _changed(link, PurePosixPath(place), page, files), _MERMAID.sub("", markdown))
+    linked = _LINK.sub(lambda link: _rewrite_link(link, PurePosixPath(place), page, files), _MERMAID.sub("", markdown))
     return linked.replace(_COMMANDS, "\n".join(_reference()))
 
 
-def _changed(link: re.Match[str], place: PurePosixPath, page: Page, files: Files) -> str:
-    """A link of a file in the repository, as its page on the site has it."""
+def _rewrite_link(link: re.Match[str], place: PurePosixPath, page: Page, files: Files) -> str:
+    """Rewrite a link between files of the repository for the page on the site."""
     image, words, target, anchor = link[1], link[2], link[3], link[4] or ""
     file = os.path.normpath(place.parent / target)
     if not (ROOT / file).exists():
-        return link[0]  # MkDocs says so
+        return link[0]  # MkDocs reports the broken link
     there = "index.md" if file == "README.md" else file.removeprefix("docs/")
     if files.get_file_from_path(there) is None:
         return words
@@ -69,12 +69,12 @@ def _changed(link: re.Match[str], place: PurePosixPath, page: Page, files: Files
 
 
 def _reference() -> Iterator[str]:
-    """Every command with its arguments and options, as Markdown."""
+    """Yield every command with its arguments and options, as Markdown."""
     for name in command_line._COMMANDS:  # noqa: SLF001  (in the order in which they are needed)
-        yield from _described(command_line.command(name), name)
+        yield from _describe_command(command_line.command(name), name)
 
 
-def _described(command: Any, name: str) -> Iterator[str]:
+def _describe_command(command: Any, name: str) -> Iterator[str]:
     yield f"\n## banyan {name}\n\n{_words(command.help)}\n"
     parts = getattr(command, "commands", {})
     shown = [one for one in command.params if one.name not in _OF_THE_SHELL]
@@ -88,11 +88,11 @@ def _described(command: Any, name: str) -> Iterator[str]:
         lines = [line.replace(r"\[", "[") for line in command.epilog.split("\n\n")[1:]]
         yield "\nExamples:\n\n```sh\n" + "\n".join(lines) + "\n```\n"
     for part, of_group in parts.items():
-        yield from _described(of_group, f"{name} {part}")
+        yield from _describe_command(of_group, f"{name} {part}")
 
 
 def _row(one: Any) -> str:
-    """An argument or option, with its default and its choices."""
+    """Return a table row for an argument or option, with its default and its choices."""
     named = one.param_type_name == "argument"
     names = f"`{one.name.upper()}`" if named else ", ".join(f"`{name}`" for name in (*one.opts, *one.secondary_opts))
     if isinstance(one.show_default, str):

@@ -1,4 +1,4 @@
-"""Which language's prompts suit a text."""
+"""Choose the language of the prompts for a text."""
 
 import re
 from typing import Literal
@@ -10,17 +10,17 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 CHINESE_SHARE = 0.3
-"""Han letters among all letters from which a text counts as Chinese: one Han letter says about as
-much as three Latin ones, so that at 0.3 a text says more in Chinese than in Latin script."""
+"""Han letters among all letters from which a text counts as Chinese: one Han letter carries about as
+much meaning as three Latin ones, so at 0.3 most of a text's content is Chinese."""
 KANA_SHARE = 0.1
 """Kana beside the Han letters from which a text is Japanese, for which the English prompts are used."""
 
 
 def language_of(text: str) -> Language:
-    """The language of the prompts for a text, by its script.
+    """Return the language of the prompts for a text, by its script.
 
     Returns:
-        "zh" where Han letters without kana carry the text, else "en".
+        "zh" for text mostly in Han letters with few kana, else "en".
     """
     letters = len(_LETTER.findall(text))
     han = len(_HAN.findall(text))
@@ -38,7 +38,7 @@ _FEW = 2
 
 
 def question_language(question: str) -> Language:
-    """Return the language of the prompts for a question, by its words: a name in another script says nothing.
+    """Return the language of the prompts for a question, by its words: names in another script do not count.
 
     Args:
         question: what a person asks, in any language.

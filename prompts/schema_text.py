@@ -1,4 +1,4 @@
-"""The graph schema in as few tokens as a model needs to keep to it."""
+"""Render the graph schema for prompts in as few tokens as a model needs."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from ..text.tokens import estimate_tokens
 from .language import Language
 
 SCHEMA_TOKENS = 235
-"""What a schema may cost before it is shortened: extraction pays it for every chunk."""
+"""The most tokens of a schema before it is shortened: extraction pays them for every chunk."""
 LETTERED_TOKENS = 300
-"""What it may cost with letters for its types, before its signatures are shortened."""
+"""The most tokens with letters for types, before signatures are shortened."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _HEADINGS: dict[Language, tuple[str, str, str]] = {
@@ -25,22 +25,22 @@ _OPEN: dict[Language, str] = {
 
 
 def type_letters(schema: GraphSchema) -> dict[str, str]:
-    """The letter that stands for each type where signatures are abbreviated; empty where letters do not suffice."""
+    """Return the letter for each type in abbreviated signatures; empty if there are more types than letters."""
     types = schema.entity_types
     return {t.name: letter for t, letter in zip(types, _LETTERS, strict=False)} if len(types) <= len(_LETTERS) else {}
 
 
 def schema_block(schema: GraphSchema, language: Language) -> str:
-    """The schema as text for a prompt: one line for each kind of element.
+    """Render the schema as text for a prompt, one line for each kind of element.
 
     Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The fullest form
-    that fits its limit is taken: with descriptions, without, with a letter for each type in signatures
-    (`name AB->C`). Where not even that fits, the longest lists of types become `*`, and shorter ones as far as need
-    be: bounding checks domain and range in any case, and no element is ever left out.
+    that fits its limit is used: with descriptions, without them, or with a letter for each type in signatures
+    (`name AB->C`). If even that does not fit, lists of types become `*`, the longest first: bounding checks domain and
+    range in any case. No element is ever left out.
 
     Args:
         schema: the schema in force.
-        language: elements stand under their label in this language, where they have one.
+        language: elements appear under their label in this language if they have one.
 
     Returns:
         The lines, in the schema's order.

@@ -31,7 +31,7 @@ class SearchedStep(BaseModel):
 
 
 class SearchArguments(SearchedStep):
-    """What a route is searched for."""
+    """The arguments of a search along one route."""
 
     after: list[SearchedStep] = Field(default_factory=list, description=(
         "Questions whose unknown answers this one is about, first to last: chains of facts are followed along them."))
@@ -43,7 +43,7 @@ def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
     """Return each route as a tool.
 
     Args:
-        retriever_of: gives the retriever of a knowledge base, as it is when a tool is called.
+        retriever_of: returns the current retriever of a knowledge base, at each call of a tool.
 
     Returns:
         Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`. The content is one finding
@@ -58,7 +58,7 @@ def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> 
     Args:
         retriever: the knowledge base.
         route: the route.
-        query: a sub-query; those that it follows are told as what comes before it.
+        query: a sub-query; those that it follows are passed as the steps before it.
         limit: how many findings at most.
     """
     *before, step = (_step(part) for part in query.chain)
@@ -94,7 +94,7 @@ def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
 
 
 def _sub_query(step: SearchedStep, route: Route, number: int) -> SubQuery:
-    """A step of a chain, which follows the one before it."""
+    """Return the sub-query of a step in a chain, which follows the step before it."""
     return SubQuery(question=literal(step.question), entity_types=tuple(step.entity_types),
                     relations=tuple(step.relations), attributes=tuple(step.attributes), routes=(route,),
                     follows=(number - 1,) if number else ())

@@ -1,4 +1,4 @@
-"""How near a wording is to everything of a kind: to all of it nearly, to what is asked for exactly.
+"""The cosines of a wording to everything of a kind: approximate for all rows, exact on request.
 
 All vectors are compared by their codes of a byte for each dimension (graph_store/index/codes.py), which reads a
 quarter of them. How far such a cosine can be from the exact one is known, so the best are found exactly: those that
@@ -23,11 +23,11 @@ Cosines = NDArray[np.float32]
 
 # Codes compared at once: their products fit into a processor's cache.
 _BLOCK = 8192
-# From so many on, some three milliseconds, it is worth several threads.
+# From this many rows on, about three milliseconds, several threads are worthwhile.
 _SHARED = 1 << 16
-# Its tiles hold sixteen rows: with a question's few wordings they stand mostly empty, and plain vectors are faster.
+# Its tiles have sixteen rows: with a question's few wordings they are mostly empty, and plain vectors are faster.
 numkong.disable_capability("sapphireamx")
-# What rounding adds at most: a sum of d products, d < 2,000, in float32.
+# The most that rounding adds to a sum of d products, d < 2,000, in float32.
 _ROUNDING = 1e-4
 
 
@@ -35,7 +35,7 @@ class Nearness:
     """The cosines of a wording to all rows of a kind."""
 
     def __init__(self, nearly: Cosines, bound: float, exact: Callable[[Rows], Cosines]) -> None:
-        """Take cosines that are at most `bound` from the exact ones, shape (rows,), and what gives those exactly."""
+        """Take cosines that are at most `bound` from the exact ones, shape (rows,), and a function for exact ones."""
         self.nearly, self.bound, self._exact = nearly, bound, exact
         self._best = 0, (np.zeros(0, np.intp), np.zeros(0, np.float32))
 
@@ -43,29 +43,30 @@ class Nearness:
         return len(self.nearly)
 
     def at(self, rows: Rows) -> Cosines:
-        """The exact cosines of some rows."""
+        """Return the exact cosines of some rows."""
         return self._exact(rows)
 
     def best(self, limit: int, among: Rows | None = None) -> tuple[Rows, Cosines]:
-        """The nearest rows with their exact cosines, best first; among equally near ones those that come first.
+        """Return the nearest rows with their exact cosines, best first; of equally near rows the first ones.
 
         Args:
             limit: how many at most.
-            among: rows to choose from, ascending; None: all.
+            among: rows to choose from, ascending; None means all.
         """
         if among is not None:
-            return self._found(limit, among)
+            return self._find_best(limit, among)
         searched, best = self._best
         if limit > searched:  # several routes want the best of all, some only the first few
-            best = self._found(limit, None)
+            best = self._find_best(limit, None)
             self._best = limit, best
         return best[0][:limit], best[1][:limit]
 
-    def _found(self, limit: int, among: Rows | None) -> tuple[Rows, Cosines]:
+    def _find_best(self, limit: int, among: Rows | None) -> tuple[Rows, Cosines]:
         nearly = self.nearly if among is None else self.nearly[among]
         if limit <= 0 or not len(nearly):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
-        # So many have at least the floor less the bound; whoever has less than that by the bound is not among them.
+        # At least `limit` exact cosines reach the floor less the bound. A row whose approximate cosine is more
+        # than twice the bound below the floor cannot.
         least = floor(nearly, limit) - np.float32(2 * self.bound) if len(nearly) > limit else -np.inf
         places = np.flatnonzero(nearly >= least)
         rows = places if among is None else among[places]
@@ -78,28 +79,28 @@ class Comparable:
     """The vectors of one kind, by row."""
 
     def __init__(self, stored: StoredVectors, places: NDArray[np.int32]) -> None:
-        """Take the vectors by place, and of each row its place; -1: it has no vector, and a cosine of 0."""
+        """Take the vectors by place, and each row's place; -1 means no vector and a cosine of 0."""
         self.stored, self.places = stored, places
         self.in_order = len(places) == len(stored) and np.array_equal(places, np.arange(len(places)))
-        """Whether rows and places are the same."""
+        """True if rows and places are the same."""
 
     def __len__(self) -> int:
         return len(self.places)
 
 
 def nearness(kind: Comparable, queries: Vectors) -> list[Nearness]:
-    """How near some wordings are to the rows of a kind.
+    """Compare wordings with the rows of a kind.
 
     Args:
-        kind: what they are compared with.
+        kind: the rows to compare with.
         queries: unit vectors, shape (n, d).
 
     Returns:
-        For each query its nearness: bit for bit the same whatever the others are.
+        Each query's nearness, bit for bit independent of the other queries.
     """
     codes, stored, places = coded(queries), kind.stored, kind.places
     nearly = _products(stored, codes)
-    # What has no vector has the place -1: the last column, which stays 0.
+    # A row without a vector has the place -1: the last column, which stays 0.
     nearly = nearly[:, :-1] if kind.in_order else nearly[:, places]
 
     def of(row: int) -> Nearness:
@@ -111,7 +112,7 @@ def nearness(kind: Comparable, queries: Vectors) -> list[Nearness]:
 
 
 def _products(stored: StoredVectors, queries: NDArray[np.void]) -> Cosines:
-    """The products of codes, shape (queries, places + 1); the last of each is 0."""
+    """Return the products of codes, shape (queries, places + 1); the last column is 0."""
     packed, steps = numkong.dots_pack(np.ascontiguousarray(queries["code"])), queries["step"][:, None]
     found = np.zeros((len(queries), len(stored) + 1), np.float32)
 

@@ -23,13 +23,13 @@ from .routes import community, entity, paths, triple
 _SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
 EVIDENCE = 20
 """Findings of one route for one sub-query."""
-# Sub-queries whose meanings are cached, each with its cosine to everything: those of a busy server's questions, of a
-# large base those of a few, which is as many as its reader may hold.
+# How many sub-queries' meanings are cached, each with its cosine to everything: enough for a busy server's questions.
+# For a large base it is only a few, to bound a reader's memory.
 _MEANINGS, _FEWEST = 64, 8
 _COSINES = 1 << 26
 # Labels of the schema and attribute values whose vectors are cached.
 _TEXTS = 1 << 10
-# Of what a document says of itself: author, date, source and a few more.
+# Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 60
 
 
@@ -41,27 +41,26 @@ class Retriever:
         self.account = account
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
-        # Each route and each fusion asks for the same few.
+        # Each route and each fusion needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._lock = threading.Lock()
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
-        """The sub-queries as they are searched, in their order.
+        """Turn sub-queries into queries, in their order.
 
         Args:
-            sub_queries: each follows only such as stand before it; those not seen lately are embedded
-                in one batch.
+            sub_queries: each follows only sub-queries before it; those not cached are embedded in one batch.
         """
         made: list[Query] = []
-        meanings = self._meant([wording(part.question) for part in sub_queries])
+        meanings = self._embed_meanings([wording(part.question) for part in sub_queries])
         for sub_query, meaning in zip(sub_queries, meanings, strict=True):
             made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
         return made
 
-    def _meant(self, texts: Sequence[str]) -> list[Meaning]:
-        """The texts' meanings. Threads wait for each other, so that a text that several need is embedded once."""
+    def _embed_meanings(self, texts: Sequence[str]) -> list[Meaning]:
+        """Return the texts' meanings. Threads wait for each other, so no text is embedded twice."""
         with self._lock:
             meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
             new = [text for text in dict.fromkeys(texts) if text not in meanings]
@@ -86,25 +85,25 @@ class Retriever:
         return [known[text] for text in texts]
 
     def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
-        """What to search after a question that was not decomposed; see `hops.second_hop`."""
+        """Return what to search after a question that was not decomposed; see `hops.second_hop`."""
         return second_hop(question, self.index.names.find(question.question), number)
 
     def search(self, route: Route, query: Query, limit: int = EVIDENCE) -> list[Evidence]:
-        """The evidence of a route for a query, best first."""
+        """Search a route for a query, and return its evidence, best first."""
         return _SEARCHES[route](self.index, query, limit)
 
     def evidence(self, query: Query, routes: Collection[Route] = ROUTES) -> list[Evidence]:
-        """The evidence of the routes that a query takes and that are switched on."""
+        """Return the evidence of the query's routes that are switched on."""
         return [item for route in ROUTES if route in routes and route in query.sub_query.routes
                 for item in self.search(route, query)]
 
     def rank(self, queries: Sequence[Query], evidence: Sequence[Sequence[Evidence]],
              switches: Switches = EVERYTHING) -> Scores:
-        """The chunks' weights for several sub-queries, shape (chunks,).
+        """Return the chunks' weights for several sub-queries, shape (chunks,).
 
-        Each sub-query's weights are scaled to its best chunk and added up: chunks to which several of them lead
-        rank above those of a single one. A query that follows another does not name what it asks about, and finds
-        it by meaning rather than by words: it counts as far as vectors can be trusted.
+        Each sub-query's weights are scaled to its best chunk and added up: chunks found by several sub-queries rank
+        above those of a single one. A query that follows another does not name what it asks about and finds it by
+        meaning rather than by words, so it is weighted by the trust in vectors.
         """
         total = np.zeros(len(self.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}
@@ -117,12 +116,12 @@ class Retriever:
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
-        """The best chunks as (id, weight), best first; chunks of no weight are left out."""
+        """Return the best chunks as (id, weight), best first; chunks without weight are left out."""
         order = [int(row) for row in best_rows(scores, limit) if scores[row] > 0]
         return [(self.index.chunk_row.at(row), float(scores[row])) for row in order]
 
     def passage(self, chunk_id: str, score: float) -> Passage:
-        """A ranked chunk with its text, and what its document says of itself, cut where that is long."""
+        """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         about = "; ".join(f"{name}: {value}" for name, value in
                           self.index.store.documents.metadata(chunk.document_id).items() if name != CREATED)

@@ -1,4 +1,4 @@
-"""Spreading evidence over the entity-chunk graph by personalised PageRank."""
+"""Spread evidence over the entity-chunk graph by personalised PageRank."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,38 +17,38 @@ Weights = NDArray[np.float32]
 # HippoRAG restarts half of the walk at each step. On our own multi-hop questions 0.5 to 0.7 are alike within chance
 # (benchmarks/fusion_sweep.py), and the longest of these walks finds most at 10 and 20 passages.
 DAMPING = 0.7
-# How far weights, which sum to 1, may be from the stationary ones: less than what sets the first 20 chunks of a
-# question apart. On 198 questions of benchmarks/questions their order is that of 1e-8; 1e-4 changes it for one of
+# The most that weights, which sum to 1, may differ from the stationary ones: less than the gaps between the first 20
+# chunks of a question. On 198 questions of benchmarks/questions their order is that of 1e-8; 1e-4 changes it for one of
 # them, 1e-3 for ten.
 _ERROR = 3e-5
-# In graphs of more ends of edges than this only what the seeds reach is walked: nodes to which one of so many steps
-# brings more than this for each of their edges. What would come back from the others is missing, a few thousandths of
-# the best chunk's weight (benchmarks/README.md has how orders differ), and the cost hardly depends on the store.
+# In graphs with more ends of edges than _WHOLE, a walk covers only what the seeds reach: nodes to which one of the
+# first _STEPS steps brings more than _LEAST for each of their edges. This omits what would return from other nodes, a
+# few thousandths of the best chunk's weight (benchmarks/README.md), and the cost hardly depends on the graph's size.
 _WHOLE = 300_000
 _STEPS, _LEAST = 4, 1e-6
 
 
 class Seeds(NamedTuple):
-    """Where a walk restarts: nodes, ascending, with their weights, which are positive."""
+    """The restart nodes of a walk, ascending, with their positive weights."""
 
     nodes: Rows
     weights: Weights
 
     @classmethod
     def of(cls, weights: Weights, nodes: Rows | None = None) -> "Seeds":
-        """Those of some nodes, ascending, or of all, that have a weight."""
+        """Return seeds at the nodes that have a weight, among some nodes, ascending, or all."""
         having = np.flatnonzero(weights)
         return cls(having if nodes is None else nodes[having], weights[having])
 
     def dense(self, size: int) -> Weights:
-        """The weights of all nodes, shape (size,)."""
-        # Of the many zeros only the pages that are looked at are made.
+        """Return the weights of all nodes, shape (size,)."""
+        # The system allocates only those pages of the many zeros that are accessed.
         weights = np.zeros(size, np.float32)
         weights[self.nodes] = self.weights
         return weights
 
     def shares(self) -> Weights:
-        """The weights, summing to 1."""
+        """Return the weights scaled to sum to 1."""
         return self.weights / np.float32(self.weights.sum() or 1)
 
 
@@ -62,20 +62,20 @@ class SpreadingGraph:
         self._diagonals = [arrays[f"{name}.diagonals"][start:end] for start, end in pairwise(begins)]
         self._rest, self._rest_starts = arrays[f"{name}.rest"], arrays[f"{name}.rest.starts"]
         self.whole = len(arrays[f"{name}.diagonals"]) + len(self._rest) <= _WHOLE
-        """Whether the whole graph is walked."""
+        """True if walks cover the whole graph."""
 
     def spread(self, seeds: Weights) -> Weights:
-        """The stationary weights of a walk that restarts by the weights of all nodes; see `Walkable.spread`."""
+        """Return the stationary weights of a walk that restarts by all nodes' weights; see `Walkable.spread`."""
         restart = Seeds.of(seeds)
         return self.around(restart).spread(restart)
 
     def around(self, seeds: Seeds) -> "Walkable":
-        """What is walked for some seeds: the whole graph or, in a large one, what they reach."""
+        """Return the part to walk for some seeds: the whole graph or, in a large one, what they reach."""
         if self.whole:
             return Walkable(self._node, self._row, self._edges, self._every_step)
         rows = self._row[seeds.nodes].astype(np.intp)
         order = np.argsort(rows)
-        reached = self._reached(rows[order], seeds.shares()[order])
+        reached = self._reach(rows[order], seeds.shares()[order])
         ends = self._ends(reached)
         place = np.zeros(len(self._node), np.int32)
         place[reached] = np.arange(1, len(reached) + 1)
@@ -87,8 +87,8 @@ class SpreadingGraph:
         ends = self._ends(np.arange(len(self._node)))
         return _Step(ends.others + 1, ends.lengths, ends.rest)
 
-    def _reached(self, here: Rows, weights: Weights) -> Rows:
-        """The rows to which the first steps from some, ascending, bring enough of their weights to count, ascending."""
+    def _reach(self, here: Rows, weights: Weights) -> Rows:
+        """Return the rows, ascending, to which the first steps from ascending rows bring enough weight to count."""
         reached, place = [here], np.empty(len(self._node), np.int32)
         for _ in range(_STEPS):
             ends = self._ends(here)
@@ -102,8 +102,8 @@ class SpreadingGraph:
         return distinct(np.concatenate(reached))
 
     def _ends(self, rows: Rows) -> "_Ends":
-        """The ends of the edges of some rows, ascending."""
-        # Whoever has fewer neighbours stands behind.
+        """Return the ends of the edges of some rows, given in ascending order."""
+        # Rows are ordered by falling number of neighbours.
         *lengths, having = np.searchsorted(
             rows, [*map(len, self._diagonals), len(self._rest_starts) - 1]).tolist()
         begins, ends = self._rest_starts[rows[:having]], self._rest_starts[rows[:having] + 1]
@@ -117,36 +117,39 @@ class _Ends(NamedTuple):
     """Ends of edges as they are stored: the first neighbours of the first rows, their second ones, and so on."""
 
     others: Rows
-    """Whom the edges lead to."""
+    """The rows that the edges lead to."""
     lengths: Sequence[int]
-    """How many rows have a first neighbour, a second one and so on."""
+    """How many rows have a first neighbour, a second one, and so on."""
     rest: NDArray[np.int64]
-    """How many ends more the first few rows have."""
+    """The number of further ends of the first few rows."""
 
     def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """For each end the value of its row."""
+        """Return for each end the value of its row."""
         return np.concatenate([*(values[:length] for length in self.lengths),
                                np.repeat(values[:len(self.rest)], self.rest)])
 
 
 class _Step:
-    """What arrives at each of some nodes if every one sends some weight along each of its edges."""
+    """A step of a walk: the weight that arrives at each of some nodes if each sends weight along its edges."""
 
     def __init__(self, others: NDArray[Any], lengths: Sequence[int], rest: NDArray[np.int64]) -> None:
-        """Take ends of edges as in `_Ends`, those who are others numbered from 1 on: 0 stands for one outside."""
+        """Take ends of edges as in `_Ends`, with `others` numbered from 1; 0 means a node outside."""
         # Rows are picked by numbers of the machine's own width; shorter ones would be widened at every step.
         self._others = others.astype(np.intp)
         self._cuts = list(pairwise(accumulate(lengths, initial=0)))
         self._rest_starts = np.cumsum(rest) - rest
 
     def into(self, arriving: Weights) -> Callable[[Weights], None]:
-        """What puts there, shape (n,), what arrives if nodes send the weights given, shape (n + 1,); of 0 nothing."""
+        """Return a function that writes the arriving weights into `arriving`, shape (n,).
+
+        It takes the weights that nodes send along each edge, shape (n + 1,), with 0 for nodes outside at index 0.
+        """
         sent = np.empty(len(self._others), np.float32)
         rest, most = sent[self._cuts[-1][1] if self._cuts else 0:], len(self._rest_starts)
         parts = [(arriving[:end - start], sent[start:end]) for start, end in self._cuts]
 
         def step(leaving: Weights) -> None:
-            # All are within: this mode is the one that writes what it finds where it is wanted.
+            # No index is out of bounds: this mode writes to `out` without a buffer.
             np.take(leaving, self._others, out=sent, mode="wrap")
             arriving[:] = 0
             for having, part in parts:
@@ -158,7 +161,7 @@ class _Step:
 
 
 class Walkable:
-    """A part of the graph that is walked by itself: what leaves it does not come back."""
+    """A part of the graph that is walked by itself: weight that leaves it does not return."""
 
     def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights, step: _Step,
                  place: NDArray[np.int32] | None = None) -> None:
@@ -168,13 +171,13 @@ class Walkable:
             nodes: its nodes.
             row: the row of each node of the graph.
             edges: how many edges each of its nodes has.
-            step: a step over those of them that lead to another of its nodes.
-            place: of each row of the graph the place among those, from 1 on, or 0; None: it is the whole graph.
+            step: a step along the edges between its nodes.
+            place: for each row of the graph its place in the part, from 1, or 0; None means the whole graph.
         """
         self._nodes, self._row, self._edges, self._step, self._place = nodes, row, edges, step, place
 
     def spread(self, seeds: Seeds) -> Weights:
-        """The stationary weights of a walk that restarts at the seeds.
+        """Return the stationary weights of a walk that restarts at the seeds.
 
         Returns:
             The weights of all nodes of the graph, shape (n,), summing to at most 1; zeros without seeds.
@@ -191,7 +194,7 @@ class Walkable:
         return weights
 
     def _stationary(self, restart: Weights) -> Weights:
-        """Where a walk ends that restarts so; what each node has goes along its edges in equal parts."""
+        """Return the stationary weights for a restart; each node sends its weight along its edges in equal parts."""
         # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
         # are real, and half of the plain walk's steps come as near to where it ends.
         before, walk, factor = np.zeros_like(restart), restart.copy(), 1.0
@@ -213,6 +216,6 @@ class Walkable:
 
 
 def _steps(damping: float) -> int:
-    """How many steps bring the error below `_ERROR`: after n of them it is at most 2 r^n."""
+    """Return how many steps bring the error below `_ERROR`: after n steps it is at most 2 r^n."""
     rate = damping / (1 + math.sqrt(1 - damping**2))
     return math.ceil(math.log(_ERROR / 2) / math.log(rate))

@@ -1,4 +1,4 @@
-"""The Ray cluster that this process works with: one that is there, or one of this machine for as long as it is used."""
+"""Join the Ray cluster that this process works with: a running one, or one started on this machine while needed."""
 
 import os
 import secrets
@@ -18,14 +18,14 @@ from ...runtime.own_folder import own_folder
 from ...schemas.errors import BanyanError
 
 LOCAL = "local"
-"""The address that stands for a Ray of this machine, which is started and ended with the build."""
+"""The address of a Ray cluster on this machine that starts and ends with the build."""
 _PROBE_SECONDS = 5.0
 _FOLDER = "banyan-ray-"
 _SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
-"""Texts, vectors and files on their way; more of them go to the disk."""
+"""Texts, vectors and files in transit; Ray spills more to disk."""
 _ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""What keeps a Ray to this machine: the setting's name is of the systems where it is off by default."""
+"""Binds Ray to this machine's loopback address; the variable is named after systems where that is the default."""
 
 
 class ClusterError(BanyanError):
@@ -46,7 +46,7 @@ _joined = _Joined()
 
 @contextmanager
 def joined(address: str) -> Iterator[None]:
-    """Within the block this process is part of a Ray cluster, the one that it has joined before where there is one.
+    """Join a Ray cluster for the block; nested blocks share the cluster that the process joined first.
 
     Args:
         address: `local`, `auto` (the cluster of this machine's node), or HOST:PORT, of which this machine is a node.
@@ -55,7 +55,7 @@ def joined(address: str) -> Iterator[None]:
         ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
     """
     _check_address(address)
-    ray = _imported(address)
+    ray = _import_ray(address)
     with _joined.lock:
         if not ray.is_initialized():
             _joined.leaving.close()
@@ -73,9 +73,9 @@ def joined(address: str) -> Iterator[None]:
 
 
 def _check_address(address: str) -> None:
-    """Nothing of Ray's: what it does with an address at which nothing listens is to try for minutes."""
+    """Raise ClusterError if nothing listens at an address: Ray itself would retry for minutes."""
     if address == "auto":
-        address = os.environ.get("RAY_ADDRESS") or _noted() or address  # as Ray does
+        address = os.environ.get("RAY_ADDRESS") or _read_last_address() or address  # as Ray does
     if address in {LOCAL, "auto"}:
         return
     try:
@@ -92,18 +92,18 @@ def _check_address(address: str) -> None:
                            "`ray start --head`, or correct the address") from error
 
 
-def _noted() -> str:
-    """The address of the last cluster that `ray start` made on this machine, maybe gone by now; empty: none."""
+def _read_last_address() -> str:
+    """Return the address of the last cluster that `ray start` started here, or "" if none; it may have ended."""
     folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT
     note = Path(folder, "ray", "ray_current_cluster")
     return note.read_text("utf-8").strip() if note.is_file() else ""
 
 
-def _imported(address: str) -> ModuleType:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # else it reports its use to its makers
+def _import_ray(address: str) -> ModuleType:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL and "ray" not in sys.modules:
-        # Ray does what whoever reaches its ports says, and all users of a machine reach its loopback. It takes this to
-        # heart when it is imported, for as long as the process lives.
+        # Ray obeys anyone who can reach its ports, and every user of the machine can reach its loopback. It reads these
+        # variables only when it is imported.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
@@ -118,20 +118,20 @@ def _imported(address: str) -> ModuleType:
 def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        # In a folder of its own, which goes when Ray has ended: into the one that it is given Ray lets everybody. Paths
-        # of sockets must be short, and the folders that systems have for temporary files are not always near the root.
+        # In a private folder that is deleted when Ray has ended: Ray makes the folder that it is given accessible to
+        # everybody. Socket paths must be short, and some systems' temporary folders have long paths.
         place = str(_SHORT) if _SHORT.is_dir() else None
         folder = leaving.enter_context(own_folder(Path(place or tempfile.gettempdir()), _FOLDER))
         options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
                     "_temp_dir": str(folder / "r")}
     leaving.callback(ray.shutdown)
     try:
-        # Interrupted while it starts, Ray leaves processes behind, or crashes.
+        # If interrupted while starting, Ray leaves processes behind or crashes.
         with ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
-        # That something answers was seen before. Ray says only in its log that it was asked for another token.
+        # `_check_address` found something listening. Ray reports a wrong token only in its log.
         fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
                                            "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
@@ -139,7 +139,7 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Within the block variables have these values: Ray and the processes that it starts read them."""
+    """Set environment variables for the block: Ray and the processes that it starts read them."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

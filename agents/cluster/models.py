@@ -1,4 +1,4 @@
-"""Models whose work is done by workers, behind the interfaces of those that work in this process."""
+"""Models that run on workers, behind the same interfaces as local ones."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,16 +20,16 @@ from ...schemas.graph_schema import GraphSchema
 from .workers import MOST_LOST, WorkerLostError, Workers, lost_too_many
 
 _FEWEST = 64
-"""Texts that are worth the way to a worker: fewer are encoded here in that time."""
+"""The fewest texts that are worth sending to a worker: fewer are encoded faster here."""
 _MOST = 512
-"""Texts that a worker is given at once."""
+"""The most texts that a worker gets at once."""
 
 
 def cluster_endpoint(workers: Workers, settings: Settings, model: str) -> Endpoint:
-    """The settings' endpoint, asked by workers, within the limits of this process.
+    """Return the settings' endpoint, called by workers within the limits of this process.
 
-    Before each call that a worker sends, this process has looked it up, taken it from the budget, and waited for its
-    turn; its reply is stored here whatever becomes of the worker.
+    Before a worker sends a call, this process looks it up in the cache, checks the budget and waits for a free slot.
+    It also stores the reply, so that losing a worker loses no reply.
     """
     return _AskedAgain(limited_endpoint(settings, model, lambda settings: _sent_by(workers, settings.llm_model)))
 
@@ -43,7 +43,7 @@ def _sent_by(workers: Workers, model: str) -> SendIn:
 
 
 class _AskedAgain:
-    """An `Endpoint` that sends a call again if its worker was lost: with its turn, and its look at the budget."""
+    """An `Endpoint` that repeats a call if its worker was lost, within the same limits and budget."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -58,21 +58,21 @@ class _AskedAgain:
 
 
 class ClusterRulesReasoner(RulesReasoner):
-    """The rules, whose extraction is done by workers."""
+    """The rules reasoner, with extraction done by workers."""
 
     def __init__(self, workers: Workers, parser: Parser) -> None:
         super().__init__(parser)
         self._workers = workers
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """As the rules do; see there."""
-        return process_loop().run(self._extracted(request, schema))
+        """Extract a chunk's facts on a worker; see `RulesReasoner.extract`."""
+        return process_loop().run(self._extract_on_worker(request, schema))
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """As `extract`, without holding a thread."""
-        return await process_loop().arun(self._extracted(request, schema))
+        """Extract a chunk's facts on a worker without blocking a thread; see `extract`."""
+        return await process_loop().arun(self._extract_on_worker(request, schema))
 
-    async def _extracted(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+    async def _extract_on_worker(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         extraction: Extraction = await self._workers.compute("extract", request, schema)
         return extraction
 
@@ -82,7 +82,7 @@ class ClusterEmbedder(WrappedEmbedder):
 
     Args:
         embedder: the model in this process.
-        workers: have it, too.
+        workers: workers that have the same model.
     """
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
@@ -97,11 +97,11 @@ class ClusterEmbedder(WrappedEmbedder):
 
     @property
     def queries(self) -> Embedder:
-        """The embedder of questions, which are few: they are encoded here."""
+        """The embedder of questions, which are few and encoded in this process."""
         return as_queries(self._embedder)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        # Texts of about one length are encoded fastest together.
+        # Texts of similar length are encoded fastest together.
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         size = min(_MOST, max(_FEWEST, -(-len(texts) // self._workers.at_once)))
         parts = [order[start:start + size] for start in range(0, len(order), size)]

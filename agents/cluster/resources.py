@@ -25,7 +25,7 @@ from .workers import Workers, started
 
 @contextmanager
 def cluster_resources(resources: Resources) -> Iterator[Resources]:
-    """Resources for builds whose workers are started on the cluster that is joined; they end with the block.
+    """Start workers on the joined cluster for the block, and yield resources that build with them.
 
     Raises:
         ClusterError: workers cannot be started, or do not fit this process.
@@ -37,16 +37,17 @@ def cluster_resources(resources: Resources) -> Iterator[Resources]:
 
 
 def workers_embedding(resources: Resources) -> str:
-    """The fingerprint of the embedding model that workers must have; empty: they get none.
+    """Return the fingerprint of the embedding model that workers must load, or "" if they need none.
 
-    An endpoint is asked from here, within its limits, and what a program brings itself no worker could load.
+    An embedding endpoint is called from this process, within its limits, and workers cannot load an embedder that a
+    program passed in.
     """
     here_alone = resources.own_embedder or is_served(resources.settings)
     return "" if here_alone else resources.embedder.fingerprint
 
 
 class ClusterResources(Resources):
-    """As `Resources`, with the work of a build done by workers."""
+    """`Resources` whose builds run on workers."""
 
     def __init__(self, resources: Resources, workers: Workers, *, embeds: bool) -> None:
         super().__init__(resources.settings, None if embeds else resources.embedder)
@@ -58,23 +59,23 @@ class ClusterResources(Resources):
 
     @property
     def extractions_at_once(self) -> int:
-        """How many chunks are extracted at once."""
+        """The number of chunks that are extracted at once."""
         return self._workers.at_once if self._by_rules else super().extractions_at_once
 
     @property
     def _by_rules(self) -> bool:
-        """Whether workers extract by the rules, which use the embedding model."""
+        """True if workers extract by the rules, which use the embedding model."""
         return self._embeds and not self.settings.uses_llm
 
     def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
-        """The documents of files that this process finds; workers parse those whose parsing takes time."""
+        """Read documents from files that this process finds; workers parse the formats that take long."""
         return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         return self._workers.ahead(map(self._data, files), self._read)
 
     def _data(self, file: Path) -> tuple[str, bytes | Exception | None]:
-        """What is in a file that a worker is to parse; None where it is not."""
+        """Return a file's name and, if a worker should parse it, its bytes or the error of reading them; else None."""
         if file.suffix.lower() not in PARSED or not file.is_file():
             return file.name, None
         try:
@@ -85,10 +86,10 @@ class ClusterResources(Resources):
     async def _read(self, file: tuple[str, bytes | Exception | None]) -> Reading:
         name, data = file
         content = await self._workers.compute("read", name, data) if isinstance(data, bytes) else data
-        return partial(_given, content)
+        return partial(_content_or_raise, content)
 
     def chunked(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-        """Groups of documents, in order, with their chunks, some groups ahead."""
+        """Chunk groups of documents on workers, some groups ahead, and yield them in order."""
         return self._workers.ahead(groups, partial(self._workers.compute, "chunk"))
 
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
@@ -100,8 +101,8 @@ class ClusterResources(Resources):
         return LlmReasoner(settings, calls, partial(cluster_endpoint, self._workers, settings))
 
 
-def _given(content: Content | Exception | None) -> Content:
-    """The content of a file, or what kept it from being read."""
+def _content_or_raise(content: Content | Exception | None) -> Content:
+    """Return a file's content, or raise the error that reading it gave."""
     if isinstance(content, Exception):
         raise content
     if content is None:

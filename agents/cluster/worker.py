@@ -1,4 +1,4 @@
-"""What a worker of the cluster does, in a process of its own, maybe on another machine.
+"""A worker of the cluster: a separate process, possibly on another machine.
 
 It is given all that it works with, and gives back results or the errors that are meant for the user: it opens no
 knowledge base, keeps no account, and decides nothing. Settings, and the key among them, come as its arguments.
@@ -37,15 +37,15 @@ PACKAGE = "banyan-graphrag"
 
 
 class Ready(NamedTuple):
-    """What a worker says of itself when it is there."""
+    """A worker's version and embedding model, reported once it has started."""
 
     version: str
     embedding: str
-    """The fingerprint of its embedding model; empty: it has none to load."""
+    """The fingerprint of its embedding model, or "" if it has none."""
 
 
 class Worker:
-    """Ray's actor. Methods that compute work in threads, so that its calls to endpoints go on meanwhile.
+    """The Ray actor. Methods that compute run in threads, which leaves the event loop free for calls to endpoints.
 
     Args:
         settings: the model and where it is asked, and how documents are cut.
@@ -61,7 +61,7 @@ class Worker:
         self._lock = threading.Lock()
 
     async def ready(self) -> Ready | BanyanError:
-        """Load what takes long, and say so; or why it cannot be."""
+        """Load the model client and the embedding model, and return what was loaded, or the error."""
         try:
             if self._settings.uses_llm:
                 await self._client(self._settings.model_of("extract"))
@@ -72,11 +72,11 @@ class Worker:
 
     async def send(self, model: str, messages: Messages, json_schema: dict[str, object], forms: Sequence[Form],
                    ) -> Reply | ReasonerError:
-        """One paid call to a model; see `OpenAiEndpoint.send`."""
+        """Send one paid call to a model; see `OpenAiEndpoint.send`."""
         try:
             client = await self._client(model)
             # Connections belong to one event loop.
-            return await process_loop().arun(_awaited(client(messages, json_schema, forms)))
+            return await process_loop().arun(_wait_for(client(messages, json_schema, forms)))
         except ReasonerError as error:
             return error
 
@@ -88,14 +88,14 @@ class Worker:
         return self._clients[model]
 
     async def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction | BanyanError:
-        """The facts of a chunk, by the rules."""
+        """Extract a chunk's facts by the rules."""
         try:
             return await self._reasoner.aextract(request, schema)
         except BanyanError as error:
             return error
 
     async def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors | BanyanError:
-        """The vectors of some texts, by a model of the same weights as where they were asked for."""
+        """Encode texts by the model with this fingerprint, the one that the calling process has."""
         try:
             return await asyncio.to_thread(self._encode, model, fingerprint, texts)
         except BanyanError as error:
@@ -109,12 +109,12 @@ class Worker:
         return embedder.encode(texts)
 
     async def chunk(self, documents: Sequence[Document]) -> list[tuple[Document, list[Chunk]]]:
-        """Documents with their chunks."""
+        """Chunk documents."""
         return await asyncio.to_thread(chunk_documents, documents, self._settings.chunk_tokens,
                                        self._settings.chunk_overlap)
 
     async def read(self, name: str, data: bytes) -> Content | UnreadableError:
-        """The content of a file that was found elsewhere."""
+        """Parse a file's bytes, sent from the process that found it."""
         return await asyncio.to_thread(self._read, name, data)
 
     def _read(self, name: str, data: bytes) -> Content | UnreadableError:
@@ -139,5 +139,5 @@ class Worker:
         return RulesReasoner(Parser(self._settings.spacy_pipelines))
 
 
-async def _awaited(call: Awaitable[Reply]) -> Reply:
+async def _wait_for(call: Awaitable[Reply]) -> Reply:
     return await call

@@ -1,6 +1,6 @@
-"""The workers of a build: work goes to whichever has least to do, and to another one when a worker is lost.
+"""The workers of a build: work goes to the least busy worker, and to another one if a worker is lost.
 
-As many as the cluster has processors that are free; a lost one is replaced as soon as there is one again.
+There is one worker for each free processor; a lost worker is replaced as soon as a processor is free.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from .joining import ClusterError
 from .worker import PACKAGE, Ready, Worker
 
 _COMPUTING = 2
-"""Pieces of work that a worker has at once: while it does one, the next one is on its way."""
+"""Work items a worker has at once: while it computes one, the next is in transit."""
 _START_SECONDS = 120.0
-"""Until a worker is there; the first one on a machine may have to prepare the embedding model."""
+"""The most time for a worker to start; the first one on a machine may have to prepare the embedding model."""
 MOST_LOST = 3
-"""Workers that one piece of work may lose: it may be what they die of."""
+"""How many workers one work item may lose: it may be the cause."""
 _ELSEWHERE = {name: SecretStr("") for name in ("database_url", "chroma_token", "embedding_api_key", "reranker_api_key",
                                                )}
-"""Secrets that are no worker's business."""
+"""Secrets that workers do not need."""
 
 _LOG = logging.getLogger("banyan.cluster")
 _I = TypeVar("_I")
@@ -41,12 +41,12 @@ _ACTOR: Any = ray.remote(Worker)
 
 
 class WorkerLostError(ClusterError):
-    """The worker that was asked is gone, and with it what it was about to say."""
+    """The worker was lost before it returned a result."""
 
 
 @dataclass(eq=False)
 class _Member:
-    """A worker, and what it was given and has not given back."""
+    """A worker, and the numbers of its unfinished work items and calls."""
 
     actor: Any
     computing: int = 0
@@ -54,12 +54,12 @@ class _Member:
 
 
 class Workers:
-    """The workers of one build. Coroutines are for the process's event loop alone, the other methods for any thread.
+    """The workers of one build. Call coroutines only on the process's event loop, the other methods in any thread.
 
     Args:
-        settings: what they work with.
+        settings: the workers' settings.
         limits: how much of a file they read.
-        embedding: the fingerprint of the embedding model that they must have; empty: they need none.
+        embedding: the fingerprint of the embedding model that they must have, or "" if they need none.
     """
 
     def __init__(self, settings: Settings, limits: Limits, embedding: str) -> None:
@@ -72,19 +72,19 @@ class Workers:
 
     @property
     def count(self) -> int:
-        """How many there are now."""
+        """The number of workers now."""
         return len(self._members)
 
     @property
     def at_once(self) -> int:
-        """Pieces of work that they take at once."""
+        """The number of work items that all workers take at once."""
         return _COMPUTING * max(1, self.count)
 
     async def start(self) -> None:
-        """Start as many as the cluster has room for.
+        """Start as many workers as the cluster has room for.
 
         Raises:
-            ClusterError: none can be started, or one does not fit this process.
+            ClusterError: no worker can be started, or one does not fit this process.
         """
         free: dict[str, float] = ray.available_resources()  # type: ignore[no-untyped-call]
         wanted = max(1, int(free.get("CPU", 0)))
@@ -101,7 +101,7 @@ class Workers:
         self._starting.add(asyncio.create_task(self._join()))
 
     async def _join(self) -> None:
-        """Start a worker, and let it work when it is there."""
+        """Start a worker, and add it once it is ready."""
         actor: Any = _ACTOR.options(num_cpus=1, scheduling_strategy="SPREAD").remote(
             *self._arguments, embeds=bool(self._embedding))
         try:
@@ -113,8 +113,8 @@ class Workers:
         except (ClusterError, RayError) as error:
             ray.kill(actor)
             self._failure = error if isinstance(error, ClusterError) else ClusterError(
-                f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install {self._wanted} on every "
-                "node")
+                f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install "
+                f"{self._requirement} on every node")
         except asyncio.CancelledError:
             ray.kill(actor)
             raise
@@ -126,21 +126,21 @@ class Workers:
             self._changed.notify_all()
 
     @property
-    def _wanted(self) -> str:
+    def _requirement(self) -> str:
         return f"'{PACKAGE}[ray]=={version(PACKAGE)}'"
 
     def _check(self, ready: Ready | BanyanError) -> None:
         if isinstance(ready, BanyanError):
             raise ClusterError(f"a worker of the Ray cluster cannot work: {ready}")
         if ready.version != version(PACKAGE):
-            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {ready.version}: install {self._wanted} on "
-                               "every node, and start its node again")
+            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {ready.version}: install "
+                               f"{self._requirement} on every node, and start its node again")
         if ready.embedding != self._embedding:
             raise ClusterError(f"a worker of the Ray cluster has another embedding model ({ready.embedding}) than this "
                                f"process ({self._embedding}): have the same files of BANYAN_EMBEDDING_MODEL everywhere")
 
     async def stop(self) -> None:
-        """End all of them; what they are doing is lost."""
+        """Stop all workers; their unfinished work is lost."""
         for task in self._starting.copy():
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
@@ -149,11 +149,11 @@ class Workers:
         self._members.clear()
 
     async def call(self, method: str, *arguments: Any) -> Any:
-        """Have a worker wait for others, such as an endpoint; how many calls there are at once is the caller's affair.
+        """Call a worker's method that waits for others, such as an endpoint; the caller limits the calls at once.
 
         Raises:
-            WorkerLostError: the worker is gone; whether to ask another one is for the caller to say.
-            ClusterError: there is none left.
+            WorkerLostError: the worker was lost; the caller decides whether to ask another one.
+            ClusterError: no worker is left.
         """
         member = await self._least_busy(lambda _: True, lambda member: member.calls)
         member.calls += 1
@@ -163,10 +163,10 @@ class Workers:
             member.calls -= 1
 
     async def compute(self, method: str, *arguments: Any) -> Any:
-        """Have a worker compute something, when one has time; a lost one's work is given to another.
+        """Call a worker's method that computes, when one has time. If the worker is lost, another one does the work.
 
         Raises:
-            ClusterError: there is none left, or the work has lost too many.
+            ClusterError: no worker is left, or too many were lost at this work.
         """
         for _ in range(MOST_LOST):
             member = await self._least_busy(lambda member: member.computing < _COMPUTING,
@@ -183,15 +183,19 @@ class Workers:
         raise lost_too_many(lost)
 
     async def _least_busy(self, able: Callable[[_Member], bool], busy: Callable[[_Member], int]) -> _Member:
-        """The worker with least to do, when one is able to do more."""
+        """Wait until a worker is able to take more work, and return the least busy one.
+
+        Raises:
+            ClusterError: all workers were lost.
+        """
         async with self._changed:
             while True:
                 if free := [member for member in self._members if able(member)]:
                     return min(free, key=busy)
                 if not self._members and not self._starting:
                     raise self._failure or ClusterError(
-                        "all workers of the Ray cluster were lost. What was done stands: see to the cluster, and run "
-                        "the command again to go on from here")
+                        "all workers of the Ray cluster were lost. Progress is saved: check the cluster, and run the "
+                        "command again to resume")
                 await self._changed.wait()
 
     async def _ask(self, member: _Member, method: str, arguments: Sequence[Any]) -> Any:
@@ -205,7 +209,7 @@ class Workers:
         return result
 
     def _lose(self, member: _Member, error: Exception) -> None:
-        """A worker is gone: another one is started where there is room for it."""
+        """Remove a lost worker and start another one if there is room."""
         if member in self._members:
             _LOG.warning("a worker was lost: %s", _last_line(error))
             self._members.remove(member)
@@ -213,10 +217,10 @@ class Workers:
             self._start_one()
 
     def ahead(self, items: Iterable[_I], work: Callable[[_I], Coroutine[Any, Any, _T]]) -> Iterator[_T]:
-        """The results of some items, in order, each begun while those before it are under way; for any thread.
+        """Yield the results of items in order, computing several items at once. Callable from any thread.
 
         Args:
-            items: they are taken as there is room for them.
+            items: consumed as workers have room.
             work: a coroutine function, such as one that asks `compute`.
         """
         waiting: list[Any] = []
@@ -234,13 +238,13 @@ class Workers:
 
 
 def lost_too_many(last: WorkerLostError) -> ClusterError:
-    """The error of work that has lost `MOST_LOST` workers."""
+    """Return the error for work that lost `MOST_LOST` workers."""
     return ClusterError(f"{MOST_LOST} workers of the Ray cluster were lost at the same work ({last}): see its logs. "
-                        "What was done stands; run the command again to go on from here")
+                        "Progress is saved. Run the command again to resume")
 
 
 async def _result(reference: Any) -> Any:
-    """What a worker gives back; cancelled, it is told to stop."""
+    """Wait for a worker's result; if cancelled, cancel the worker's task too."""
     try:
         return await asyncio.wrap_future(reference.future())
     except asyncio.CancelledError:
@@ -249,14 +253,14 @@ async def _result(reference: Any) -> Any:
 
 
 def _last_line(error: Exception) -> str:
-    """What an error of Ray comes to: its text is a traceback, and then what is known of the worker."""
+    """Return the last line of a Ray error, whose text is a traceback followed by the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1][:300] if lines else type(error).__name__
 
 
 @contextmanager
 def started(settings: Settings, limits: Limits, embedding: str) -> Iterator[Workers]:
-    """Workers that are there, and end with the block; see `Workers`."""
+    """Start the workers of a build and stop them when the block ends; see `Workers`."""
     workers = Workers(settings, limits, embedding)
     try:
         process_loop().run(workers.start())

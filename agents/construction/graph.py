@@ -3,11 +3,11 @@
     check -> ingest -> fit_schema -> choose_batch -> extract (one for each chunk) -> propose_schema_delta
           -> accept_or_reject -> choose_batch -> write, while the next batch is extracted -> ... -> index
 
-While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. What the reasoner is
-shown is fixed before: the schema as it was decided on after the batch before.
+While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. The reasoner sees the
+schema that was decided on after the previous batch.
 
-The state carries ids and counts; texts and facts live in the ledger, where every step commits what it
-has done, so that a run that ends anywhere is taken up by the next one. The steps are in `nodes`.
+The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. So the
+next run resumes a run that ended anywhere. The steps are in `nodes`.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInp
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
-    """What was extracted is written, and meanwhile the next batch is extracted."""
+    """Write the batch that was extracted, and extract the next one meanwhile."""
     name, run = state["knowledge_base"], state["run"]
     sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
-    # Last: its transaction keeps others from reading the ledger, and the endpoint would have nothing to do.
+    # Last, because its transaction blocks other readers of the ledger and would leave the endpoint idle.
     if state["extracted"] or not state["undecided"]:
         sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"],
                                               last=not state["batch"])))
@@ -38,21 +38,21 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
 
 
 def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
-    """Go to the first batch, or to the end where no schema could be inferred."""
+    """Go to the first batch, or to the index if no schema could be inferred."""
     return "index" if state["stopped"] else "choose_batch"
 
 
 def go_on(state: BuildState) -> Literal["propose_schema_delta", "index"]:
-    """To the batch that was extracted meanwhile; when no chunk is left, to the end."""
+    """Go on with the batch that was extracted meanwhile, or to the index if no chunk is left."""
     return "propose_schema_delta" if state["batch"] else "index"
 
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
                 ) -> CompiledStateGraph[BuildState, BuildContext, BuildInput, BuildOutput]:
-    """The construction graph.
+    """Build the construction graph.
 
     Args:
-        resources: models and open knowledge bases; none: those of this process's environment.
+        resources: models and open knowledge bases; None means those of this process's environment.
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
     nodes = Nodes(resources)

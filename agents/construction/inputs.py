@@ -1,4 +1,4 @@
-"""What a build is given to read: checked, and read in groups that are stored together."""
+"""Check the input of a build, and group its documents for storing."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -17,13 +17,13 @@ from .state import BuildInput
 _T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
-"""The seed where no schema is named and no model can infer one."""
+"""The seed if no schema is named and no model can infer one."""
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
-"""Documents between two commits while they are read: a commit for each would write the same pages again and again."""
+"""The most documents and characters between two commits: a commit for each would rewrite the same pages."""
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a new knowledge base gets a schema that a model infers: by default where there is a model."""
+    """Return True if a new knowledge base gets a schema that a model infers: by default if there is a model."""
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -37,10 +37,10 @@ def named_schema(schema: str) -> GraphSchema | None:
 
 
 def check_input(given: BuildInput) -> None:
-    """Check that the input has the types that it declares: a server hands on whatever a client sent.
+    """Check that the input has the types that it declares: a server passes on any client input.
 
     Raises:
-        IngestError: it has not; names the field.
+        IngestError: a field has another type; names the field.
     """
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
@@ -57,10 +57,10 @@ def named_sources(paths: Sequence[str]) -> list[Path | Address]:
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """The same items, the first of them read.
+    """Read the first item and return all items, the first included.
 
     Raises:
-        IngestError: there is none, and no failure says why.
+        IngestError: there is no item, and no failure explains why.
     """
     first = next(items, None)
     if first is not None:
@@ -73,7 +73,7 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: 
 
 
 def distinct(given: Sequence[Document], read: Iterator[Document], failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents given as text, then those read, but for those whose id was given; these are failures."""
+    """Yield the documents given as text, then those read; a read one with the id of a given one becomes a failure."""
     yield from given
     ids = {document.id for document in given}
     for document in read:
@@ -85,7 +85,7 @@ def distinct(given: Sequence[Document], read: Iterator[Document], failures: list
 
 
 def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """The documents in groups that are stored in one transaction: so many, or so much text."""
+    """Group documents to be stored in one transaction each, bounded by number and by length of text."""
     group: list[Document] = []
     for document in documents:
         group.append(document)

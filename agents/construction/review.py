@@ -1,4 +1,4 @@
-"""Asking a person about schema candidates: what an interrupted build shows, and which answers it takes."""
+"""Ask a person about schema candidates: what an interrupted build shows, and which answers it accepts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from ...schemas.review import ReviewError
 from ...schemas.review_answers import HOW, read_answer
 
 REVIEWED_AT_ONCE = 20
-"""Candidates that a person is shown in one go."""
+"""How many candidates a person is shown at once."""
 _SHOWN = 2
 """Examples of each candidate that the summary quotes; all are in the delta."""
 
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "") -> None:
-    """Interrupt the run until a person has answered something that can be carried out.
+    """Interrupt the run until a person has given an answer that can be applied.
 
     Args:
         knowledge_base: whose schema it is.
@@ -40,13 +40,13 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
 
 def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
             ) -> dict[str, Any]:
-    """What the person is shown: in words for the eye, and the candidates as data (`SchemaDelta`) for programs.
+    """Build the interrupt that a person answers: text to read, and the candidates as data (`SchemaDelta`) for programs.
 
     Args:
         knowledge_base: whose schema it is.
-        candidates: what is asked about.
-        error: why the answer before could not be carried out; empty: there was none.
-        question: what the person is asked; "" means what may join the schema.
+        candidates: the elements to decide on, at least one.
+        error: why the previous answer could not be applied, or "".
+        question: what the person is asked; "" asks which candidates may join the schema.
     """
     count, first = len(candidates), candidates[0].name
     return {
@@ -64,7 +64,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
 
 
 def _summary(candidate: Candidate) -> str:
-    """A candidate and the evidence for it, on one line."""
+    """Describe a candidate and the evidence for it on one line."""
     subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
     bounds = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
     documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"

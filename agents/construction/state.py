@@ -1,4 +1,4 @@
-"""What the construction graph is given, what passes between its nodes, and what it reports."""
+"""The construction graph's input, state and report."""
 
 import operator
 import uuid
@@ -15,12 +15,12 @@ from ...ingest.recorded import RecordedFormat
 
 @dataclass(kw_only=True)
 class BuildContext:
-    """How a build is to be run."""
+    """The options of a build."""
 
     review: bool = field(default=False, metadata={"description": "interrupt the build for a person's "
                                                    "decision on what may join the schema"})
-    evolve: bool = field(default=True, metadata={"description": "let the schema grow where documents "
-                                                   "ask for it; no: it stays as it is"})
+    evolve: bool = field(default=True, metadata={"description": "let the schema grow if documents ask "
+                                                   "for it"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
@@ -28,32 +28,31 @@ class BuildContext:
 
     @property
     def policy(self) -> Policy:
-        """Who lets the schema grow."""
+        """The policy for schema growth."""
         return "review" if self.review else "auto" if self.evolve else "off"
 
 
 def new_run() -> str:
-    """The name of a new run: its time, so that names sort, and a random part."""
+    """Return a name for a new run: the time, which makes names sort, and a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
 def first_reason(old: str, new: str) -> str:
-    """Parallel extractions may all run out of budget: one reason is kept; "" is that of a new run."""
+    """Return the first reason why parallel extractions stopped; a new "" resets it for a new run."""
     return (old or new) if new else ""
 
 
 class GivenDocument(TypedDict):
     """A document given as text."""
 
-    id: Annotated[str, Field(description="what citations name; a document of the same id is replaced")]
-    title: NotRequired[Annotated[str, Field(description="its title; left out: its first heading")]]
+    id: Annotated[str, Field(description="the id in citations; a document of the same id is replaced")]
+    title: NotRequired[Annotated[str, Field(description="its title; by default its first heading")]]
     text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
-    metadata: NotRequired[Annotated[dict[str, str], Field(description="what it says of itself: author, date, any "
-                                                                      "other field")]]
+    metadata: NotRequired[Annotated[dict[str, str], Field(description="author, date and any other field")]]
 
 
 class BuildInput(TypedDict, total=False):
-    """What a build is given; without documents and paths it goes on with what is stored."""
+    """The input of a build; without documents and paths it continues with what is stored."""
 
     knowledge_base: Annotated[str, Field(description="the knowledge base's name; created if there is none")]
     documents: Annotated[list[GivenDocument], Field(description="documents given as text")]
@@ -68,7 +67,7 @@ class BuildInput(TypedDict, total=False):
 
 
 class BuildReport(TypedDict):
-    """What a build did and what the knowledge base holds afterwards."""
+    """The result of a build and the contents of the knowledge base afterwards."""
 
     kb: Annotated[str, Field(description="the knowledge base's name")]
     documents: Annotated[int, Field(description="documents it holds")]
@@ -84,7 +83,7 @@ class BuildReport(TypedDict):
     tokens: Annotated[dict[str, int], Field(description="prompt and completion tokens and calls of this build")]
     cached_tokens: Annotated[int, Field(description="prompt tokens that the endpoint had cached")]
     wasted_tokens: Annotated[int, Field(description="tokens of answers that could not be used")]
-    cost: Annotated[float | None, Field(description="in the price file's currency; none: not all prices are known")]
+    cost: Annotated[float | None, Field(description="in the price file's currency; none if a price is unknown")]
     stopped: Annotated[str, Field(description="why the build stopped before its end; empty: it did not")]
     seconds: Annotated[float, Field(description="how long it took")]
 
@@ -96,28 +95,28 @@ class BuildOutput(TypedDict):
 
 
 class BuildState(BuildInput, BuildOutput, total=False):
-    """What passes between the nodes."""
+    """The state between the nodes."""
 
     run: str
     started: float
     files_failed: list[str]
     total: int
-    """Chunks that the build has to do."""
+    """The number of chunks that the build has to extract."""
     batch: list[str]
-    """Chunks that are extracted, or were and have to be decided on."""
+    """Chunks that are being extracted, or were extracted and await decisions."""
     extracted: list[str]
-    """Chunks of the batch before, that are to be written."""
+    """Chunks of the previous batch, to be written."""
     candidates: list[dict[str, Any]]
     undecided: bool
-    """Whether the schema has still to be looked at before the build ends."""
+    """True if the schema must still be reviewed before the build ends."""
     stopped: Annotated[str, first_reason]
-    """Why the build stopped before its end; empty while it has not."""
+    """Why the build stopped before its end, or ""."""
     unanswered: Annotated[list[str], operator.add]
-    """Chunks that failed by a failure of the endpoint, not by one of their own."""
+    """Chunks that failed because the endpoint did."""
 
 
 class ExtractInput(TypedDict):
-    """What one extraction is sent."""
+    """The input of one extraction."""
 
     knowledge_base: str
     run: str
@@ -125,10 +124,10 @@ class ExtractInput(TypedDict):
 
 
 class WriteInput(TypedDict):
-    """What is written while the next batch is extracted."""
+    """The input of the write step, which runs while the next batch is extracted."""
 
     knowledge_base: str
     run: str
     chunks: list[str]
     last: bool
-    """Whether nothing is extracted meanwhile."""
+    """True if nothing is extracted meanwhile."""

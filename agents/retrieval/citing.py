@@ -16,7 +16,7 @@ from .supporting import is_support
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 
-# A model's own marks are numbers of passages, or made up: the marks of an answer are put there by us.
+# A model's own marks are passage numbers or invented: an answer's marks are set here instead.
 _MARK = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
 _NESTED = 8
@@ -27,16 +27,15 @@ _LINK = re.compile(r"\](?=[(\[:])")
 
 
 def within_budget(passages: Iterable[Passage], tokens: int) -> list[Passage]:
-    """The first passages whose estimated tokens fit a budget together.
+    """Return the first passages whose estimated tokens fit a budget together.
 
     Args:
         passages: the evidence, best first.
         tokens: the budget, titles included.
 
     Returns:
-        Passages up to the first that does not fit. One that alone is longer than the budget could
-        never be seen whole: it is cut to the sentences that fit what is left (its start stays, so
-        that quotes of it are found in the source), and ends the list.
+        Passages up to the first that does not fit. A passage that exceeds the whole budget by itself is cut to the
+        sentences that fit what is left, and ends the list. Its start stays, so quotes of it are found in the source.
     """
     kept: list[Passage] = []
     left = tokens
@@ -52,7 +51,7 @@ def within_budget(passages: Iterable[Passage], tokens: int) -> list[Passage]:
 
 
 def _cut(passage: Passage, tokens: int, *, whole_words: bool) -> Passage | None:
-    """A passage cut to a budget: whole sentences, or where not one fits, words if that is allowed, else None."""
+    """Cut a passage to a budget: to whole sentences, or to words if none fits and `whole_words` is set, else None."""
     # A header that would leave nothing for the text is cut as well.
     title = passage.header[:first_tokens(passage.header, tokens // 2)]
     end = first_tokens(passage.text, tokens - estimate_tokens(title))
@@ -84,7 +83,7 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     sure = draft.answerable and draft.confidence >= abstain_below
     for claim in draft.claims if sure or mode == "open" else ():
         text = f"“{plain_text(claim.text)}”" if isinstance(draft, QuotedDraft) else plain_text(claim.text)
-        numbers = _cited(claim, passages, documents, citations)
+        numbers = _cite(claim, passages, documents, citations)
         if numbers:
             lines.append(f"{text} {''.join(f'[{n}]' for n in numbers)}")
         elif mode == "open":
@@ -109,8 +108,8 @@ def plain_text(text: str) -> str:
     return _LINK.sub("] ", _TAG.sub("‹", plain)).strip()
 
 
-def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
-    """The numbers of a claim's sound quotes that can support it; new citations are added to `citations`."""
+def _cite(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
+    """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
     numbers: list[int] = []
     for quote in claim.quotes:
         spot = located(quote, passages, documents)
@@ -126,23 +125,23 @@ def _cited(claim: Claim, passages: Sequence[Passage], documents: Documents, cita
 
 
 def located(quote: Quote, passages: Sequence[Passage], documents: Documents) -> tuple[str, int, int, str] | None:
-    """Where a quote stands in its document, with the document's own words.
+    """Find a quote in its document.
 
     Args:
         quote: words of one of the passages.
-        passages: the first one number 1.
+        passages: numbered from 1.
         documents: the sources.
 
     Returns:
-        The document, the quote's first character and the one after its last, and the words; None where there is no
-        such passage, or it does not hold the words.
+        The document, the quote's start and end in it, and the document's own words; None if there is no such passage
+        or the words are not in it.
     """
     if not 1 <= quote.passage <= len(passages):
         return None
     passage = passages[quote.passage - 1]
     text = SourceText(passage.text)
-    # A fact or report is cited as a whole, by the stretch of its source that supports it. A passage letter by letter
-    # where possible, else as names are compared, for a model that changed case or spaces.
+    # A fact or report is cited by the whole stretch of its source that supports it. A passage's quote is looked up
+    # verbatim first, then ignoring case and spaces, which models change.
     span = text.verbatim(passage.text if passage.statement else quote.words) or text.find(quote.words)
     if span is None:
         return None

@@ -6,10 +6,10 @@ from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
-    """The earlier turns as (role, text), the newest as far as they are read, and the question.
+    """Return the most recent earlier turns as (role, text), oldest first, and the question.
 
     Raises:
-        QuestionError: there is no question, or it is no text, or too long to be one.
+        QuestionError: the question is missing, not a text, or too long.
     """
     messages = list(state.get("messages") or ())
     question = state.get("question") or ""

@@ -1,7 +1,7 @@
 """The groups of a view that a question about the whole speaks of: "in the 1990s", "by decade", "by region", 按行业.
 
 A view exists where a person asked for it (`banyan tree --view`), and is kept up with the graph. Its groups have names,
-so they need no description: the name, the members that stand for the group, and facts are what is read.
+so they need no description: their name, most typical members and facts are read.
 """
 
 import re
@@ -18,14 +18,14 @@ _PERIODS = {"year": ("year", "年", "年份"), "decade": ("decade", "年代"), "
 
 
 def spoken_groups(index: RetrievalIndex, question: str) -> list[Community]:
-    """The groups that a question names, of the first view by name that it speaks of; else all groups of that view.
+    """Return the groups that a question names in the first view it mentions, or all groups of that view.
 
     Args:
         index: the knowledge base.
         question: in any language.
 
     Returns:
-        Empty where the question speaks of no view's dimension or groups. What a view says nothing of is no group.
+        Empty if the question mentions no view's dimension or groups. The group without a value is never returned.
     """
     tables = index.store.communities
     for view in tables.views():
@@ -39,7 +39,7 @@ def spoken_groups(index: RetrievalIndex, question: str) -> list[Community]:
 
 
 def _words(schema: GraphSchema, dimension: str, name: str, period: str = "") -> Iterator[str]:
-    """What a dimension is called: its element's names, the types that a relation leads to, or its period."""
+    """Yield the words for a dimension: its period, its element's names, and the types that a relation leads to."""
     yield from _PERIODS.get(period, ())
     if dimension == "attribute":
         attribute = schema.attribute_type(name)
@@ -60,7 +60,7 @@ def _is_grouped(question: str, words: Iterator[str]) -> bool:
 
 
 def _is_named(label: str, question: str) -> bool:
-    """Whether a question says a group's name, or a time that it lies in."""
+    """Return True if a question has a group's name, or a time that contains it."""
     years = years_of(parse_date(label))
     if years:
         spoken = [years_of(parse_date(question[start:end])) for start, end in find_dates(question)]

@@ -23,12 +23,12 @@ from .state import AskContext, AskInput, AskOutput, AskState, SearchInput, Surve
 
 def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,
                 ) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
-    """The retrieval graph.
+    """Build the retrieval graph.
 
     Args:
-        resources: models and open knowledge bases; none: those of this process's environment.
-        checkpointer: keeps conversations by thread, unless the server brings its own; False: within another
-            graph, nothing is kept with that one's state.
+        resources: models and open knowledge bases; None means those of this process's environment.
+        checkpointer: stores conversations by thread, unless the server brings its own. False, for a subgraph, stores
+            nothing in the parent graph's state.
     """
     nodes = RetrievalNodes(resources)
     # Nodes that wait for a model are coroutines; the others keep a core busy, and LangGraph runs them in threads.

@@ -13,12 +13,12 @@ from ...schemas.retrieval import Route, SubQuery
 
 
 class CapError(BanyanError):
-    """A cap on a question's cost that allows nothing at all."""
+    """A cap on a question's cost allows no search at all."""
 
 
 @dataclass(frozen=True)
 class Caps:
-    """How much one question may cost.
+    """Limits on what one question may cost.
 
     `rounds` of retrieval; `sub_queries` of one round, the question itself not counted; `sub_queries_in_all`
     and `tool_calls` (searches of one sub-query along one route) over all rounds.
@@ -35,13 +35,13 @@ class Caps:
                 raise CapError(f"max_{name} is {value}, which allows no search: give 1 or more")
 
     def at_most(self, most: "Caps") -> "Caps":
-        """The lower of both."""
+        """Return the lower of both caps, field by field."""
         return Caps(**{name: min(value, getattr(most, name)) for name, value in vars(self).items()})
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a round adds: numbered sub-queries, their searches, and what was left out and why."""
+    """The additions of one round: numbered sub-queries, their searches, and notes of what was left out and why."""
 
     new: tuple[tuple[int, SubQuery], ...]
     searches: tuple[tuple[int, Route], ...]
@@ -49,18 +49,18 @@ class Plan:
 
 
 def key(question: str) -> str:
-    """The form under which two sub-queries count as the same: case, width, spaces and end marks do not matter."""
+    """Return the form in which equal sub-queries agree: case, width, spaces and end marks do not matter."""
     return canonical_name(question)
 
 
 def distinct(parts: Sequence[SubQuery]) -> list[SubQuery]:
-    """The sub-queries without repetitions; a part equal to an earlier one gives it its schema elements."""
+    """Return the sub-queries without repetitions: the last of equal ones, in the place of the first."""
     return list({key(part.question): part for part in parts}.values())
 
 
 def plan_round(parts: Sequence[SubQuery], asked: Sequence[SubQuery], calls: int, routes: Collection[Route],
                caps: Caps) -> Plan:
-    """Number the new sub-queries and give each its searches, as far as the caps allow.
+    """Assign numbers and searches to the new sub-queries, as far as the caps allow.
 
     Args:
         parts: the sub-queries of this round, most important first; repetitions are left out.
@@ -96,16 +96,16 @@ def plan_round(parts: Sequence[SubQuery], asked: Sequence[SubQuery], calls: int,
 
 
 def in_schema(part: SubQuery, bounds: Bounds) -> tuple[SubQuery, list[str]]:
-    """A sub-query with its schema elements as the schema calls them, and notes of what was mapped or dropped.
+    """Map a sub-query's labels to the schema's names, and return it with notes of what was mapped or dropped.
 
     Args:
         part: a sub-query as a reasoner gave it.
         bounds: the schema in force; an open schema admits every label.
     """
     notes: list[str] = []
-    types = _known("entity_type", part.entity_types, bounds, notes)
-    relations = _known("relation", part.relations, bounds, notes)
-    attributes = _known("attribute", part.attributes, bounds, notes)
+    types = _map_labels("entity_type", part.entity_types, bounds, notes)
+    relations = _map_labels("relation", part.relations, bounds, notes)
+    attributes = _map_labels("attribute", part.attributes, bounds, notes)
     return part.model_copy(update={"entity_types": types, "relations": relations, "attributes": attributes}), notes
 
 
@@ -117,7 +117,7 @@ def with_elements(part: SubQuery, schema: GraphSchema) -> SubQuery:
     return found.model_copy(update={"routes": part.routes, "follows": part.follows})
 
 
-def _known(kind: ElementKind, labels: Sequence[str], bounds: Bounds, notes: list[str]) -> tuple[str, ...]:
+def _map_labels(kind: ElementKind, labels: Sequence[str], bounds: Bounds, notes: list[str]) -> tuple[str, ...]:
     names: list[str] = []
     for label in labels:
         known = bounds.find(kind, label)

@@ -1,10 +1,10 @@
-"""Reordering the best passages by a cross-encoder.
+"""Reorder the best passages by a cross-encoder.
 
-A cross-encoder's scores have no scale that others share, and it sees neither the graph nor what other
-passages say: a passage that a chain of facts leads to may look alien to the question. So ranks are
-fused, as those of lexical search are (tools/ranking/chunk_scores.py): 1 / (60 + rank) in the ranking by everything
-else plus 1 / (60 + rank) by the cross-encoder, with equal say, because no measurement speaks for
-another. Its rank of a passage is the best over all sub-queries, so that each sub-query brings its own.
+A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages: a passage that a
+chain of facts leads to may look irrelevant to it. So ranks are fused, as those of lexical search are
+(tools/ranking/chunk_scores.py): 1 / (60 + rank) in the ranking by everything else plus 1 / (60 + rank) by the
+cross-encoder, with equal weight, because no measurement favours another. The cross-encoder's rank of a passage is its
+best over all sub-queries, so each sub-query keeps its own passages.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ _RANK_OFFSET = 60
 
 def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
              ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """The ranking with its first passages reordered.
+    """Reorder the first passages of a ranking.
 
     Args:
         reranker: the cross-encoder.
-        questions: the sub-queries that stand alone, at least one.
-        texts: of the first n passages of the ranking, which are reordered.
+        questions: the sub-queries that refer to no other, at least one.
+        texts: the texts of the ranking's first n passages, which are reordered.
         ranking: (id, weight), best first.
 
     Returns:
-        As many (id, weight), best first: weights stay with the ranks, so that the rest, whose order
-        stays, never ranks above. Of passages that tie the one ranked first stays first.
+        As many (id, weight), best first. Weights belong to ranks, so the remaining passages never rank above. Ties
+        keep their order.
     """
     count = len(texts)
     if not count:
@@ -44,5 +44,5 @@ def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
-    """The rank of each score from 1, the highest first; equal scores share the best."""
+    """Return each score's rank from 1, the highest first; equal scores share the best rank."""
     return np.searchsorted(np.sort(-scores), -scores, side="left") + 1

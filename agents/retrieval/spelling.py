@@ -18,14 +18,14 @@ _SHOWN = 3
 
 
 def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, str]]]:
-    """The question with each misspelt word of a name as the knowledge base spells it.
+    """Correct misspelt words of names in a question to the knowledge base's spelling.
 
     Args:
-        question: the question; words in small letters are no names, and words that any passage holds are not misspelt.
+        question: the question; only capitalised words that occur in no passage are corrected.
         index: the knowledge base.
 
     Returns:
-        The question, and the words replaced as (asked, meant). A word that two names are equally near to stays.
+        The question, and the words replaced as (asked, meant). A word equally near to two names stays.
     """
     replaced: dict[str, str] = {}
     for word in [match.group() for match in _WORD.finditer(question)][:_MOST_WORDS]:
@@ -43,7 +43,7 @@ def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, 
 
 
 def names_near(names: Sequence[str], index: RetrievalIndex) -> list[str]:
-    """Names of the knowledge base that are written much like some that it does not know, nearest first."""
+    """Return the knowledge base's names that are spelt like some unknown names, nearest first."""
     near: dict[str, float] = {}
     for name in names:
         if not index.names.find(name):

@@ -1,4 +1,4 @@
-"""Whether a quote can support a claim: nobody reads "in" and takes it for a source."""
+"""Check whether a quote can support a claim: a quote like "in" cannot."""
 
 import re
 
@@ -10,11 +10,11 @@ _PARTS = re.compile(r"[\W_]+")
 _ROOT, _MOST_COUNTED = 6, 20
 _BARE = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
                    "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
-"""Words that answer, and stand in no source: a claim of these and small numbers alone is for the reader to judge."""
+"""Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
 
 
 def is_support(quote: str, claim: str) -> bool:
-    """Return True if a quote has a content word of the claim: a name, a value, or what is said.
+    """Return True if a quote has a content word of the claim, such as a name or a value.
 
     A quote without any content word supports nothing. A claim in another script than its source shares no word with it,
     nor does a claim that only affirms or counts: there any content word is enough.
@@ -35,5 +35,5 @@ def _is_bare(word: str) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    """The content words of a text by their beginnings, which most forms of a word share in most languages."""
+    """Return the first letters of a text's content words, which most forms of a word share in most languages."""
     return {part[:_ROOT] for word in content_words(_THOUSANDS.sub("", text)) for part in _PARTS.split(word) if part}

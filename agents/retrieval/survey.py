@@ -2,9 +2,9 @@
 
 A question whose sub-queries all take the community route alone is about the corpus, not about a thing in it. The
 level of the tree is the finest whose reports fit a few calls (Microsoft GraphRAG's global search; level 4 of
-Youtu-GraphRAG's tree). Of a few documents each opening is read as well: it says what the document is about. Each call
-answers from some reports and the facts they rest on; the claims that cite soundly become the context of the final
-answer, each still resting on words of a source.
+Youtu-GraphRAG's tree). If there are few documents, the opening of each is read too, as it says what the document is
+about. Each call answers from some reports and the facts they rest on; the claims whose citations are verified become
+the context of the final answer, each still resting on words of a source.
 """
 
 import re
@@ -23,14 +23,14 @@ from .citing import located
 from .context import MARK_TOKENS, statement_item
 from .dimensions import spoken_groups
 
-_TOLD = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
+_SENTENCE = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
 """A sentence, not a heading, a row or a field."""
 MOST_CALLS = 8
-"""Calls of the map step: what a question about everything may cost besides its answer."""
+"""The most calls of the map step, besides the one for the answer."""
 _FACTS = 5
-"""Facts shown with each report: what its claims can cite."""
+"""Facts shown with each report, which its claims can cite."""
 OPENINGS_SHARE = 1 / 4
-"""Of what a call may read: openings that would take more are left out, as no few of them stand for all documents."""
+"""The share of a call's tokens that openings may take. If all of them do not fit, none is shown."""
 _OPENING = 250
 """Characters of an opening: a long sentence."""
 _CONSIDERED = 3 * _FACTS
@@ -38,24 +38,24 @@ _CONSIDERED = 3 * _FACTS
 
 
 def is_survey(parts: Sequence[SubQuery]) -> bool:
-    """Whether a question, as it was decomposed, is about the corpus as a whole."""
+    """Return True if a decomposed question is about the corpus as a whole."""
     return bool(parts) and all(part.routes == ("community",) for part in parts)
 
 
 def report_batches(retriever: Retriever, query: Query, tokens: int,
                    openings_share: float = OPENINGS_SHARE) -> list[list[Passage]]:
-    """The reports of one level of the tree with their facts, in as many lists as calls are due.
+    """Return the reports of one level of the tree with their facts, one list for each call.
 
     Args:
         retriever: the knowledge base.
         query: the question; the facts nearest to it are shown.
-        tokens: what one call may read, estimated.
-        openings_share: of it, what the openings of all documents may take; else there are none.
+        tokens: the most estimated tokens that one call may read.
+        openings_share: the share of them that the openings of all documents may take; none is shown if they take more.
 
     Returns:
-        At most `MOST_CALLS` lists of items with statements, of the finest level that fits them; of the coarsest, if
-        none does, the largest communities; of a view's groups where the question speaks of its dimension. Empty where
-        nothing is described.
+        At most `MOST_CALLS` lists of items with statements. They are of the finest level that fits; if none does, the
+        largest communities of the coarsest level; of a view's groups if the question names its dimension. Empty if no
+        community has a report.
     """
     levels: dict[int, list[Community]] = {}
     spoken = spoken_groups(retriever.index, query.text)
@@ -65,21 +65,21 @@ def report_batches(retriever: Retriever, query: Query, tokens: int,
     openings = [] if spoken else _openings(retriever, int(tokens * openings_share))
     batches: list[list[Passage]] = []
     for _, communities in sorted(levels.items()):
-        batches = _packed(chain(openings, _items(retriever, query, communities)), tokens)
+        batches = _pack(chain(openings, _items(retriever, query, communities)), tokens)
         if len(batches) <= MOST_CALLS:
             break
     return batches[:MOST_CALLS]
 
 
 def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
-    """Title and first sentence of each document, where these are few enough for a call."""
+    """Return title and first sentence of each document, or nothing if they do not fit the tokens."""
     documents, openings = retriever.index.store.documents, list[list[Passage]]()
     cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
     few = documents.count_documents() * cost <= tokens
     for entry in documents.entries() if few else ():
         document = documents.get(entry.id)
         first = next(((start, end) for start, end in split_sentences(document.text)
-                      if _TOLD.match(document.text[start:end])), None)
+                      if _SENTENCE.match(document.text[start:end])), None)
         if first is not None:
             words = document.text[first[0]:min(first[1], first[0] + _OPENING)].strip()
             openings.append([Passage(
@@ -89,7 +89,7 @@ def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
 
 
 def _items(retriever: Retriever, query: Query, communities: Sequence[Community]) -> Iterator[list[Passage]]:
-    """Each community's report and facts, the largest first; one without facts says nothing that can be cited."""
+    """Yield each community's report and facts, the largest first; without facts nothing could be cited."""
     for community in sorted(communities, key=lambda community: (-len(community.members), community.id)):
         found = of_entities(retriever.index, query, community.members, _CONSIDERED)
         items = sorted((statement_item(retriever, fact, 0.0, fact.line) for fact in found),
@@ -99,13 +99,13 @@ def _items(retriever: Retriever, query: Query, communities: Sequence[Community])
 
 
 def _report(retriever: Retriever, community: Community) -> str:
-    """A community's report; a view's group is told by its name and the members that stand for it."""
+    """Return a community's report, or for a view's group its name and most typical members."""
     if not community.label:
         return community.text()
     return f"{community.label}. {', '.join(retriever.index.name(member) for member in community.keywords)}"
 
 
-def _packed(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
+def _pack(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
     batches: list[list[Passage]] = []
     left = 0
     for group in groups:
@@ -119,7 +119,7 @@ def _packed(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]
 
 
 def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -> list[Passage]:
-    """The claims of a map call as items of the final answer's context.
+    """Turn the claims of a map call into items of the final answer's context.
 
     Args:
         draft: the answer from some reports.
@@ -127,7 +127,7 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
         documents: the sources.
 
     Returns:
-        An item for each sound quote of each claim, side by side: the claim as its statement, resting on that quote.
+        An item for each verified quote of each claim, with the claim as its statement and the quote as its text.
     """
     made = list[Passage]()
     for claim in draft.claims if draft.answerable else ():

@@ -23,33 +23,33 @@ _DIGITS = 4
 
 
 def short(text: str, limit: int = TEXT) -> str:
-    """A text on one line, cut to `limit` characters."""
+    """Put a text on one line and cut it to `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[:limit - 1]}…"
 
 
 def decomposed(plan: Plan, notes: Sequence[str]) -> TraceStep:
-    """The sub-queries that are searched first, and what was left out."""
-    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_numbered(plan))
+    """Trace the sub-queries that are searched first, and what was left out."""
+    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_trace_parts(plan))
 
 
 def searched(retriever: Retriever, search: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
-    """The best of what a search found; `search` is its round, its sub-query's number and its route."""
+    """Trace the best findings of a search, given as (round, number of the sub-query, route)."""
     number, sub_query, route = search
     best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
-        retriever, item.chunk_ids), how=_how(item)) for item in evidence[:FINDINGS])
+        retriever, item.chunk_ids), how=_describe_path(item)) for item in evidence[:FINDINGS])
     return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
 
 
 def surveyed(total: int, found: Sequence[Passage]) -> TraceStep:
-    """What a batch of reports says to a question about the whole corpus."""
+    """Trace what a batch of reports says on a question about the whole corpus."""
     return TraceStep(step="survey", total=total, found=tuple(
         TracedFinding(text=short(item.statement), score=round(item.score, _DIGITS), documents=(short(item.document),))
         for item in found[:FINDINGS]))
 
 
 def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
-    """The best passages of a round's ranking."""
+    """Trace the best passages of a round's ranking."""
     index = retriever.index
     chunks = [(index.chunks[index.chunk_row[chunk_id]], score) for chunk_id, score in ranking[:PASSAGES]]
     return TraceStep(step="fuse", round=number, text=text, total=len(ranking), passages=tuple(
@@ -59,29 +59,30 @@ def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]
 
 def reflected(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan | None, *, sufficient: bool,
               notes: Sequence[str] = ()) -> TraceStep:
-    """What a reflection found sufficient or missing, and what is asked next."""
+    """Trace what a reflection found sufficient or missing, and what is asked next."""
     return TraceStep(step="reflect", round=number, sufficient=sufficient, text=short(missing),
                      sub_answers=tuple(SubAnswer(question=short(item.question), answer=short(item.answer))
                                        for item in known),
-                     notes=_notes([*notes, *(plan.notes if plan else ())]), sub_queries=_numbered(plan) if plan else ())
+                     notes=_notes([*notes, *(plan.notes if plan else ())]),
+                     sub_queries=_trace_parts(plan) if plan else ())
 
 
 def answered(number: int, answer: Answer) -> TraceStep:
-    """The checked answer and the documents that it cites."""
+    """Trace the checked answer and the documents that it cites."""
     return TraceStep(step="answer", round=number, text=short(answer.answer), abstained=answer.abstained,
                      confidence=round(answer.confidence, _DIGITS),
                      documents=tuple(dict.fromkeys(short(citation.document) for citation in answer.citations)))
 
 
 def data(step: TraceStep) -> dict[str, Any]:
-    """A step as it is kept in the state: what is filled and no more, after telling whoever follows the stream."""
+    """Return a step's non-default fields for the state, and write them to the stream."""
     kept = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
     get_stream_writer()({"step": step.step, "found": _headlines(step), "trace": kept})
     return kept
 
 
 def _headlines(step: TraceStep) -> list[str]:
-    """A step in a few words, for a line of progress."""
+    """Describe a step in a few words, for a line of progress."""
     lists = (
         [query.question for query in step.sub_queries],
         [passage.title or passage.document for passage in step.passages],
@@ -90,13 +91,13 @@ def _headlines(step: TraceStep) -> list[str]:
     return next((found for found in lists if found), [step.text] if step.text else [])
 
 
-def _numbered(plan: Plan) -> tuple[TracedSubQuery, ...]:
+def _trace_parts(plan: Plan) -> tuple[TracedSubQuery, ...]:
     return tuple(TracedSubQuery(number=number, **part.model_dump() | {"question": short(part.question)})
                  for number, part in plan.new)
 
 
-def _how(item: Evidence) -> str:
-    """The way to a finding; its end is left out where that is what the finding's text begins with."""
+def _describe_path(item: Evidence) -> str:
+    """Describe the path to a finding, without its end if the finding's text begins with it."""
     steps = item.path[:-1] if len(item.path) > 1 and item.text.startswith(item.path[-1]) else item.path
     return short(" → ".join(steps))
 

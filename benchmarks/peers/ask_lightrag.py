@@ -17,11 +17,11 @@ class Letters:
     """Four letters to a token; tiktoken would load its vocabulary from the network."""
 
     def encode(self, text: str) -> list[int]:
-        """Tokens of a text."""
+        """Return the tokens of a text."""
         return [int.from_bytes(text[start:start + 4].encode("utf-32-le"), "little") for start in range(0, len(text), 4)]
 
     def decode(self, tokens: list[int]) -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         return "".join(token.to_bytes(16, "little").decode("utf-32-le").rstrip("\0") for token in tokens)
 
 

@@ -1,4 +1,4 @@
-"""What the peers' programs share: the job that `banyan bench --peer` writes, and how they are asked and answer.
+"""The shared part of the peers' programs: the job that `banyan bench --peer` writes, and how questions are answered.
 
 It runs in each peer's own environment, in which Banyan is not installed.
 """
@@ -27,13 +27,13 @@ class Job:
 
 
 def read_job() -> Job:
-    """The job of the file that the program was started with; no telemetry, no vocabulary from the network."""
+    """Read the job file named on the command line; switch off telemetry and vocabularies from the network."""
     os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_API_KEY": "none"}
     return Job(**json.loads(Path(sys.argv[1]).read_text("utf-8")))
 
 
 async def run(job: Job, build: Callable[[], Awaitable[None]], answer: Callable[[str], Awaitable[str]]) -> None:
-    """Build, unless that was done before, and answer what is asked on the input, {id, question} a line."""
+    """Build unless that was done before, and answer the questions on standard input, {id, question} a line."""
     built = Path(job.folder) / "built"
     started = time.perf_counter()
     if not built.exists():

@@ -1,4 +1,4 @@
-"""The calling agents' chat model: that of Banyan's settings, else a stand-in that can do one thing."""
+"""The chat model of the calling agents: the one in Banyan's settings, or else a stand-in."""
 
 import sys
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from langchain_openai import ChatOpenAI
 
 
 def chat_model(stand_in_calls: Callable[[str], ToolCall]) -> BaseChatModel:
-    """The model that BANYAN_LLM_BASE_URL, _API_KEY and _MODEL name.
+    """Return the model that BANYAN_LLM_BASE_URL, _API_KEY and _MODEL name, or a stand-in.
 
     Args:
-        stand_in_calls: where none is set, which tool the stand-in calls for a question.
+        stand_in_calls: returns the tool call that the stand-in makes for a question.
     """
     settings = banyan.Settings()
     if settings.llm_base_url:
@@ -26,7 +26,7 @@ def chat_model(stand_in_calls: Callable[[str], ToolCall]) -> BaseChatModel:
 
 
 class StandIn(BaseChatModel):
-    """No model: it calls one tool with the question and repeats what the tool says, to show how the parts connect."""
+    """Stands in for a model: calls one tool with the question and repeats the reply, to show how the parts connect."""
 
     calls: Callable[[str], ToolCall]
 
@@ -35,7 +35,7 @@ class StandIn(BaseChatModel):
         return "stand-in"
 
     def bind_tools(self, *_: Any, **__: Any) -> "StandIn":
-        """Itself: it knows which tool it calls."""
+        """Return the stand-in itself: it knows which tool it calls."""
         return self
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:

@@ -21,7 +21,7 @@ construction.invoke({"knowledge_base": "english", "paths": [str(DOCUMENTS)]})  #
 
 
 def numbered(passages: list[Document]) -> str:
-    """The passages with numbers, and where each stands."""
+    """Format the passages with their numbers, titles and positions."""
     return "\n\n".join(
         "[{}] {title} ({document}, characters {start}-{end})\n{}".format(number, one.page_content, **one.metadata)
         for number, one in enumerate(passages, 1))

@@ -17,11 +17,11 @@ from ...schemas.errors import BanyanError
 Vectors = NDArray[np.float32]
 
 _IN_ONE_THREAD = 1 << 20
-"""Products that are taken without BLAS, whose threads go on spinning after each call and take the cores from others."""
+"""The most products computed without BLAS, whose threads keep spinning after a call and occupy the cores."""
 
 
 class EmbeddingError(BanyanError):
-    """The embedding model cannot be used: missing, altered, or not to be prepared."""
+    """The embedding model cannot be used: it is missing or altered, or cannot be prepared."""
 
 
 class Embedder(Protocol):
@@ -33,14 +33,14 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Length d of a vector."""
+        """The length d of a vector."""
 
     @property
     def fingerprint(self) -> str:
         """Identifies the weights: a store made with another fingerprint holds other vectors."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts.
+        """Encode texts.
 
         Args:
             texts: n texts; equal texts are encoded once.
@@ -53,7 +53,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Instructed(Protocol):
-    """An `Embedder` of a model that encodes questions otherwise than all else."""
+    """An `Embedder` of a model that encodes questions differently from passages."""
 
     @property
     def queries(self) -> Embedder:
@@ -61,7 +61,7 @@ class Instructed(Protocol):
 
 
 class WrappedEmbedder(ABC):
-    """An `Embedder` that another one works for, whose model may change when it is chosen for the documents."""
+    """An `Embedder` around another one, whose model may change when it is chosen for the documents."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -88,20 +88,20 @@ class WrappedEmbedder(ABC):
 
 
 class RememberingEmbedder(WrappedEmbedder):
-    """An `Embedder` that keeps the vectors it made last: one question asks for the same ones many times.
+    """An `Embedder` that caches its latest vectors: one question asks for the same ones many times.
 
-    Threads wait for each other, so that what several want at once is encoded once.
+    Threads wait for each other, which avoids encoding the same text twice.
     """
 
     def __init__(self, embedder: Embedder, kept: int) -> None:
-        """Wrap an embedder; `kept` vectors are kept, those not used for longest go first."""
+        """Wrap an embedder and cache `kept` vectors, dropping the least recently used."""
         super().__init__(embedder)
         self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
         self._made_by = ""
         self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors that were made before, by the same model: those of the last texts, as many as are kept."""
+        """Add vectors that the same model made before to the cache; the last ones stay if they are too many."""
         with self._lock:
             self._forget_others()
             self._vectors.update(vectors)
@@ -119,7 +119,7 @@ class RememberingEmbedder(WrappedEmbedder):
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _forget_others(self) -> None:
-        """Drop the vectors of another model: that of a knowledge base is chosen when its documents are known."""
+        """Drop another model's vectors: the model is chosen when a knowledge base's documents are known."""
         if self._made_by != self._embedder.fingerprint:
             self._vectors.clear()
             self._made_by = self._embedder.fingerprint
@@ -129,9 +129,9 @@ class InstructedEmbedder:
     """An `Embedder` of a model that was trained with an instruction before each text, as E5 and BGE were."""
 
     def __init__(self, embedder: Embedder, passages: str, queries: str | None = None) -> None:
-        """Put `passages` before each text; those of `queries`, where given, before the texts of `self.queries`."""
+        """Put `passages` before each text, and `queries`, if given, before the texts of `self.queries`."""
         self.name, self.dimension = embedder.name, embedder.dimension
-        # Another instruction makes other vectors.
+        # A different instruction makes different vectors.
         self.fingerprint = f"{embedder.fingerprint}:{passages}" if passages else embedder.fingerprint
         self.queries: Embedder = self if queries is None else InstructedEmbedder(embedder, queries)
         self._embedder, self._instruction = embedder, passages
@@ -142,7 +142,7 @@ class InstructedEmbedder:
 
 
 def products(ones: Vectors, others: Vectors) -> Vectors:
-    """The products of each with each: of unit vectors their cosines.
+    """Return the product of each vector with each: for unit vectors their cosines.
 
     Args:
         ones: shape (n, d).
@@ -157,12 +157,12 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
 
 
 def as_queries(embedder: Embedder) -> Embedder:
-    """The embedder as it encodes questions: another only for models that are instructed."""
+    """Return the embedder for questions: a different one only for models with instructions."""
     return embedder.queries if isinstance(embedder, Instructed) else embedder
 
 
 def is_served(settings: Settings) -> bool:
-    """Whether the embedding model that the settings name is behind an endpoint."""
+    """Return True if the settings' embedding model is behind an endpoint."""
     return bool(settings.embedding_base_url) or settings.embedding_model.startswith(OPENAI)
 
 

@@ -11,7 +11,7 @@ from .embedder import EmbeddingError, Vectors, encode_distinct
 
 
 class EndpointEmbedder:
-    """A model that is asked in batches by `/embeddings`, several at once within the limits of the process."""
+    """A model behind `/embeddings`, called with several batches at once within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
         """Ask the model once, for its dimension.
@@ -31,7 +31,7 @@ class EndpointEmbedder:
         self.fingerprint = f"endpoint:{self._model}:{self.dimension}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts; see `Embedder.encode`.
+        """Encode texts; see `Embedder.encode`.
 
         Raises:
             EmbeddingError: the endpoint failed; names the cause and the fix.

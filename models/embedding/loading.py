@@ -1,4 +1,4 @@
-"""Which embedding model the settings name."""
+"""Load the embedding model that the settings name."""
 
 from ...config import AUTO_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL, Settings
 from .embedder import Embedder, EmbeddingError, InstructedEmbedder, is_served
@@ -7,10 +7,10 @@ from .multilingual import MultilingualEmbedder
 
 
 def load_embedder(settings: Settings) -> Embedder:
-    """The embedding model the settings name, with their instructions. Nothing is downloaded.
+    """Load the embedding model that the settings name, with their instructions. Nothing is downloaded.
 
-    `auto` is MiniLM here, where there are no documents to choose by. The first load of it on a machine exports it to
-    ONNX (about 10 s).
+    `auto` means MiniLM here, as there are no documents to choose by. Its first load on a machine exports it to ONNX
+    (about 10 s).
 
     Raises:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.

@@ -31,8 +31,8 @@ def load_bundled(batch: int) -> "OnnxEmbedder":
 class OnnxEmbedder:
     """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
 
-    A text's vector is bit for bit the same whatever is encoded beside it: only texts with equally
-    many tokens share a batch, so that nothing is padded. Large calls are therefore faster per text.
+    A text's vector is bit for bit independent of the texts encoded with it: only texts of equal length in tokens
+    share a batch, which needs no padding. Large calls are therefore faster per text.
     """
 
     name = DEFAULT_EMBEDDING_MODEL
@@ -45,7 +45,7 @@ class OnnxEmbedder:
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts; see `Embedder.encode`."""
+        """Encode texts; see `Embedder.encode`."""
         return encode_distinct(texts, self._encode, self.name)
 
     def _encode(self, texts: list[str]) -> Vectors:
@@ -54,7 +54,7 @@ class OnnxEmbedder:
         token_ids = list(self._tokenise(texts))
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)
-        # The longest first, so that none is left for the end when all others are done.
+        # The longest first: otherwise a long one could run alone at the end.
         batches = [rows[start : start + self._batch] for _, rows in sorted(rows_by_length.items(), reverse=True)
                    for start in range(0, len(rows), self._batch)]
 
@@ -83,7 +83,7 @@ def _session(onnx_file: Path) -> onnxruntime.InferenceSession:
 
 
 def _usable_cores() -> int:
-    """The cores this process may use: in a container fewer than the machine has."""
+    """Return the number of cores this process may use: in a container fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

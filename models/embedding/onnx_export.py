@@ -1,4 +1,4 @@
-"""The bundled MiniLM model: verified, exported to ONNX once, and kept in the user's cache."""
+"""The bundled MiniLM model: verified, exported to ONNX once, and stored in the user's cache."""
 
 import functools
 import hashlib
@@ -40,7 +40,7 @@ Exporter = Callable[[Path, Path], None]
 
 
 def bundled_model() -> Path:
-    """The folder of the bundled model.
+    """Return the folder of the bundled model.
 
     Returns:
         The folder whose files `SHA256` lists; found without importing the package.
@@ -79,7 +79,7 @@ def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
 
 @functools.cache
 def bundled_tokenizer() -> Tokenizer:
-    """The bundled model's tokenizer, verified and read once in a process. Threads share it: nobody changes it."""
+    """Load the bundled model's tokenizer, verified, once in a process. Threads share it: do not change it."""
     model = bundled_model()
     verify_model(model, (TOKENIZER,))
     tokenizer = Tokenizer.from_file(str(model / TOKENIZER))
@@ -90,16 +90,16 @@ def bundled_tokenizer() -> Tokenizer:
 
 @functools.cache
 def bundled_export() -> Path:
-    """The bundled model as an ONNX file, verified once in a process; see `cached_export`."""
+    """Return the bundled model as an ONNX file, verified once in a process; see `cached_export`."""
     return cached_export(bundled_model())
 
 
 @functools.cache
 def word_table() -> NDArray[np.float32]:
-    """The bundled model's input embeddings, shape (words, 384).
+    """Load the bundled model's input embeddings, shape (words, 384).
 
-    Those of an export are mapped: rows are read as they are asked for. Where nothing was exported, as by those who
-    embed with another model, they are read from the published weights (47 MB): an export takes long and needs torch.
+    Those of an export are memory-mapped, so rows are read on demand. Without an export, as with another embedding
+    model, they are read from the published weights (47 MB): an export takes long and needs torch.
 
     Raises:
         EmbeddingError: the model's files are missing or altered.
@@ -122,12 +122,12 @@ def _published_words(weights: Path) -> NDArray[np.float32]:
 
 
 def cached_export(model: Path, export: Exporter | None = None) -> Path:
-    """The model as an ONNX file; exported on first use, or again when the cached file is damaged.
+    """Return the model as an ONNX file, exported on first use or again if the cached file is damaged.
 
-    Processes that want it at the same time wait for the one that exports.
+    Concurrent processes wait for the one that exports.
 
     Returns:
-        Path of the ONNX file, whose checksum was found right.
+        Path of the ONNX file, whose checksum was verified.
 
     Raises:
         EmbeddingError: the model's files are missing or altered, or the cache folder cannot be written.
@@ -154,8 +154,8 @@ def export_model(model: Path, onnx_file: Path) -> None:
     The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns
     `vectors`, float32 of shape (batch, 384), rows of unit length.
     """
-    # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: nothing a
-    # user can act on.
+    # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: a user can
+    # do nothing about either.
     with ignoring(Warning):
         from .torch_minilm import load_minilm, write_onnx  # noqa: PLC0415  (torch takes seconds, and only this needs it)
 
@@ -184,7 +184,7 @@ def _export_into(folder: Path, model: Path, export: Exporter) -> None:
 
 
 def _intact(folder: Path) -> bool:
-    """Whether the folder holds an export with the checksums stored beside it."""
+    """Return True if the folder holds an export that matches its stored checksums."""
     try:
         return (folder / CHECKSUM_FILE).read_bytes() == _checksums(folder).encode()
     except FileNotFoundError:
@@ -192,7 +192,7 @@ def _intact(folder: Path) -> bool:
 
 
 def _checksums(folder: Path) -> str:
-    """Of the graph and of its weights."""
+    """Return the checksums of the export's files: the graph and its weights."""
     return " ".join(_sha256(path) for path in sorted(folder.glob(f"{ONNX_FILE}*")))
 
 
@@ -201,12 +201,12 @@ def _export_folder() -> Path:
 
 
 def _cache_folder() -> Path:
-    """`BANYAN_CACHE`, else the platform's cache folder (which honours `XDG_CACHE_HOME`)."""
+    """Return `BANYAN_CACHE`, or the platform's cache folder (which honours `XDG_CACHE_HOME`)."""
     chosen = os.environ.get("BANYAN_CACHE")
     return Path(chosen) if chosen else user_cache_path("banyan", appauthor=False)
 
 
 def _sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal."""
+    """Return the file's SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

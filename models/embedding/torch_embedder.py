@@ -43,7 +43,7 @@ class SentenceTransformerEmbedder:
         self.fingerprint = f"{name}:{self._weights_digest()[:20]}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of some texts; see `Embedder.encode`."""
+        """Encode texts; see `Embedder.encode`."""
         return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
@@ -54,7 +54,7 @@ class SentenceTransformerEmbedder:
         return np.asarray(vectors, np.float32)
 
     def _weights_digest(self) -> str:
-        """SHA-256 over the names and bytes of all weights."""
+        """Return a SHA-256 over the names and bytes of all weights."""
         import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
 
         digest = hashlib.sha256()
@@ -65,7 +65,11 @@ class SentenceTransformerEmbedder:
 
 
 def _local_folder(name: str) -> Path:
-    """Where the model lies: the folder of this name, or the hub's local cache."""
+    """Find the model on this machine: a folder of this name, or the hub's local cache.
+
+    Raises:
+        EmbeddingError: it is in neither.
+    """
     if Path(name).is_dir():
         return Path(name)
     repository = name if "/" in name else f"sentence-transformers/{name}"

@@ -15,7 +15,7 @@ class MiniLM(torch.nn.Module):
         self.encoder = encoder
 
     def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
-        """The vectors of texts with equally many tokens.
+        """Encode texts of equal length in tokens.
 
         Args:
             input_ids: shape (batch, tokens), no padding.

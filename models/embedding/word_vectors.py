@@ -9,14 +9,14 @@ from .embedder import Vectors
 from .onnx_export import bundled_tokenizer, word_table
 
 _WORDS_KEPT = 20_000
-"""Words whose vectors are kept; 30 MB."""
+"""The most words whose vectors are cached; 30 MB."""
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """The vectors of some words in lower case: of words that are used alike ('price', 'cost') the cosines are high.
+    """Return vectors of lower-case words: words that are used alike ('price', 'cost') have high cosines.
 
     Args:
-        words: n words of English; those that the model cuts into pieces have the mean of these.
+        words: n English words; a word that the model splits into pieces gets the mean of their vectors.
 
     Returns:
         float32 array of shape (n, d), rows of unit length.

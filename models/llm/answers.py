@@ -1,4 +1,4 @@
-"""From what came back to a typed answer, or to the words that say what is wrong with it."""
+"""Turn a reply into a typed answer, or into a description of what is wrong with it."""
 
 import json
 from collections.abc import Iterator
@@ -14,44 +14,44 @@ T = TypeVar("T")
 
 _SHOWN = 200
 _SHOWN_ERRORS = 3
-# Where models put an answer that was asked for as a function's arguments, or by its JSON schema.
+# Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
 
 
 class Declined(UnusableAnswer):
-    """The model refused, in so many words."""
+    """The reply is an explicit refusal."""
 
 
 def read_reply(reply: Reply, shape: Shape[T]) -> T:
-    """The typed answer of a reply.
+    """Read the typed answer in a reply.
 
     Raises:
-        Declined: it is a refusal.
-        UnusableAnswer: it is no answer of the shape; says what is wrong, in a form that the model can be shown.
+        Declined: the reply is a refusal.
+        UnusableAnswer: the reply does not fit the shape; says what is wrong, in words to show to the model.
     """
     if reply.refusal:
         raise Declined(f"the model refused to answer: {' '.join(reply.refusal.split())[:_SHOWN]}")
     try:
-        return _fitting(json_object(reply.text), shape)
+        return _fit(json_object(reply.text), shape)
     except ValueError as error:
         cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
-        raise UnusableAnswer(cut + _described(error)) from error
+        raise UnusableAnswer(cut + _describe(error)) from error
 
 
 def read_kept(text: str, shape: Shape[T]) -> T:
-    """The typed answer of a text that was kept.
+    """Read the typed answer in a stored text.
 
     Raises:
-        ValueError: it does not fit; the rules may have changed since.
+        ValueError: it does not fit; the rules may have changed since it was stored.
     """
-    return _fitting(json_object(text), shape)
+    return _fit(json_object(text), shape)
 
 
-def _fitting(data: dict[str, Any], shape: Shape[T]) -> T:
+def _fit(data: dict[str, Any], shape: Shape[T]) -> T:
     try:
         return shape.read(data)
     except ValueError:
-        for inner in _wrapped(data, shape.json_schema):
+        for inner in _unwrap(data, shape.json_schema):
             try:
                 return shape.read(inner)
             except ValueError:  # the outer object's errors say more
@@ -61,7 +61,7 @@ def _fitting(data: dict[str, Any], shape: Shape[T]) -> T:
         raise
 
 
-def _wrapped(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _unwrap(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in (*_WRAPPERS, json_schema.get("title", "")):
         inner = data.get(name)
         if isinstance(inner, str):
@@ -77,7 +77,7 @@ def _is_schema(data: dict[str, Any]) -> bool:
     return isinstance(data.get("properties"), dict) and ("type" in data or "required" in data)
 
 
-def _described(error: ValueError) -> str:
+def _describe(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     details = error.errors(include_url=False, include_context=False, include_input=False)

@@ -1,7 +1,7 @@
-"""A circuit breaker: an endpoint that is down is not asked again and again, call by call.
+"""A circuit breaker, which spares an endpoint that is down further calls.
 
-After some failures in a row of the endpoint itself it opens: every call fails at once, without being sent. After some
-seconds a single call is let through to try, as a long-lived server needs; when it is answered, all may pass again.
+It opens after several failures in a row of the endpoint itself: every call then fails at once, without being sent.
+After some seconds a single call is let through as a trial; when that is answered, all calls may pass again.
 """
 
 import logging
@@ -10,15 +10,15 @@ from collections.abc import Callable
 from ..reasoner import ReasonerError
 
 FAILURES_IN_A_ROW = 5
-"""So many, each after all its retries and with no answer between them, are no accident."""
+"""Failures in a row, each after all retries, that show that the endpoint is down."""
 SECONDS_CLOSED_TO_CALLS = 10.0
-"""A server starts again in about that time; to try earlier would be a retry, which the calls have behind them."""
+"""About the time a server needs to restart. Trying earlier would be a retry, and the calls have made theirs."""
 
 _LOG = logging.getLogger("banyan.llm")
 
 
 class EndpointFailed(ReasonerError):
-    """The endpoint failed, not the request: it could not be reached, refused the key, or gave an error of its own.
+    """The endpoint failed, not the request: it could not be reached, refused the key, or had an internal error.
 
     Args:
         message: the thing, the cause and the fix.
@@ -31,14 +31,14 @@ class EndpointFailed(ReasonerError):
 
 
 class EndpointDown(ReasonerError):
-    """The endpoint is down: no further call is sent to it for now. What was done so far stands.
+    """The endpoint is down: no further call is sent to it for now. Progress is saved.
 
-    It says nothing of what was to be asked, which has not failed and can be asked later.
+    The request itself has not failed and can be sent later.
     """
 
 
 class Breaker:
-    """Counts what became of the calls to one endpoint. Used on the process's event loop alone."""
+    """Counts the outcomes of calls to one endpoint. Used only on the process's event loop."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -49,27 +49,27 @@ class Breaker:
         self._trying = False
 
     def check(self) -> None:
-        """Raises EndpointDown if the endpoint is down and it is not yet time to try it, or another call does."""
+        """Raise EndpointDown if the endpoint is down and it is too early to try it, or another call tries it."""
         if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
             raise self._down()
 
     def admit(self) -> None:
-        """Admit a call that is about to be sent; what became of it is then reported to one of the methods below."""
+        """Admit a call that is about to be sent; report its outcome to one of the methods below."""
         self.check()
         self._trying = self._opened is not None
 
     def answered(self) -> None:
-        """The endpoint answered, be it to refuse this one request."""
+        """Record that the endpoint answered, even if it refused this one request."""
         if self._opened is not None:
             _LOG.warning("%s answers again", self._name)
         self._failures, self._opened, self._trying = 0, None, False
 
     def given_up(self) -> None:
-        """The call was cancelled, which says nothing of the endpoint."""
+        """Record that the call was cancelled, which does not count for or against the endpoint."""
         self._trying = False
 
     def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
-        """The endpoint failed: the error to raise, which is the failure itself until they are too many in a row."""
+        """Record a failure, and return the error to raise: the failure, or EndpointDown after too many in a row."""
         self._failures += 1
         self._trying = False
         self._reason = str(failure)

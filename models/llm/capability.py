@@ -1,7 +1,7 @@
-"""Which form of structured output an endpoint and model take, learnt from the calls that are made anyway.
+"""Learn which form of structured output an endpoint and model take, from the calls that are made anyway.
 
-From the strictest form down. A refusal costs nothing, so a form is tried where a call is due; what is learnt lasts as
-long as the process.
+Forms are tried from the strictest down. A refusal costs nothing, so a form is tried with the next due call; the result
+lasts as long as the process.
 """
 
 import logging
@@ -9,20 +9,20 @@ from typing import Literal, get_args
 
 Form = Literal["json_schema", "tools", "json_object", "text"]
 """`response_format` with the schema, a call of a function with the schema as its parameters, `response_format` for any
-JSON object, and nothing but the form that the prompt spells out."""
+JSON object, and plain text in the form that the prompt describes."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
 REFUSALS_IN_A_ROW = 3
-"""A refusal that does not name the form may have another cause; so many in a row, each answered in the next form, have
-not."""
+"""A refusal that does not mention the form may have another cause. This many in a row, each answered in the next form,
+rule that out."""
 UNUSABLE_IN_A_ROW = 4
-"""Two prompts, each with its repair, and no usable answer in this form ever before: it is accepted and ignored."""
+"""Two prompts, each with its repair. If the form never gave a usable answer, the endpoint accepts but ignores it."""
 
 _LOG = logging.getLogger("banyan.llm")
 
 
 class Capability:
-    """What is known of one endpoint and model. Used on the process's event loop alone."""
+    """The forms of request that one endpoint and model take. Used only on the process's event loop."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -32,17 +32,17 @@ class Capability:
         self._refusals = self._unusable = 0
 
     def forms(self) -> tuple[Form, ...]:
-        """The forms to try in order: the one in use, then those below it."""
+        """Return the forms to try in order: the one in use, then those below it."""
         return tuple(self._open[self._current:])
 
     def refused(self, form: Form, answered: Form, *, named: bool) -> None:
-        """A call was refused in one form, and answered in one below it.
+        """Record that a call was refused in one form and answered in one below it.
 
         Args:
-            form: the one it was first sent in.
-            answered: the one it was answered in.
-            named: the refusals spoke of the form. Then one is enough, unless the form has worked before: a
-                transient error must never count for good.
+            form: the form it was first sent in.
+            answered: the form it was answered in.
+            named: the refusals mentioned the form. Then one is enough, unless the form has worked before: a
+                transient error must never rule out a form for good.
         """
         if self._open[self._current] != form:
             return
@@ -52,10 +52,10 @@ class Capability:
             self._use(self._current, "it refuses the form before")
 
     def judged(self, form: Form, *, usable: bool) -> None:
-        """An answer in a form could be used, or not.
+        """Record whether an answer in a form could be used.
 
-        A form that has given a usable answer is kept: later ones that are not are the model's fault. If none
-        gives any, the first that is not refused has its turn again.
+        A form stays in use once it has given a usable answer: later unusable ones are the model's fault. If no form
+        gives any, the first that is not refused is tried again.
         """
         if self._open[self._current] != form:
             return

@@ -29,7 +29,7 @@ TEMPERATURE = 0.0
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
-# What a server says that may mean the form, and what it says only if it does: some answer 404 or 500 (llama.cpp's
+# Statuses that may concern the form, and words that always do: some servers answer 404 or 500 (llama.cpp's
 # "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
@@ -38,7 +38,7 @@ _TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|t
 
 
 class OpenAiEndpoint:
-    """The client of the endpoint named in the settings. Used on the process's event loop alone.
+    """The client of the endpoint named in the settings. Used only on the process's event loop.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx,
     timeouts and lost connections are the openai client's, bounded by `llm_retries`.
@@ -49,9 +49,9 @@ class OpenAiEndpoint:
     def __init__(self, settings: Settings) -> None:
         self._name = name_of(settings)
         self._key = settings.llm_api_key
-        self._chat = self._connected(settings)
+        self._chat = self._connect(settings)
 
-    def _connected(self, settings: Settings) -> BaseChatModel:
+    def _connect(self, settings: Settings) -> BaseChatModel:
         client = open_http_client(settings.llm_timeout)
         # Its connections can be closed only on the event loop that opened them.
         weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
@@ -61,14 +61,14 @@ class OpenAiEndpoint:
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
-        """One paid call, in the first of some forms of request that the endpoint takes.
+        """Make one paid call, in the first of some forms of request that the endpoint takes.
 
-        A form that it refuses costs nothing; the next one is tried at once. The prompts spell the shape out as
-        well, so that an answer in plain text can be as good.
+        A refused form costs nothing, and the next one is tried at once. The prompts describe the shape too, so plain
+        text can be as good an answer.
 
         Raises:
-            ReasonerError: it failed for good; names the model, the cause and the fix, not the key.
-                `EndpointFailed` where it was not the request's fault.
+            ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
+                `EndpointFailed` if it was not the request's fault.
         """
         try:
             return await self._send(messages, json_schema, forms)
@@ -76,14 +76,14 @@ class OpenAiEndpoint:
             # From None: the client's own message may repeat the key, and a traceback would print it.
             raise failure(error, self._name, self._key) from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            # What a body of another form raises, an HTML page for instance.
+            # Raised by a body that is not a response, such as an HTML page.
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
     async def _send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
         named = True
         for form in forms:
             try:
-                message = await self._asking(form, json_schema).ainvoke(list(messages))
+                message = await self._bind_form(form, json_schema).ainvoke(list(messages))
             except self._errors as error:
                 if form == forms[-1] or not _may_mean_the_form(error):
                     raise
@@ -92,16 +92,16 @@ class OpenAiEndpoint:
             return self._reply(messages, message, form)._replace(named=named)
         raise AssertionError("there is always a form to try")
 
-    def _asking(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
-        """The model, asked in a form."""
+    def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
+        """Bind a form of request to the model."""
         asked = _asked(form, json_schema)
-        # As `extra_body`: langchain-openai parses a `response_format` itself, and the raw text and the usage of an
-        # answer that does not fit, that was cut or filtered, are then lost.
+        # As `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
+        # usage of an answer that does not fit, is cut or filtered.
         return self._chat.bind(**({"extra_body": asked} if "response_format" in asked else asked))
 
     def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
-        """What came back, its tokens estimated where the endpoint does not report them."""
-        # Arguments that are no JSON are kept as they came: they go back with the reason, as any answer would.
+        """Convert a message to a reply, with estimated tokens if the endpoint does not report them."""
+        # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
         arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
         arguments += [call["args"] or "" for call in message.invalid_tool_calls]
         text = "\n".join(arguments) or str(message.text)
@@ -119,7 +119,7 @@ class OpenAiEndpoint:
 
 
 def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
-    """What a form adds to the request."""
+    """Return what a form adds to the request."""
     name = json_schema["title"]
     schema = {part: value for part, value in json_schema.items() if part != "title"}
     match form:
@@ -135,7 +135,7 @@ def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def tool(json_schema: dict[str, Any]) -> dict[str, Any]:
-    """A function whose parameters are the answer."""
+    """Describe a function whose parameters are the answer."""
     schema = {part: value for part, value in json_schema.items() if part != "title"}
     return {"type": "function", "function": {"name": json_schema["title"], "description": "Takes the answer.",
                                              "parameters": schema}}
@@ -149,7 +149,7 @@ def _may_mean_the_form(error: Exception) -> bool:
 
 
 class _Chat(ChatOpenAI):
-    """ChatOpenAI that takes whatever an endpoint reports of tokens; as it is, a list instead of a count is an error."""
+    """ChatOpenAI that accepts malformed token counts; by itself it raises on a list instead of a count."""
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         if isinstance(response, openai.BaseModel):

@@ -1,4 +1,4 @@
-"""What goes to a model and comes back: the interface of all that sends calls."""
+"""What is sent to a model and comes back: the interface of everything that sends calls."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -11,27 +11,27 @@ Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
 
 
-def _ignored(_: bool) -> None:
-    """Whether the answer could be used changes nothing."""
+def _ignore_feedback(_: bool) -> None:
+    """Ignore feedback."""
 
 
 class Reply(NamedTuple):
-    """What came back for one call, and what it cost."""
+    """The reply to one call, and its tokens."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
     refusal: str = ""
-    """Why the model declined, where the endpoint says that it did."""
+    """Why the model declined to answer, if the endpoint reports that."""
     finish: str = "stop"
-    """Why the answer ended, as the endpoint says it: "stop", "length", "content_filter" ..."""
+    """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
     form: Form = "text"
     """The form of request that was answered."""
     named: bool = False
-    """The refusals of forms before it spoke of the form."""
-    judged: Callable[[bool], None] = _ignored
-    """To be told whether the answer could be used: the endpoint learns which form of request to send."""
+    """True if the refusals of the forms before it mentioned the form."""
+    judged: Callable[[bool], None] = _ignore_feedback
+    """Call it with whether the answer could be used: the endpoint learns which form of request to send."""
 
 
 Send = Callable[[Messages, dict[str, Any]], Awaitable[Reply]]
@@ -41,23 +41,23 @@ SendIn = Callable[[Messages, dict[str, Any], Sequence[Form]], Awaitable[Reply]]
 
 
 class Endpoint(Protocol):
-    """Sends messages to a model. Used on the process's event loop (`runtime.event_loop`) alone."""
+    """Sends messages to a model. Used only on the process's event loop (`runtime.event_loop`)."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Pay one call.
+        """Make one paid call.
 
         Args:
             messages: the conversation.
-            json_schema: the shape of the answer, a hint that the endpoint may not keep to.
-            permit: called when the call's turn has come; what it raises keeps the call from being sent.
+            json_schema: the shape of the answer, a hint that the endpoint may ignore.
+            permit: called just before the call is sent; if it raises, the call is not sent.
 
         Raises:
-            ReasonerError: it failed for good; names the cause and the fix.
+            ReasonerError: the call failed for good; names the cause and the fix.
         """
 
 
 def learning(send_in: SendIn, capability: Capability) -> Send:
-    """What sends calls in the forms that a model is known to take, and learns more of them by each."""
+    """Return a function that sends calls in the forms a model takes, and learns from each call which these are."""
     async def send(messages: Messages, json_schema: dict[str, Any]) -> Reply:
         forms = capability.forms()
         reply = await send_in(messages, json_schema, forms)
@@ -69,7 +69,7 @@ def learning(send_in: SendIn, capability: Capability) -> Send:
 
 
 def open_client(settings: Settings) -> SendIn:
-    """The client of the settings' model."""
+    """Open a client for the settings' model, and return its function to send calls."""
     # Two seconds of imports, only for what makes a call.
     if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
         from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
@@ -80,11 +80,11 @@ def open_client(settings: Settings) -> SendIn:
 
 
 def host_of(settings: Settings) -> str:
-    """Where the settings' model is asked: the endpoint's host, or the provider that its name begins with."""
+    """Return the endpoint's host, or the provider that the name of the settings' model begins with."""
     host = urlsplit(settings.llm_base_url or "").netloc
     return host or settings.llm_model.partition(":")[0]
 
 
 def name_of(settings: Settings) -> str:
-    """The settings' model and where it is asked, for messages."""
+    """Return the settings' model and its endpoint's host, for messages."""
     return f"model {settings.llm_model!r} at {host_of(settings)}"

@@ -1,4 +1,4 @@
-"""What an error of a client means to the user: the model, the cause and the fix, and never the key."""
+"""Turn a client's error into one for the user: the model, the cause and the fix, and never the key."""
 
 from socket import gaierror
 from typing import NamedTuple
@@ -9,19 +9,19 @@ from ..reasoner import ReasonerError
 from .breaker import EndpointFailed
 
 NO_KEY = "none"
-"""What stands for a key where none is set: clients want one."""
+"""The placeholder if no key is set: clients require one."""
 _SHOWN = 300
 
 
 class Fix(NamedTuple):
-    """What a kind of error means to the user."""
+    """The cause and the fix of a kind of error, for the user."""
 
     problem: str
     fix: str
     of_endpoint: bool = True
-    """It is the endpoint that failed, not the one request."""
+    """True if the endpoint failed, not the one request."""
     certain: bool = False
-    """No other call can fare better."""
+    """True if no other call could succeed."""
 
 
 NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
@@ -36,7 +36,7 @@ _BY_STATUS = {
     404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True),
     429: Fix("it kept refusing for its rate limit or quota",
              "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
-# By a part of the error's name, or of a base class's: each client has classes of its own, named alike.
+# By a part of the name of the error's class or a base class: clients have different classes with similar names.
 _BY_NAME = {
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
@@ -46,24 +46,24 @@ _OWN = ("BASE_URL", "API_KEY", "MODEL")
 
 
 class ResponseRefused(Exception):
-    """A response that is not read to its end; says why."""
+    """A response was not read to its end; says why."""
 
 
 def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = None,
             variables: str = "BANYAN_LLM") -> ReasonerError:
-    """The error to raise for a client's.
+    """Return the error to raise for a client's error.
 
     Args:
-        error: the client's.
-        asked: the model and where it is.
-        key: of the endpoint, which the client's message may repeat.
-        fix: what it means; None: as its status or its name says.
-        variables: what the names of the endpoint's own settings begin with.
+        error: the client's error.
+        asked: the model and its host.
+        key: the endpoint's key, which the client's message may repeat.
+        fix: the cause and the fix; None means by the error's status or name.
+        variables: the prefix of the endpoint's own settings.
 
     Returns:
-        `EndpointFailed` where it was not the request's fault.
+        `EndpointFailed` if it was not the request's fault.
     """
-    refused = _refused(error)
+    refused = _find_refusal(error)
     fix = fix or (_NOT_READ if refused else _fix(error))
     detail = " ".join(str(refused or error).split())
     secret = key.get_secret_value()
@@ -78,15 +78,15 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
 
 
-def _refused(error: BaseException | None) -> ResponseRefused | None:
-    """Why a response was not read, where that is what an error was raised from."""
+def _find_refusal(error: BaseException | None) -> ResponseRefused | None:
+    """Return the `ResponseRefused` that an error is or was raised from, or None."""
     while error is not None and not isinstance(error, ResponseRefused):
         error = error.__cause__ or error.__context__
     return error
 
 
 def status_of(error: BaseException | None) -> int | None:
-    """The HTTP status that a client's error, or one that it was raised from, carries."""
+    """Return the HTTP status of a client's error or of one that it was raised from, or None."""
     while error is not None:
         for status in (getattr(error, "status_code", None), getattr(error, "code", None)):
             if isinstance(status, int):
@@ -104,7 +104,7 @@ def _fix(error: Exception) -> Fix:
 
 
 def _nobody_listens(error: BaseException | None) -> bool:
-    """Whether a connection was refused, or there is no such host."""
+    """Return True if a connection was refused or the host is unknown."""
     while error is not None and not isinstance(error, ConnectionRefusedError | gaierror):
         error = error.__cause__ or error.__context__
     return error is not None

@@ -1,7 +1,7 @@
-"""How much is asked of an endpoint at once and in a minute, by all of a process together.
+"""Limit a process's calls to an endpoint, at once and per minute.
 
-Whatever knowledge base or thread a call is for: calls to the same endpoint share its slots, its rates and its circuit
-breaker. Timeouts and backoff of a single request are the openai client's; here is the bound on a call in all.
+All calls to the same endpoint share its slots, rates and circuit breaker, for any knowledge base and in any thread. The
+openai client handles timeouts and backoff of a single request; this module bounds a call as a whole.
 """
 
 import asyncio
@@ -26,16 +26,16 @@ from .observing import observed_call
 _T = TypeVar("_T")
 
 LONGEST_BACKOFF = 120.0
-"""Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives a call
-up that is told to wait longer."""
+"""Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives up on a
+longer one."""
 SLACK = 30.0
-"""Seconds on top of all that a call may take: the first one imports its client, on a machine that may be busy."""
+"""Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
 FIRST_RATIO = 1.5
-"""Tokens of a call by those of its prompt, until replies tell: an answer half as long as what was asked."""
+"""A call's tokens by those of its prompt, until replies show it: an answer half as long as the prompt."""
 
 
 class _Key(NamedTuple):
-    """What has to be the same for calls to share limits. The API key counts: accounts have limits of their own."""
+    """Identifies calls that share limits. The API key is part of it: each account has its own limits."""
 
     host: str
     base_url: str
@@ -47,7 +47,7 @@ class _Key(NamedTuple):
 
 
 class Limits:
-    """What the calls to one endpoint and model share. Used on the process's event loop alone."""
+    """The limits of the calls to one endpoint and model. Used only on the process's event loop."""
 
     def __init__(self, key: _Key, slots: asyncio.Semaphore) -> None:
         self.host = key.host
@@ -55,16 +55,16 @@ class Limits:
         self._slots = slots
         requests, tokens = key.requests_per_second, key.tokens_per_minute
         self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
-        # Bursts of a second: what is saved up must be little against a minute's limit.
+        # Bursts of a second: saved-up tokens must be few compared with a minute's limit.
         self._tokens = None if tokens is None else AsyncLimiter(tokens / 60, 1)
         self._in_order = asyncio.Lock()
         self._due = 0.0
-        """Tokens of calls before, that the next call has to let pass."""
+        """Tokens of earlier calls that the next call has to wait for."""
         self._prompted = self._used = 0
 
     @property
     def tokens_are_limited(self) -> bool:
-        """Whether the tokens of a prompt matter: there is a rate for them."""
+        """True if there is a rate of tokens, so a prompt's tokens matter."""
         return self._tokens is not None
 
     @asynccontextmanager
@@ -72,19 +72,19 @@ class Limits:
         """Wait for a slot and for the rates, and hold the slot for the block.
 
         Args:
-            prompt: estimated tokens of the call's prompt; 0 where they are not limited.
+            prompt: estimated tokens of the call's prompt, or 0 if they are not limited.
 
         Yields:
-            What to call with the tokens that the call used in all, as its reply reports them.
+            A function to call with the tokens that the call used in all, as its reply reports them.
 
         Raises:
-            CancelledError: its run was cancelled while the call waited.
+            CancelledError: the run was cancelled while the call waited.
             EndpointDown: the endpoint went down while the call waited.
         """
         async with self._slots:
             async with self._in_order:
                 await self._rates()
-            # A run's calls are cancelled one after the other: none begins in the turn of one before it.
+            # A run's calls are cancelled one after the other: a cancelled call's slot must not start the next one.
             if current().cancelled:
                 raise asyncio.CancelledError
             expected = prompt * (self._used / self._prompted if self._prompted else FIRST_RATIO)
@@ -98,7 +98,7 @@ class Limits:
             yield used
 
     async def _rates(self) -> None:
-        """Wait until the rates let another call pass. A call of any size passes; those after it wait the longer."""
+        """Wait until the rates allow another call. A call of any size passes, and later calls wait longer for it."""
         self.breaker.check()
         if self._requests is not None:
             await self._requests.acquire()
@@ -112,9 +112,9 @@ class Limits:
 
 
 class ProcessEndpoints:
-    """What this process knows of endpoints, and what its calls to each share.
+    """The limits and capabilities of this process's endpoints.
 
-    May be asked from any thread; what it hands out is used on the process's event loop alone.
+    Safe to call from any thread; what it returns is used only on the process's event loop.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class ProcessEndpoints:
         self._capabilities: dict[tuple[str, str], Capability] = {}
 
     def limits(self, settings: Settings) -> Limits:
-        """The limits of the settings' endpoint and model."""
+        """Return the limits of the settings' endpoint and model."""
         key = _Key(host_of(settings), settings.llm_base_url or "", settings.llm_api_key, settings.llm_model,
                    settings.llm_concurrency, settings.llm_requests_per_second, settings.llm_tokens_per_minute)
         slots = self._slots.setdefault((key.host, key.base_url, key.api_key, key.concurrency),
@@ -131,14 +131,14 @@ class ProcessEndpoints:
         return self._limits.setdefault(key, Limits(key, slots))
 
     def capability(self, settings: Settings) -> Capability:
-        """Which forms of request the settings' endpoint and model take."""
+        """Return the record of the forms of request that the settings' endpoint and model take."""
         base_url, model = settings.llm_base_url or "", settings.llm_model
         return self._capabilities.setdefault((base_url, model), Capability(name_of(settings)))
 
 
 @once
 def process_endpoints() -> ProcessEndpoints:
-    """The endpoints of this process."""
+    """Return the endpoints of this process."""
     return ProcessEndpoints()
 
 
@@ -146,9 +146,10 @@ class LimitedEndpoint:
     """Implements `Endpoint` around a client: limits, circuit breaker, log and spans.
 
     Args:
-        connect: makes what sends a call; called in a thread before the first one, as the client takes long to import.
-        settings: the limits, and what names the endpoint.
-        operation: what is asked of it, as spans call it.
+        connect: returns a function that sends a call; called in a thread before the first call, as importing the client
+            takes long.
+        settings: the limits and the endpoint.
+        operation: the operation's name in spans.
     """
 
     def __init__(self, connect: Callable[[], Callable[..., Awaitable[Any]]], settings: Settings,
@@ -163,30 +164,30 @@ class LimitedEndpoint:
         self._longest = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Pay one call when its turn has come.
+        """Make one paid call when the limits allow it.
 
         Raises:
-            ReasonerError: it failed for good; `EndpointFailed` where that was not the request's fault.
-            EndpointDown: the endpoint is down, and was not asked.
+            ReasonerError: the call failed for good; `EndpointFailed` if that was not the request's fault.
+            EndpointDown: the endpoint is down, and the call was not sent.
         """
         return cast("Reply", await self.ask([content for _, content in messages], permit, messages, json_schema))
 
     async def ask(self, texts: Iterable[str], permit: Callable[[], None], *arguments: Any) -> Any:
-        """Pay one call of any kind when its turn has come.
+        """Make one paid call of any kind when the limits allow it.
 
         Args:
-            texts: what the model is to read.
+            texts: the texts that the model reads.
             permit: see `Endpoint.send`.
-            arguments: of the client.
+            arguments: the client's arguments.
 
         Returns:
-            What the client returned, which has the tokens of a `Reply`.
+            The client's result, which has the tokens of a `Reply`.
 
         Raises:
             ReasonerError: as for `send`.
         """
         limits = self._limits
-        # To count them takes longer than all else here.
+        # Counting takes longer than everything else here.
         prompt = sum(map(estimate_tokens, texts)) if limits.tokens_are_limited else 0
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as call:

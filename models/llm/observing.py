@@ -1,7 +1,7 @@
-"""What can be seen of the calls: a log line each, and OpenTelemetry spans where the user has set that up.
+"""Observe calls: a log line for each, and OpenTelemetry spans if the user has set that up.
 
-Neither holds a prompt, an answer, an error's text or a key. Nothing is sent anywhere from here: spans go where the
-program that embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
+Neither contains a prompt, an answer, an error's text or a key. Nothing is sent from here: spans go where the program
+that embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
 """
 
 import logging
@@ -32,7 +32,7 @@ _STEP: ContextVar[_Step | None] = ContextVar("banyan_llm_step", default=None)
 
 @contextmanager
 def observed_step(name: str, model: str) -> Iterator[None]:
-    """A step that asks a model once or more, or finds the answer kept: a span, and a line in the log at level DEBUG."""
+    """Observe a step, with or without calls to a model: a span, and a line in the log at level DEBUG."""
     step, started = _Step(name), time.perf_counter()
     token = _STEP.set(step)
     outcome = "ok"
@@ -53,18 +53,18 @@ def observed_step(name: str, model: str) -> Iterator[None]:
 
 @dataclass
 class ObservedCall:
-    """A call under way; tells what is known of it so far."""
+    """A call in progress, with the fields of its log line so far."""
 
     waited_since: float
     fields: dict[str, Any] = field(default_factory=dict)
     started: float | None = None
 
     def sent(self) -> None:
-        """Its turn has come: what it waited until now is no time of the endpoint's."""
+        """Start the clock: the wait for a free slot does not count as the endpoint's time."""
         self.started = time.perf_counter()
 
     def answered(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """It was answered, for so many tokens."""
+        """Record the tokens of the answer."""
         self.fields.update(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
                            cached_tokens=cached_tokens)
 
@@ -73,18 +73,18 @@ _WATCHING: list[Callable[[Mapping[str, Any]], None]] = []
 
 
 def watch(told: Callable[[Mapping[str, Any]], None]) -> None:
-    """Have each call of this process told when it is over, with the fields of its log line, to the process's end."""
+    """Call a function after each call of this process, with the fields of its log line, until the process ends."""
     _WATCHING.append(told)
 
 
 @contextmanager
 def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[ObservedCall]:
-    """One call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
+    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
 
     Args:
-        model: that is asked.
-        host: where.
-        operation: what of it, in the conventions' words.
+        model: the model's name.
+        host: the endpoint's host.
+        operation: the operation's name in the conventions.
     """
     step = _STEP.get() or _Step("")
     step.calls += 1
@@ -119,7 +119,7 @@ def _ms(started: float, ended: float | None = None) -> int:
 
 
 def _line(level: int, what: str, fields: dict[str, Any]) -> None:
-    """One line; its fields are the record's `fields` as well, for a formatter that writes them separately."""
+    """Log one line; its fields are also the record's `fields`, for a formatter that writes them separately."""
     if LOG.isEnabledFor(level):
         LOG.log(level, "%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()),
                 extra={"fields": {"event": what, **fields}})

@@ -1,4 +1,4 @@
-"""Finding the JSON object in what a model wrote."""
+"""Find the JSON object in a model's answer."""
 
 import json
 import re
@@ -6,26 +6,26 @@ from typing import Any
 
 from ...text.cleaning import clean_json
 
-# Some servers' chat templates open the block in the prompt, so that only its end is in the answer.
+# Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THINKING = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 _SHOWN = 80
 MAX_ANSWER = 1_000_000
-"""Characters of an answer that is read: ten times what the longest reply of today's models has."""
+"""The most characters of an answer that is read: ten times the longest reply of today's models."""
 
 
 class UnusableAnswer(ValueError):
-    """An answer that is no JSON object or not of the shape asked for; the text says what is wrong."""
+    """An answer is no JSON object or has the wrong shape; the text says what is wrong."""
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The JSON object of an answer, without `<think>` blocks, code fences and words around it.
+    """Return the JSON object in an answer, without `<think>` blocks, code fences and words around it.
 
-    The text is never completed: a truncated object is an error, as what it leaves out is not known.
+    The text is never completed: a truncated object is an error, because what is missing is unknown.
 
     Returns:
-        The object, its texts without what cannot be stored (`clean_json`); the longest where there are several side
-        by side.
+        The object, without characters that cannot be stored (`clean_json`); the longest if there are several side by
+        side.
 
     Raises:
         UnusableAnswer: there is no complete object, or the text is too long.

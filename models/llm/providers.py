@@ -19,10 +19,10 @@ class ProviderEndpoint(OpenAiEndpoint):
     The key is `llm_api_key` where that is set, else the one in the variable that the provider's client reads.
     """
 
-    # Each provider's package raises errors of its own; all of them become one that names the cause.
+    # Each provider's package raises different errors; all become one that names the cause.
     _errors: ClassVar[tuple[type[Exception], ...]] = (Exception,)
 
-    def _connected(self, settings: Settings) -> BaseChatModel:
+    def _connect(self, settings: Settings) -> BaseChatModel:
         key = settings.llm_api_key.get_secret_value()
         options: dict[str, Any] = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
         try:
@@ -30,11 +30,11 @@ class ProviderEndpoint(OpenAiEndpoint):
                 settings.llm_model, temperature=TEMPERATURE, timeout=settings.llm_timeout,
                 max_retries=settings.llm_retries, cache=False, disable_streaming=True, tags=["nostream"],
                 configurable_fields=None, **{name: value for name, value in options.items() if value is not None})
-        except Exception as error:  # noqa: BLE001  (the package is missing, or has no key: in whichever way it says so)
+        except Exception as error:  # noqa: BLE001  (a missing package or key: each provider raises its own error)
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
         return model
 
-    def _asking(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
+    def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
         match form:
             case "json_schema":
                 structured: Runnable[Any, Any] = self._chat.with_structured_output(
@@ -47,6 +47,6 @@ class ProviderEndpoint(OpenAiEndpoint):
 
 
 def _raw(structured: dict[str, Any]) -> AIMessage:
-    """The message as it came, whether it was understood or not."""
+    """Return the raw message, whether it could be parsed or not."""
     message: AIMessage = structured["raw"]
     return message

@@ -1,4 +1,4 @@
-"""A model behind an endpoint that is asked by other paths than the chat's: embeddings, rerankers."""
+"""A model behind an endpoint's other paths than the chat: embeddings, rerankers."""
 
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
@@ -34,8 +34,8 @@ class ServedModel:
 
     Args:
         settings: `llm_base_url`, `llm_api_key` and `llm_model` are the endpoint's own; without an address, OpenAI's.
-        variables: what the names of the variables that set it begin with, for messages.
-        operation: what is asked of it, as spans call it.
+        variables: the prefix of the endpoint's own settings, for messages.
+        operation: the operation's name in spans.
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
@@ -44,10 +44,10 @@ class ServedModel:
         self._endpoint = LimitedEndpoint(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """The answers to all requests, in order. Their tokens are put down and taken from the budget as `charged` says.
+        """Send requests and return their answers in order. Their tokens count in the account and budget of `charged`.
 
         Raises:
-            ReasonerError: one failed for good; names the cause and the fix.
+            ReasonerError: a request failed for good; names the cause and the fix.
         """
         where, paid = charge(), list[int]()
 

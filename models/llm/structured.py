@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 _ATTEMPTS = 2
 _USELESS = 10_000
-"""Characters that are kept of a reply that could not be used."""
+"""The most characters stored of a reply that could not be used."""
 
 
 class StructuredChat:
-    """Answers of a given shape, each paid once. Used on the process's event loop alone.
+    """Answers of a given shape, each paid once. Used only on the process's event loop.
 
     Args:
         model: the model's name, part of what identifies a call.
         endpoint: where calls go.
-        ledger: the response cache, the token accounts and the budget. It may wait for a disk, so that it is asked in
+        ledger: the response cache, the token accounts and the budget. It may wait for a disk, so it is called in
             threads.
     """
 
@@ -42,27 +42,26 @@ class StructuredChat:
         self._under_way: dict[str, asyncio.Future[ReasonerError | None]] = {}
 
     async def ask(self, step: str, prompt: Prompt, shape: Shape[T], language: Language) -> T:
-        """The model's answer to a prompt, from the ledger where it has been paid before.
+        """Return the model's answer to a prompt, from the ledger if it was paid before.
 
-        An answer that does not fit goes back once with what is wrong with it. Only an answer that
-        fits is kept for the prompt, so that asking again after a failure pays again. Of equal prompts
-        asked at the same time one is paid for.
+        An answer that does not fit is sent back once with what is wrong with it. Only an answer that fits is cached
+        for the prompt, so asking again after a failure pays again. Of equal concurrent prompts only one is paid.
 
         Raises:
-            ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` where
-                it was not the request's fault, `EndpointDown` where it was not asked.
-            BudgetExceeded: the call would be paid beyond the budget.
+            ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` if it was
+                not the request's fault, `EndpointDown` if the endpoint was not called.
+            BudgetExceeded: the call would exceed the budget.
         """
         messages = [("system", prompt.system), ("user", prompt.user)]
         key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema))
         with observed_step(step, self._model):
-            return await self._once(key, lambda: self._kept_or_paid(key, step, messages, shape, language))
+            return await self._once(key, lambda: self._cached_or_call(key, step, messages, shape, language))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """Make a call when no equal call is under way.
+        """Make a call after waiting for equal calls in progress.
 
-        What an equal call came to is in the ledger then, or its failure is raised here as well; but not what is no
-        failure of the call: a budget of its own, a cancellation, an endpoint that was down.
+        The answer of an equal call is then in the ledger, and its failure is raised here too. What is not the call's
+        failure is not raised: a budget, a cancellation, an endpoint that was down.
         """
         while (other := self._under_way.get(key)) is not None:
             failure = await asyncio.shield(other)
@@ -81,18 +80,18 @@ class StructuredChat:
             del self._under_way[key]
             mine.set_result(failed)
 
-    async def _kept_or_paid(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-                            language: Language) -> T:
+    async def _cached_or_call(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
+                              language: Language) -> T:
         kept = await asyncio.to_thread(self._ledger.lookup, key)
         if kept is not None:
             try:
                 return read_kept(kept, shape)
             except ValueError:
-                kept = None  # kept under older rules: pay for one that fits the present ones
-        return await self._pay(key, step, messages, shape, language)
+                kept = None  # cached under older rules: pay for one that fits the present ones
+        return await self._call_model(key, step, messages, shape, language)
 
-    async def _pay(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-                   language: Language) -> T:
+    async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
+                          language: Language) -> T:
         wrong = ""
         for _ in range(_ATTEMPTS):
             reply = await self._send(step, messages, shape)
@@ -100,50 +99,50 @@ class StructuredChat:
                 answer = read_reply(reply, shape)
             except UnusableAnswer as error:
                 wrong = str(error)
-                # A refusal is about what was asked; it says nothing of the form that was asked for.
+                # A refusal is about the content and does not count against the form of request.
                 if not isinstance(error, Declined):
                     reply.judged(False)
             else:
                 reply.judged(True)
                 await self._record(key, step, reply)
                 return answer
-            # Under a key that is never asked for: accounted, there to be looked at, not replayed.
+            # Under a key that is never looked up: accounted and visible, but not replayed.
             await self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
             self._raise_if_filtered(step, reply)
             repair = (await asyncio.to_thread(render, "repair", language, error=wrong)).user
-            messages = [*messages, ("assistant", _useless(reply) or "-"), ("user", repair)]
+            messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
         raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
                             f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
 
     async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
         try:
             reply = await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
-        except EndpointDown:  # nothing was asked, so no step has failed
+        except EndpointDown:  # no call was sent, so no step has failed
             raise
         except EndpointFailed as error:
             raise EndpointFailed(f"{step}: {error}", certain=error.certain) from error
         except ReasonerError as error:
             raise ReasonerError(f"{step}: {error}") from error
-        # The loop has not gone on since the call's slot is free: whoever waits for it sees what this one took.
+        # No await since the call's slot became free: the next call sees what this one spent.
         self._ledger.spend(self._model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         return reply
 
     def _raise_if_filtered(self, step: str, reply: Reply) -> None:
-        """A filter judges the text, which a second turn would only repeat."""
+        """Raise ReasonerError if a content filter stopped the answer, because asking again would repeat the text."""
         if reply.finish == "content_filter":
             raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use another "
                                 "model (BANYAN_LLM_MODEL) for this text")
 
     async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
-        # A thread ends whatever becomes of this task: what was paid is stored.
+        # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(
             self._ledger.record, key=key, step=step,
-            response=_useless(reply) if wasted else clean_text(reply.text),
+            response=_unusable_text(reply) if wasted else clean_text(reply.text),
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
 
 
-def _useless(reply: Reply) -> str:
-    """What is kept of a reply that could not be used, and is shown to the model again: not whole if it is long."""
+def _unusable_text(reply: Reply) -> str:
+    """Return the text of an unusable reply, cut if it is long, to store and to show to the model."""
     text = clean_text(reply.text or reply.refusal)
     return text if len(text) <= _USELESS else f"{text[:_USELESS]}..."

@@ -13,12 +13,12 @@ _ABSTRACTION_WEIGHT = 1.0
 
 
 def beta(query: Query) -> float:
-    """The share of what names lead to, 0 to 1; the communities have the rest.
+    """Return the weight of what names lead to, 0 to 1; the communities have the rest.
 
     Args:
-        query: its names are those that the knowledge base knows.
+        query: a query with the names that the knowledge base knows.
     """
-    # The words in which names are found, not index terms: of a CJK name the two share nothing.
+    # The words by which names are matched, not index terms: a CJK name has different ones.
     spoken = words(query.text)
     if not spoken:
         return 0.5

@@ -14,15 +14,15 @@ from ..query import wording
 
 
 def second_hop(question: SubQuery, names: Iterable[Named], number: int) -> SubQuery | None:
-    """What is left of a question without the names in it, following the question.
+    """Return a sub-query that follows a question, with the question's words except its names.
 
     Args:
         question: the whole question.
         names: the names in it, from left to right.
-        number: the question's number among all that are searched.
+        number: the question's number among all sub-queries.
 
     Returns:
-        The sub-query; None where nothing is named, or nothing is left.
+        The sub-query, or None if the question has no names or no other words.
     """
     text, parts, end = question.question, list[str](), 0
     for named in names:

@@ -14,23 +14,23 @@ from ..nearness import Cosines, Nearness
 from ..query import Query
 
 UNFIT = 0.8
-"""What is left of the nearness of what does not fit: enough to win where nothing that fits is half as near."""
-# Of what is searched for, so many times as much is looked at: types are read one by one.
+"""The factor for what does not fit: enough to win if nothing that fits is nearly as near."""
+# How many times as many rows as searched for are looked at: types are read one by one.
 _CONSIDERED = 4
 
 
 class Weighed:
-    """What is near to a sub-query, weighed by the types that it names."""
+    """The nearness to a sub-query, weighed by the types that it names."""
 
     def __init__(self, nearness: Nearness, fitting: Rows | None = None) -> None:
-        """Take how near everything is, and which of the nearest rows fit; None: no type is named."""
+        """Take the nearness, and which of the nearest rows fit; None means that no type is named."""
         self._nearness, self._fitting = nearness, fitting
 
     def best(self, limit: int, among: Rows | None = None) -> tuple[Rows, Cosines]:
-        """The best rows with their cosines, weighed; see `Nearness.best`. Those that are not positive are no result."""
+        """Return the best rows with their weighed cosines; see `Nearness.best`. Only positive ones are results."""
         if self._fitting is None:
             return self._nearness.best(limit, among)
-        # Besides those that fit only the nearest can be among the best.
+        # Only rows that fit and the nearest others can be among the best.
         rows, cosines = self._nearness.best(limit + len(self._fitting), among)
         weighed = np.where(np.isin(rows, self._fitting), cosines, cosines * np.float32(UNFIT))
         best = np.lexsort((rows, -weighed))[:limit]
@@ -38,23 +38,23 @@ class Weighed:
 
 
 def entities_by_types(index: RetrievalIndex, query: Query, limit: int) -> Weighed:
-    """The entities by their cosine, weighed by their types; `limit`: how many are searched for."""
-    return _weighed(index, query, query.meaning.entities, limit, lambda row: (index.entity_row.at(row),))
+    """Weigh entities' cosines by their types; `limit` is how many are searched for."""
+    return _weigh(index, query, query.meaning.entities, limit, lambda row: (index.entity_row.at(row),))
 
 
 def triples_by_types(index: RetrievalIndex, query: Query, limit: int) -> Weighed:
-    """The triples by their cosine, weighed by the types of their ends; `limit`: how many are searched for."""
-    return _weighed(index, query, query.meaning.triples, limit, index.ends)
+    """Weigh triples' cosines by the types of their ends; `limit` is how many are searched for."""
+    return _weigh(index, query, query.meaning.triples, limit, index.ends)
 
 
 def fit(index: RetrievalIndex, query: Query, *entities: str) -> float:
-    """1 where one of the entities has a type that the sub-query names, or it names none; else less."""
+    """Return 1 if one of the entities has a type that the sub-query names, or it names none; else `UNFIT`."""
     wanted = query.sub_query.entity_types
     return 1.0 if not wanted or any(index.type(entity) in wanted for entity in entities) else UNFIT
 
 
 def fitting_relations(index: RetrievalIndex, query: Query, rows: Rows) -> NDArray[np.float32]:
-    """1 for each triple of a relation that the sub-query names, or for all where no triple has one; else less."""
+    """Return 1 for triples of relations that the sub-query names, else `UNFIT`; 1 for all if no triple has one."""
     wanted = index.relation_rows(query.sub_query.relations)
     weights = np.ones(len(rows), np.float32)
     if wanted:
@@ -62,8 +62,8 @@ def fitting_relations(index: RetrievalIndex, query: Query, rows: Rows) -> NDArra
     return weights
 
 
-def _weighed(index: RetrievalIndex, query: Query, nearness: Nearness, limit: int,
-             ends: Callable[[int], tuple[str, ...]]) -> Weighed:
+def _weigh(index: RetrievalIndex, query: Query, nearness: Nearness, limit: int,
+           ends: Callable[[int], tuple[str, ...]]) -> Weighed:
     if not query.sub_query.entity_types:
         return Weighed(nearness)
     rows, _ = nearness.best(_CONSIDERED * limit)

@@ -1,11 +1,11 @@
 """The path route: traversal from what a question names along the triples nearest to it (eq. 10).
 
 A decomposed question is a chain of sub-queries, and a path answers it step by step: its first hop is guided by
-the first sub-query of the chain, its second by the second, so that the path of a later step starts where the
-earlier one would have ended, before that is answered. Beyond the chain the last sub-query guides, up to five hops.
+the first sub-query of the chain, its second by the second. So the path of a later step starts where the
+earlier one would end, before that is answered. Beyond the chain the last sub-query guides, up to five hops.
 
 At each depth only the best `_BEAM` paths are extended, each along the best `_BRANCHES` triples of its end: the
-work is bounded by MAX_HOPS * _BEAM * _BRANCHES, whatever the degree of a node. No path visits an
+work is bounded by MAX_HOPS * _BEAM * _BRANCHES for any degree of a node. No path visits an
 entity twice.
 """
 
@@ -26,16 +26,16 @@ _BEAM = 10
 _BRANCHES = 5
 # Besides names: the triples nearest to the first sub-query, whose entities a question may only describe.
 _NEAREST = 2
-# More triples of an entity than these are looked at nearly first.
+# If an entity has more triples, approximate cosines choose among them first.
 _EXACTLY = 64
 
 
 class _Path(NamedTuple):
     product: float
-    """Of the start's score and the cosines of the triples."""
+    """The product of the start's score and the triples' cosines."""
     rows: tuple[int, ...]
     entities: tuple[int, ...]
-    """Rows of entities, which are in the order of their ids."""
+    """The entities' rows, whose order is that of entity ids."""
 
     @property
     def score(self) -> float:
@@ -45,21 +45,21 @@ class _Path(NamedTuple):
 
 class _Branch(NamedTuple):
     row: int
-    """Of the triple."""
+    """The triple's row."""
     nearness: float
     end: int
     """The entity that it leads to."""
 
 
 class _Guide:
-    """The best triples that lead on from an entity, by a step: their cosines, weighed by the relations it names."""
+    """The best triples from each entity for a step: by cosine, weighed by the relations that the step names."""
 
     def __init__(self, index: RetrievalIndex, step: Query) -> None:
         self._index, self._step = index, step
         self._branches: dict[int, list[_Branch]] = {}
 
     def branches(self, entities: Sequence[int]) -> Mapping[int, Sequence[_Branch]]:
-        """For each entity the best triples that are near at all, best first."""
+        """Return each entity's best triples of positive nearness, best first."""
         new = [one for one in dict.fromkeys(entities) if one not in self._branches]
         if new:
             self._branches.update((one, []) for one in new)
@@ -76,7 +76,7 @@ class _Guide:
         return self._branches
 
     def _could_be_best(self, rows: Rows) -> Rows:
-        """Of many triples those that the exact cosines could put first."""
+        """Return the triples that exact cosines could put first."""
         if len(rows) <= _EXACTLY:
             return rows
         nearness = self._step.meaning.triples
@@ -85,7 +85,7 @@ class _Guide:
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
-    """Paths of at most five hops, at least as many as the chain has steps.
+    """Find paths of at most five hops, and at least as many as the chain has steps.
 
     Returns:
         Evidence about the two ends of each path's last triple, best first; scored by the geometric
@@ -98,7 +98,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
     beam = _best(_Path(score, (), (row,)) for row, score in _starts(index, steps[0]).items()
                  if len(index.incident_at(row)))
     for hop in range(MAX_HOPS):
-        beam = _best(_extended(beam, guides[min(hop, len(steps) - 1)]))
+        beam = _best(_extend(beam, guides[min(hop, len(steps) - 1)]))
         if hop + 1 >= len(steps):
             complete.extend(beam)
     scored = [(path.score * fit(index, query, index.entity_row.at(path.entities[-1])), path) for path in complete]
@@ -107,7 +107,7 @@ def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
 
 
 def _starts(index: RetrievalIndex, first: Query) -> Mapping[int, float]:
-    """Where paths start, with scores: named entities (1), and the ends of the nearest triples (their cosines)."""
+    """Return the entities where paths start, with scores: named ones (1), ends of the nearest triples (cosines)."""
     named = (index.entity_at(node) for named in first.meaning.names for node in named.entities)
     starts = {row: 1.0 for row in named if row is not None}
     for row, cosine in zip(*first.meaning.triples.best(_NEAREST), strict=True):
@@ -118,11 +118,11 @@ def _starts(index: RetrievalIndex, first: Query) -> Mapping[int, float]:
 
 
 def _best(paths: Iterable[_Path]) -> list[_Path]:
-    """The best paths of one length."""
+    """Return the best paths of one length."""
     return sorted(paths, key=lambda path: (-path[0], path))[:_BEAM]
 
 
-def _extended(beam: Sequence[_Path], guide: _Guide) -> Iterator[_Path]:
+def _extend(beam: Sequence[_Path], guide: _Guide) -> Iterator[_Path]:
     branches = guide.branches([path.entities[-1] for path in beam])
     for product, rows, entities in beam:
         for row, nearness, end in branches[entities[-1]]:

@@ -9,7 +9,7 @@ from .fitting import triples_by_types
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
-    """The nearest triples.
+    """Find the nearest triples.
 
     Args:
         index: the knowledge base in memory.
