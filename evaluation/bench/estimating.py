@@ -82,5 +82,6 @@ def _question(resources: Resources, arm: Arm, plan: Plan) -> tuple[int, int]:
 
 def _prompt_tokens(step: Step) -> int:
     """Estimate the tokens of a prompt without its inputs."""
-    empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit"), "")
+    empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit", "instructions"),
+                          "")
     return sum(map(estimate_tokens, render(step, "en", None, **empty)))
