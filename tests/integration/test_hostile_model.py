@@ -103,7 +103,8 @@ def test_no_document_leaves_its_fence(world, server):
     """Nor its turn, in whatever was sent since the server began."""
     world.add(hostile.ATTACKS)
     ask(world, f"Since when? {QUESTIONS[0]}")
-    blocks = {"extraction": 1, "summaries": 1, "decomposition": 1, "reflection": 3, "answer": 3, "same": 1}
+    blocks = {"extraction": 1, "summaries": 1, "decomposition": 1, "reflection": 3, "answer": 3, "same": 1,
+              "verdicts": 1}
     steps = set()
     for request in server.requests:
         step, user = request["response_format"]["json_schema"]["name"], request["messages"][1]["content"]
