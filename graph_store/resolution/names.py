@@ -217,8 +217,7 @@ def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
     if len(words) != 1:
         return False
     letters = [sign for sign in name if sign.isalpha()]
-    return (_LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
-            and all(sign.isupper() for sign in letters) and key.isalpha())
+    return _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM and all(map(str.isupper, letters)) and key.isalpha()
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
