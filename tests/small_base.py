@@ -38,7 +38,7 @@ PEOPLE = {
 
 def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
     """Names a community by its keywords and describes it by its facts."""
-    return [CommunitySummary(name=", ".join(d.keywords), summary="; ".join(d.facts)) for d in digests]
+    return [CommunitySummary(name=", ".join(d.keywords), summary="; ".join(d.statements)) for d in digests]
 
 
 def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attributes: Triples = ()) -> Extraction:

@@ -162,8 +162,9 @@ class KnowledgeGraph:
         return self.validity(key).noted(f"{self.name(head)} {relation_text(relation)} {self.name(tail)}")
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
-        """An attribute value in words."""
-        return f"{self.name(entity)} {relation_text(attribute)}: {value}"
+        """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""
+        validity = self.validities(entity).get(attribute, {}).get(value, Validity())
+        return validity.noted(f"{self.name(entity)} {relation_text(attribute)}: {value}")
 
     def triple_support(self, key: EdgeKey) -> list[str]:
         """The chunks that support a triple, sorted."""

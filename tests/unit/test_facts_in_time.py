@@ -151,7 +151,7 @@ def test_searching_shows_times(home, hashed_embedder):
 def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         retriever = Retriever(kb)
-        queries = retriever.queries([SubQuery(question="Which price has P7, and who is P7 produced by?")])
+        queries = retriever.queries([SubQuery(question="P7 price"), SubQuery(question="Who is P7 produced by?")])
         near = {item.line: item for item in near_facts(retriever, queries, 0.0)}
         assert {"P7 | produced by | Vex | ended in 2022", "P7 | price | 499 USD | in 2018; superseded 2020",
                 "P7 | price | 520 USD | in 2020"} <= near.keys()
@@ -164,6 +164,7 @@ def test_reports_are_written_from_facts_with_times(kb):
     told = "; ".join(community.summary for community in kb.communities())
     assert "Hall 4 stands in Ulm (planned for 2027)" in told
     assert "P7 produced by Vex (ended in 2022)" in told
+    assert "P7 price: 499 USD (in 2018; superseded 2020)" in told
 
 
 @pytest.mark.parametrize("form", FORMATS)

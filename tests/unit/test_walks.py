@@ -202,8 +202,11 @@ def test_routes_that_rest_on_vectors_weigh_by_trust_and_names_do_not(index, spre
         for route in ("triple", "dfs"):
             reached = walk(index, query, [found("Ulm", route=route)], switches).chunks[ULM]
             assert (reached > 0) == (trust > 0)
-    # What is merely near to the question does not count as named.
-    assert not walk(index, graphs.asked(index, SECOND), [found("Ulm", route="entity")], switches).chunks.any()
+    # What is near to the question counts less than what it names.
+    near, named = (walk(index, graphs.asked(index, SECOND), [
+        found("Ulm", route="entity", score=score), found("Graz", route="entity", score=1.0)], switches).chunks[ULM]
+        for score in (0.5, 1.0))
+    assert 0 < near < named
 
 
 # ---- whatever is found ---------------------------------------------------------------------------
