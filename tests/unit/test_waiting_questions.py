@@ -85,7 +85,8 @@ def test_the_state_holds_models_and_nothing_of_this_process(resources):
     kinds = {"asked": SubQuery, "history": SubAnswer, "planned": SubQuery, "shown": Passage}
     assert all(isinstance(item, kind) for name, kind in kinds.items() for item in state[name])
     assert all(isinstance(item, Evidence) for found in state["found"] for item in found.evidence)
-    assert state["revision"] == "-".join(map(str, (*resources.retriever("kb").version, "kb"))), "told from what is stored"
+    version = (*resources.retriever("kb").version, "kb")
+    assert state["revision"] == "-".join(map(str, version)), "told from what is stored"
 
 
 def test_a_checkpointed_question_goes_on_in_another_process(resources, tmp_path):
