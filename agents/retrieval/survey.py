@@ -106,16 +106,28 @@ def _report(retriever: Retriever, community: Community) -> str:
 
 
 def _pack(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
+    """Return the items of groups for each call, a group whole in one call, and in a call none twice."""
     batches: list[list[Passage]] = []
     left = 0
     for group in groups:
-        cost = sum(estimate_tokens(item.statement) + MARK_TOKENS for item in group)
+        new = _unread(group, batches[-1]) if batches else group
+        cost = _tokens_of(new)
         if cost > left or not batches:
             batches.append([])
-            left = tokens
-        batches[-1].extend(group)
+            left, new, cost = tokens, group, _tokens_of(group)
+        batches[-1].extend(new)
         left -= cost
     return batches
+
+
+def _unread(group: Sequence[Passage], batch: Sequence[Passage]) -> list[Passage]:
+    """Return the items that a call is not shown already: neighbouring communities share facts."""
+    shown = {item.statement for item in batch}
+    return [item for item in group if item.statement not in shown]
+
+
+def _tokens_of(items: Sequence[Passage]) -> int:
+    return sum(estimate_tokens(item.statement) + MARK_TOKENS for item in items)
 
 
 def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -> list[Passage]:

@@ -80,6 +80,17 @@ def test_what_one_batch_holds_is_answered_from_in_one_call(resources):
     assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
 
 
+def test_a_call_is_told_no_fact_twice(resources):
+    with KnowledgeBase.open(resources.settings.home, "people", resources.embedder) as kb, kb.writing():
+        kb.tree.build(base.summarise, CommunitySettings(max_members=1))  # both ends of a fact have a report
+        kb.save_graph()
+    ask(resources)
+    ((_, _, items, _),) = resources.fake.said_to("answer")
+    told = [item.statement for item in items]
+    assert sum(" | " in line for line in told) > 1
+    assert len(told) == len(set(told))
+
+
 def test_a_model_is_told_how_each_document_opens_where_the_calls_have_room(resources):
     resources.settings.context_tokens = 150
     ask(resources)
