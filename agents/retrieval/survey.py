@@ -8,11 +8,14 @@ the context of the final answer, each still resting on words of a source.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from ...graph_store.ledger.communities import Community
 from ...graph_store.ledger.documents import Documents
+from ...schemas.documents import Document
+from ...schemas.naming import normalise
 from ...schemas.retrieval import DraftAnswer, Passage, SubQuery
 from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens
@@ -33,6 +36,8 @@ OPENINGS_SHARE = 1 / 4
 """The share of a call's tokens that openings may take. If all of them do not fit, none is shown."""
 _OPENING = 250
 """Characters of an opening: a long sentence."""
+_FIRST = 5
+"""Sentences of a document of which one may speak for it."""
 _CONSIDERED = 3 * _FACTS
 """Facts that these are chosen from: sentences before rows of tables, which say little about a theme."""
 
@@ -72,20 +77,31 @@ def report_batches(retriever: Retriever, query: Query, tokens: int,
 
 
 def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
-    """Return title and first sentence of each document, or nothing if they do not fit the tokens."""
-    documents, openings = retriever.index.store.documents, list[list[Passage]]()
+    """Return title and a first sentence of each document, or nothing if they do not fit the tokens.
+
+    Of sentences that several documents share, such as what a company's reports all begin with, none speaks for one.
+    """
+    documents = retriever.index.store.documents
     cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
     few = documents.count_documents() * cost <= tokens
-    for entry in documents.entries() if few else ():
-        document = documents.get(entry.id)
-        first = next(((start, end) for start, end in split_sentences(document.text)
-                      if _SENTENCE.match(document.text[start:end])), None)
-        if first is not None:
-            words = document.text[first[0]:min(first[1], first[0] + _OPENING)].strip()
+    texts = [documents.get(entry.id) for entry in documents.entries()] if few else []
+    first = [_first_sentences(document) for document in texts]
+    shared = Counter(words for sentences in first for words in {normalise(words) for _, words in sentences})
+    openings = list[list[Passage]]()
+    for document, sentences in zip(texts, first, strict=True):
+        own = [sentence for sentence in sentences if shared[normalise(sentence[1])] == 1]
+        for start, words in (own or sentences)[:1]:
             openings.append([Passage(
-                chunk_id="", document=document.id, title=document.title, text=words, start=first[0], score=0.0,
+                chunk_id="", document=document.id, title=document.title, text=words, start=start, score=0.0,
                 statement=f"{document.title or document.id}: {' '.join(words.split())}")])
     return openings
+
+
+def _first_sentences(document: Document) -> list[tuple[int, str]]:
+    """Return the first sentences of a document with their places, without headings, rows and fields."""
+    found = ((start, end) for start, end in split_sentences(document.text)
+             if _SENTENCE.match(document.text[start:end]))
+    return [(start, document.text[start:min(end, start + _OPENING)].strip()) for start, end in islice(found, _FIRST)]
 
 
 def _items(retriever: Retriever, query: Query, communities: Sequence[Community]) -> Iterator[list[Passage]]:

@@ -80,6 +80,23 @@ def test_what_one_batch_holds_is_answered_from_in_one_call(resources):
     assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
 
 
+def test_a_sentence_that_documents_share_speaks_for_none_of_them(tmp_path, hashed_embedder):
+    shared = "Vex is a company in Ulm that makes glass lamps."
+    own = {"finance": "Its income rose to four million in 2024.", "people": "It employs ninety glass blowers.",
+           "only": "Orio sells the lamps of Vex in all of Italy."}
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for name, text in own.items():
+            base.put(kb, name, f"{shared if name != 'only' else ''} {text}".strip(), entities={"Vex": "Thing", "Ulm": "Thing"},
+                     triples=[("Vex", "lies in", "Ulm")])
+        base.finish(kb)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        retriever = resources.retriever("kb")
+        (query,) = retriever.queries([OVERVIEW])
+        told = {item.document: item.text for batch in survey.report_batches(retriever, query, 4000) for item in batch
+                if not item.chunk_id}
+    assert told == own
+
+
 def test_a_call_is_told_no_fact_twice(resources):
     with KnowledgeBase.open(resources.settings.home, "people", resources.embedder) as kb, kb.writing():
         kb.tree.build(base.summarise, CommunitySettings(max_members=1))  # both ends of a fact have a report
