@@ -243,12 +243,12 @@ class Settings(BaseSettings):
         return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
 
     def model_of(self, step: LlmStep) -> str:
-        """The model that a step asks: its own where one is set, else `llm_model`."""
+        """Return the model that a step asks: its own where one is set, else `llm_model`."""
         return str(getattr(self, f"llm_model_{step}")) or self.llm_model
 
 
 def _env_file(home: Path) -> Path | None:
-    """The `.env` that is read, by the rule above; a home folder within whichever is the current one has none."""
+    """Return the `.env` that is read, by the rule above; a home folder within whichever is the current one has none."""
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")
@@ -258,7 +258,7 @@ def _env_file(home: Path) -> Path | None:
 
 
 def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
-    """A secret is sent where the source that gave it says: whoever can set an address learns no other's secret."""
+    """Refuse a secret beside an address from another source, which could send it anywhere."""
     for secret, address in _SECRETS.items():
         of = {name: next((source for source, values in sources.items() if name in values), "")
               for name in (secret, address)}

@@ -151,7 +151,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
 
 
 def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | None:
-    """What it all costs; what comes after extraction as if the dearer of its two models did it all."""
+    """Return what it all costs; what comes after extraction as if the dearer of its two models did it all."""
     model_of, prices = resources.settings.model_of, resources.spending.prices
     first, *others = (
         prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
@@ -162,7 +162,7 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
 
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
                 repeated: Mapping[str, str] | None = None) -> Amount:
-    """What extracting chunks takes, by the estimator's count and the usual answers."""
+    """Return what extracting chunks takes, by the estimator's count and the usual answers."""
     calls, prompt, completion = 0, 0, 0.0
     for chunk in chunks:
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
@@ -203,7 +203,7 @@ def _halved(amount: Amount) -> Amount:
 
 
 def _scaled(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
-    """An estimate made larger or smaller as what was paid is than what would have been guessed."""
+    """Return an estimate made larger or smaller as what was paid is than what would have been guessed."""
     return Amount(calls=amount.calls,
                   prompt_tokens=round(amount.prompt_tokens * paid.prompt_tokens / guessed.prompt_tokens),
                   completion_tokens=round(amount.completion_tokens * paid.completion_tokens
@@ -211,7 +211,7 @@ def _scaled(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
 
 
 def _paid(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
-    """What extracting some of the documents took, what would have been guessed for them, and of how many chunks."""
+    """Return what extracting some documents took, what would have been guessed for them, and of how many chunks."""
     spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST)
     if len(ids) < _FEWEST:
         return Amount(), Amount(), 0

@@ -56,7 +56,7 @@ class Readers:
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
-        """A knowledge base for reading, as its ledger has it now.
+        """Return a knowledge base for reading, as its ledger has it now.
 
         What a caller has never changes under its hands, and all of it is of one moment: when a run that wrote has
         ended, the next caller gets another reader, and this one closes when its last user lets go of it.
@@ -67,7 +67,7 @@ class Readers:
         return self._current(check_name(name))
 
     def _current(self, name: str, *, mapped: bool = False) -> KnowledgeBase:
-        """The reader of a knowledge base; with `mapped` also another one, where its index is in memory alone."""
+        """Return the reader of a knowledge base; with `mapped` also another one, where its index is in memory alone."""
         with self._turn(name):
             with self._lock:
                 self._forget_if_gone(name)
@@ -83,7 +83,7 @@ class Readers:
             return opened
 
     def _turn(self, name: str) -> threading.RLock:
-        """The lock of whoever opens a knowledge base, which may take a while: others are answered meanwhile."""
+        """Return the lock of whoever opens a knowledge base, which may take a while: others are answered meanwhile."""
         with self._lock:
             return self._turns.setdefault(name, threading.RLock())
 
@@ -92,7 +92,7 @@ class Readers:
                 or published(opened.database) != published(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
-        """A reader of the newest state; where another home's writer made that, the one before until it is made up."""
+        """Return a reader of the newest state; the one before until what another home's writer made is derived here."""
         settings = self._settings
         layout = Layout.by(settings, name).require()
         if before is None or before.vectors.collections.lost or layout.database is None:
@@ -179,7 +179,7 @@ class Readers:
             self._forgotten(name)
 
     def ledger(self, name: str) -> Database:
-        """The ledger of an existing knowledge base as it is at any moment: readers are frozen."""
+        """Return the ledger of an existing knowledge base as it is at any moment: readers are frozen."""
         with self._lock:
             self._forget_if_gone(name)
             ledger = self._ledgers.pop(name, None)
@@ -191,7 +191,7 @@ class Readers:
             return ledger
 
     def retriever(self, name: str) -> Retriever:
-        """The retriever of a knowledge base, made again only when the knowledge base has changed."""
+        """Return the retriever of a knowledge base, made again only when the knowledge base has changed."""
         kb = self.knowledge_base(name)
         with self._lock:
             retriever = self._retrievers.get(name)
@@ -202,7 +202,7 @@ class Readers:
             return retriever
 
     def scoped_retriever(self, name: str, scope: Scope) -> Retriever:
-        """The retriever of some documents of a knowledge base (see `ScopedReaders.retriever`)."""
+        """Return the retriever of some documents of a knowledge base (see `ScopedReaders.retriever`)."""
         base = self.retriever(name)
         return base if scope.is_everything else self._scoped.retriever(base, scope)
 

@@ -128,11 +128,11 @@ class Resources:
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
-        """The documents of files and folders (see `load_documents`)."""
+        """Return the documents of files and folders (see `load_documents`)."""
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
 
     def chunked(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-        """Groups of documents, in order, with their chunks."""
+        """Yield groups of documents, in order, with their chunks."""
         for group in groups:
             yield chunk_documents(group, self.settings.chunk_tokens, self.settings.chunk_overlap)
 
@@ -147,15 +147,15 @@ class Resources:
         self._reasoners.clear()
 
     def bounds(self, schema: GraphSchema) -> Bounds:
-        """A schema prepared for bounding as in a build, outside any knowledge base."""
+        """Return a schema prepared for bounding as in a build, outside any knowledge base."""
         return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def knowledge_base(self, name: str) -> KnowledgeBase:
-        """A knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`)."""
+        """Return a knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`)."""
         return self.readers.knowledge_base(name)
 
     def retriever(self, name: str, scope: Scope = EVERYTHING) -> Retriever:
-        """The retriever of a knowledge base, or of some documents: an immutable view of it as its ledger has it now."""
+        """Return the retriever of a knowledge base or of some documents, an immutable view of the present ledger."""
         return self.readers.scoped_retriever(name, scope)
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
@@ -164,16 +164,16 @@ class Resources:
                              any_embedding=any_embedding)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
-        """What a run may spend, less what it has spent; None: any amount."""
+        """Return what a run may spend, less what it has spent; None: any amount."""
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
-        """The accounts of a knowledge base: through the connection of its writer, where this process has one."""
+        """Return the accounts of a knowledge base: through the connection of its writer, where this process has one."""
         writer = self.runs.knowledge_base(name)
         return writer.calls if writer else Calls(self.readers.ledger(name))
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None) -> Reasoner:
-        """The reasoner of the settings: an LLM where an endpoint is set, else the rules.
+        """Return the reasoner of the settings: an LLM where an endpoint is set, else the rules.
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
@@ -209,7 +209,7 @@ class Resources:
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
-        """A reasoner outside any knowledge base, and the accounts of its calls.
+        """Yield a reasoner outside any knowledge base, and the accounts of its calls.
 
         Responses are kept in a ledger of their own in the home folder, so that nothing is paid twice.
 
@@ -221,7 +221,7 @@ class Resources:
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """The accounts of calls outside any knowledge base; as for `standalone_reasoner`."""
+        """Yield the accounts of calls outside any knowledge base; as for `standalone_reasoner`."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
             yield Calls(database, None if token_limit is None else Budget(token_limit))
@@ -381,7 +381,7 @@ class Resources:
 
     @contextmanager
     def _change(self, name: str) -> Iterator[KnowledgeBase]:
-        """A writing run of one step on a knowledge base that exists."""
+        """Yield a writing run of one step on a knowledge base that exists."""
         self.knowledge_base(name)
         with self.runs.single_step(name) as kb:
             yield kb
@@ -401,5 +401,5 @@ class Resources:
 
 @once
 def default_resources() -> Resources:
-    """The resources of this process, by the settings of its environment; made at the first call."""
+    """Return the resources of this process, by the settings of its environment; made at the first call."""
     return Resources()

@@ -55,7 +55,7 @@ class Part:
 
 
 def without(**fields: Any) -> Part:
-    """A sub-query with other fields."""
+    """Return a sub-query with other fields."""
     return Part(query=lambda part: part.model_copy(update=fields))
 
 

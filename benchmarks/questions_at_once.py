@@ -39,7 +39,7 @@ Ask = Callable[[str], Awaitable[object]]
 
 
 def scripted(_: Path) -> Any:
-    """The script of the tests' endpoint, which answers every step by simple rules."""
+    """Return the script of the tests' endpoint, which answers every step by simple rules."""
     import llm_server  # noqa: PLC0415  (beside the tests; llm_world says where)
 
     return llm_server.scripted_brain()
@@ -83,7 +83,7 @@ def in_process(base_url: str, given: argparse.Namespace, questions: Sequence[str
 
 @contextmanager
 def langgraph_dev(base_url: str, given: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """A server's address and process."""
+    """Yield a server's address and process."""
     port = free_port()
     environment = {f"BANYAN_{name.upper()}": str(value) for name, value in settings(base_url, given).items()}
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload", "--port",

@@ -290,11 +290,11 @@ class KnowledgeBase:
         return self.ledger_graph.graph
 
     def index(self) -> Index:
-        """What retrieval reads, mapped from its files; made in memory where those are of another state."""
+        """Return what retrieval reads, mapped from its files; made in memory where those are of another state."""
         return self.written_index() or self._index_store.make(self._index_source())
 
     def written_index(self) -> Index | None:
-        """The index of this state in its files; None where those are of another one, missing or damaged."""
+        """Return the index of this state in its files; None where those are of another one, missing or damaged."""
         version = self.version()
         if self._index is None or self._index[0] != version:
             found = self._index_store.load(version)
@@ -335,7 +335,7 @@ class KnowledgeBase:
                                 self.schemas.current)
 
     def tree_graph(self) -> TreeGraph:
-        """The graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
+        """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
@@ -394,7 +394,7 @@ class KnowledgeBase:
             self.vector_synchroniser.follow_model()
 
     def version(self) -> Version:
-        """Changes whenever facts, vectors, communities or schema do, or all was reindexed or restored."""
+        """Return what differs between states of facts, vectors, communities or schema, and after a reindex."""
         return version_of(self.database)
 
     def freeze(self) -> None:

@@ -35,7 +35,7 @@ class Reasoner(Protocol):
         """Names the implementation and model; part of the identity of what it extracted."""
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """The entities, triples and attributes in one chunk, in the schema's terms where they fit."""
+        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit."""
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """As `extract`, for callers on an event loop, which goes on meanwhile."""
@@ -59,7 +59,7 @@ class Reasoner(Protocol):
         """Whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """A name and a description for each community, in order."""
+        """Return a name and a description for each community, in order."""
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """At most `limit` atomic sub-queries; a simple question comes back as one."""
@@ -74,13 +74,13 @@ class Reasoner(Protocol):
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """The answer in claims with verbatim quotes and how sure it is; `answerable=False` where there is none.
+        """Return the answer in claims with verbatim quotes and how sure it is; `answerable=False` where there is none.
 
         Whether a doubtful answer is shown is for the caller to decide, by its `confidence`.
         """
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """A follow-up question made to stand alone; `messages` are (role, text), oldest first."""
+        """Return a follow-up question made to stand alone; `messages` are (role, text), oldest first."""
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """As `decompose`, holding no thread while a model works."""

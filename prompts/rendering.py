@@ -61,7 +61,7 @@ def instructions_line(instructions: str, language: Language) -> str:
 
 
 def render(step: Step, language: Language, folder: Path | None = None, **values: str) -> Prompt:
-    """The messages of a step.
+    """Return the messages of a step.
 
     Args:
         step: the step, the name of its file.
@@ -79,7 +79,7 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
 
 
 def example(step: Step, language: Language) -> str:
-    """A worked example of a step, shown below the form of its answer."""
+    """Return a worked example of a step, shown below the form of its answer."""
     return (resources.files(__package__) / language / f"{step}_example.txt").read_text("utf-8").strip()
 
 

@@ -141,15 +141,15 @@ class RetrievalIndex:
     # Entities.
 
     def name(self, entity: str) -> str:
-        """The name that most chunks use for an entity."""
+        """Return the name that most chunks use for an entity."""
         return self.about(self._row_of(entity))[0]
 
     def type(self, entity: str) -> str:
-        """An entity's type."""
+        """Return an entity's type."""
         return self.about(self._row_of(entity))[1]
 
     def canonical(self, entity: str) -> str:
-        """The entity that one, as a document states it, is part of; itself where it is its own."""
+        """Return the entity that one, as a document states it, is part of; itself where it is its own."""
         row = self._stated.entity(entity)
         return entity if row is None else self.entity_row.at(row)
 
@@ -165,12 +165,12 @@ class RetrievalIndex:
         return row
 
     def _read_about(self, row: int) -> list[str]:
-        """The name, the type and the other names of the entity of a row."""
+        """Return the name, the type and the other names of the entity of a row."""
         about: list[str] = orjson.loads(self._entities.raw(row))
         return about
 
     def attributes(self, entity: str) -> dict[str, dict[str, dict[str, list[int]]]]:
-        """An entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
+        """Return an entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
         stored = self._attributes.raw(self._row_of(entity))
         return orjson.loads(stored) if stored else {}
 
@@ -188,51 +188,51 @@ class RetrievalIndex:
                 for name, value, words, later, chunks in (orjson.loads(stored) if stored else ())}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
-        """The chunks that mention an entity, sorted."""
+        """Return the chunks that mention an entity, sorted."""
         return tuple(map(self.chunk_row.at, self.support[self._row_of(entity)]))
 
     def entities_in(self, chunks: Iterable[str]) -> Rows:
-        """The rows of the entities that some chunks mention, ascending."""
+        """Return the rows of the entities that some chunks mention, ascending."""
         wanted = np.zeros(len(self.chunks), bool)
         wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
         owners = np.repeat(np.arange(len(self.support)), np.diff(self.support.starts))
         return distinct(owners[wanted[self.support.values]])
 
     def incident(self, entity: str) -> Rows:
-        """The rows of the triples in which an entity is head or tail, ascending."""
+        """Return the rows of the triples in which an entity is head or tail, ascending."""
         row = self.entity_at(entity)
         return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
 
     def rows_of(self, entities: Iterable[str]) -> Rows:
-        """The rows of all triples of some entities, ascending."""
+        """Return the rows of all triples of some entities, ascending."""
         return self.incident_of(row for row in map(self.entity_at, entities) if row is not None)
 
     # Triples.
 
     def relations_of(self, rows: Rows) -> NDArray[np.int32]:
-        """The numbers of some triples' relations."""
+        """Return the numbers of some triples' relations."""
         relations: NDArray[np.int32] = self.triples[rows, 1]
         return relations
 
     def relation_rows(self, relations: Iterable[str]) -> list[int]:
-        """The numbers of some relations; those that no triple has are left out."""
+        """Return the numbers of some relations; those that no triple has are left out."""
         return [self._relation_row[one] for one in relations if one in self._relation_row]
 
     def ends_at(self, row: int) -> tuple[int, int]:
-        """The rows of the head and the tail of the triple of a row."""
+        """Return the rows of the head and the tail of the triple of a row."""
         head, _, tail = self.triples[row].tolist()
         return head, tail
 
     def incident_at(self, row: int) -> Rows:
-        """The rows of the triples in which the entity of a row is head or tail, ascending."""
+        """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
         return self._incident[row].astype(np.intp)
 
     def incident_of(self, rows: Iterable[int]) -> Rows:
-        """The rows of all triples of the entities of some rows, ascending."""
+        """Return the rows of all triples of the entities of some rows, ascending."""
         return self._incident.of(rows)
 
     def ends(self, row: int) -> tuple[str, str]:
-        """The head and the tail of the triple of a row."""
+        """Return the head and the tail of the triple of a row."""
         head, _, tail = self.triples[row].tolist()
         return self.entity_row.at(head), self.entity_row.at(tail)
 
@@ -241,7 +241,7 @@ class RetrievalIndex:
         return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
 
     def edge_row(self, edge: EdgeKey) -> int | None:
-        """The row of a triple; None where there is none."""
+        """Return the row of a triple; None where there is none."""
         ends = self.entity_at(edge[0]), *self.relation_rows([edge[1]]), self.entity_at(edge[2])
         if None in ends or len(ends) < len(edge):
             return None
@@ -250,14 +250,14 @@ class RetrievalIndex:
         return int(found[0]) if len(found) else None
 
     def edge_of(self, fact: EdgeKey) -> EdgeKey | None:
-        """The triple that a fact, as a document states it, belongs to; None: there is none, or a person rejected it."""
+        """Return the triple of a fact as a document states it; None if there is none or a person rejected it."""
         said = self.canonical(fact[0]), fact[1], self.canonical(fact[2])
         corrected = self._stated.fact(said)
         row = self.edge_row(said) if corrected is None else corrected
         return None if row is None or row < 0 else self.edges[row]
 
     def _fact(self, row: int) -> Fact:
-        """The triple of a row."""
+        """Return the triple of a row."""
         chunks = map(self.chunk_row.at, self._triple_chunks[row].tolist())
         return Fact(self.text(row), tuple(chunks), self.ends(row))
 
@@ -269,7 +269,7 @@ class RetrievalIndex:
             yield self.chunk_row.at(chunk), start, end
 
     def said(self, row: int) -> tuple[str, str, str]:
-        """The triple of a row in words: its head's name, its relation, its tail's name."""
+        """Return the triple of a row in words: its head's name, its relation, its tail's name."""
         head, relation, tail = self.triples[row].tolist()
         return self.about(head)[0], self._relations[relation].replace("_", " "), self.about(tail)[0]
 
@@ -286,7 +286,7 @@ class RetrievalIndex:
         return Dated(Validity.of(words, later), frozenset(chunks))
 
     def text(self, row: int) -> str:
-        """The triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""
+        """Return the triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""
         return self.validity(row).noted(" ".join(self.said(row)))
 
     @cached_property
@@ -298,7 +298,7 @@ class RetrievalIndex:
         return dict(zip(self._relations, np.diff(self._relation_triples.starts).tolist(), strict=True))
 
     def of_relations(self, relations: Iterable[str]) -> Rows:
-        """The rows of the triples of some relations, ascending; relations that no triple has are left out."""
+        """Return the rows of the triples of some relations, ascending; relations that no triple has are left out."""
         return self._relation_triples.of(self.relation_rows(relations))
 
     # Chunks.
@@ -307,11 +307,11 @@ class RetrievalIndex:
         return Chunk(**orjson.loads(self._chunks.raw(row)))
 
     def chunk_triples(self, chunks: Iterable[str]) -> Rows:
-        """The rows of the triples that some chunks support, ascending."""
+        """Return the rows of the triples that some chunks support, ascending."""
         return self._chunk_triples.of(self.chunk_row[key] for key in chunks if key in self.chunk_row)
 
     def typed_facts(self, chunk: str) -> tuple[TypedFact, ...]:
-        """The dates and numbers of a chunk."""
+        """Return the dates and numbers of a chunk."""
         stored = self._facts.raw(self.chunk_row[chunk])
         return tuple(TypedFact(**fact) for fact in orjson.loads(stored)) if stored else ()
 
@@ -331,7 +331,7 @@ class RetrievalIndex:
         return nearness(self._comparable[kind], queries)
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
-        """The cosine of a question to each community: to the mean of its members' triples, or of its keywords' names.
+        """Return the cosine of a question to each community: the mean of its triples, or of its keywords' names.
 
         Args:
             query: a unit vector, shape (d,).

@@ -17,7 +17,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def wording(question: str) -> str:
-    """The words that are searched: without what stands for answers that are not known yet."""
+    """Return the words that are searched: without what stands for answers that are not known yet."""
     return _SPACE.sub(" ", replaced(question, lambda _: " ")).strip()
 
 

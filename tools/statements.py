@@ -31,7 +31,7 @@ class Statement:
 
 def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping[str, float],
                entities: Mapping[str, float], paths: Mapping[str, float]) -> list[Statement]:
-    """The facts that ranked chunks state, by nearness to the question and by their chunk's rank.
+    """Return the facts that ranked chunks state, by nearness to the question and by their chunk's rank.
 
     Args:
         index: the knowledge base in memory.
@@ -56,7 +56,7 @@ def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping
 
 
 def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], limit: int) -> list[Statement]:
-    """The triples of some entities that are nearest to a question.
+    """Return the triples of some entities that are nearest to a question.
 
     Args:
         index: the knowledge base in memory.
@@ -70,7 +70,7 @@ def of_entities(index: RetrievalIndex, query: Query, entities: Sequence[str], li
 
 
 def supported(index: RetrievalIndex, row: int, score: float) -> Iterator[Statement]:
-    """A triple with each of the chunks that support it; one with a time with those that say it."""
+    """Yield a triple with each of the chunks that support it; one with a time with those that say it."""
     dated = index.dated(row)
     line = dated.validity.line(*index.said(row))
     for chunk, start, end in index.spans(row):

@@ -33,7 +33,7 @@ MARK_TOKENS = 4
 
 def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], queries: Sequence[Query],
                   evidence: Sequence[Evidence], tokens: int) -> list[Passage]:
-    """The passages, facts and reports for a question.
+    """Return the passages, facts and reports for a question.
 
     Args:
         retriever: the knowledge base.
@@ -74,7 +74,7 @@ def passage_cost(passage: Passage) -> int:
 
 
 def _stretch(passage: Passage, facts: Sequence[Statement], tokens: int) -> Passage:
-    """The passage, or of one that costs more than some tokens the sentences in a row that state most of the facts.
+    """Return the passage, or of a long one the sentences in a row that state most of the facts.
 
     Of several that state as much it is the longest one.
     """
@@ -127,7 +127,7 @@ def _states(retriever: Retriever, passage: Passage | None, line: Statement) -> b
 
 
 def statement_item(retriever: Retriever, support: Statement, score: float, statement: str) -> Passage:
-    """An item of the context that shows a statement and is cited by the words that support it."""
+    """Return an item of the context that shows a statement and is cited by the words that support it."""
     passage = retriever.passage(support.chunk_id, score)
     return passage.model_copy(update={"text": passage.text[support.start:support.end], "statement": statement,
                                       "start": passage.start + support.start, "facts": ()})
@@ -135,7 +135,7 @@ def statement_item(retriever: Retriever, support: Statement, score: float, state
 
 def shown_reports(retriever: Retriever, queries: Sequence[Query], evidence: Sequence[Evidence],
              tokens: int) -> list[Passage]:
-    """The reports near to a thematic question, each resting on the fact of it nearest to the question."""
+    """Return the reports near to a thematic question, each resting on the fact of it nearest to the question."""
     if not queries or beta(queries[0]) >= _THEMATIC:
         return []
     index, reports = retriever.index, list[Passage]()

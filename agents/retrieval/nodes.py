@@ -71,14 +71,14 @@ class RetrievalNodes:
         return self._resources.reasoner(state["knowledge_base"], context.models)
 
     def _answering(self, state: AskState | SurveyInput, context: AskContext) -> Reasoner:
-        """The reasoner, with the knowledge base's and the question's instructions for the wording of the answer."""
+        """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
         reasoner = self._reasoner(state, context)
         wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
         instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
         return reasoner.instructed(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
-        """The retriever that the question began with, whatever was published meanwhile."""
+        """Return the retriever that the question began with, whatever was published meanwhile."""
         name = state["knowledge_base"]
         return self._readings.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
 
@@ -86,7 +86,7 @@ class RetrievalNodes:
         return self._retriever(state).index.store
 
     def _items(self, state: AskState, *, reasons: bool) -> list[Passage]:
-        """What a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
+        """Return what a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
         settings = self._resources.settings
         if state["surveyed"]:
             return self._surveyed(state, reasons=reasons)
@@ -104,7 +104,7 @@ class RetrievalNodes:
                                settings.context_tokens, state["kept"], seen)
 
     def _surveyed(self, state: AskState, *, reasons: bool) -> list[Passage]:
-        """What the reports say: a whole batch as it is, or the points of several."""
+        """Return what the reports say: a whole batch as it is, or the points of several."""
         found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
         if not reasons:
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
@@ -112,7 +112,7 @@ class RetrievalNodes:
         return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
-        """The context's caps; those that it does not set are the settings'."""
+        """Return the context's caps; those that it does not set are the settings'."""
         settings = self._resources.settings
         most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
                     sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
@@ -153,7 +153,7 @@ class RetrievalNodes:
 
     def _asked(self, state: AskState, name: str, scope: Scope, question: str,
                earlier: list[tuple[str, str]]) -> dict[str, Any]:
-        """The state of a new question."""
+        """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
         step = TraceStep(step="question", text=tracing.short(question))
@@ -177,7 +177,7 @@ class RetrievalNodes:
         return await in_busy_thread(self._first_round, state, context, whole, proposed)
 
     def _undivided(self, state: AskState, *, reasons: bool) -> tuple[SubQuery, GraphSchema | None]:
-        """The whole question, and the schema to decompose it with; None: it is plainly simple."""
+        """Return the whole question, and the schema to decompose it with; None: it is plainly simple."""
         retriever, question = self._retriever(state), state["question"]
         schema, whole = self._knowledge_base(state).schemas.current(), SubQuery(question=question)
         if not reasons:
@@ -188,7 +188,7 @@ class RetrievalNodes:
 
     def _first_round(self, state: AskState, context: AskContext, whole: SubQuery,
                      proposed: Sequence[SubQuery]) -> dict[str, Any]:
-        """The state with what is searched first."""
+        """Return the state with what is searched first."""
         caps, reasoner, retriever = self._caps(context), self._reasoner(state, context), self._retriever(state)
         parts, notes = self._in_schema(state, proposed)
         # Where a reflection will know the answers, what waits for one is searched then, with the name written out.
@@ -205,7 +205,7 @@ class RetrievalNodes:
                 "steps": [tracing.data(tracing.decomposed(plan, notes))]}
 
     def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
-        """The first searches; for a question about the whole corpus also one survey for each batch of reports."""
+        """Send the first searches, and one survey for each batch of reports if the question is about the whole."""
         # One step for all of them: two ways to `fuse`, of different lengths, would reflect and answer twice.
         surveys = self._surveys(state, runtime.context or AskContext())
         return [*self._searches(state), *surveys] or [Send("fuse", state)]
@@ -224,7 +224,7 @@ class RetrievalNodes:
                 for batch in batches]
 
     async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
-        """What some of the reports say to the question: claims that cite soundly."""
+        """Return what some of the reports say to the question: claims that cite soundly."""
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
         if state["is_all"] and reasoner.reasons:
@@ -276,7 +276,7 @@ class RetrievalNodes:
 
     def _reranked(self, retriever: Retriever, questions: Sequence[str],
                   ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
-        """The ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
+        """Return the ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
         reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
         if reranker is None:
             return ranking, ""
@@ -303,7 +303,7 @@ class RetrievalNodes:
 
     def _reflected(self, state: AskState, context: AskContext, items: Sequence[Passage],
                    reflection: Reflection) -> dict[str, Any]:
-        """The state after a reflection."""
+        """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
                        self._caps(context).sub_queries)
         missing = "" if reflection.sufficient else reflection.missing
@@ -325,7 +325,7 @@ class RetrievalNodes:
 
     def _begun(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
                reflection: Reflection) -> dict[str, Any]:
-        """The state of a new round."""
+        """Return the state of a new round."""
         new = [part for _, part in plan.new]
         room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
         return {"iterations": state["iterations"] + 1, "round_start": len(state["asked"]),
@@ -336,7 +336,7 @@ class RetrievalNodes:
 
     def _next_round(self, state: AskState, proposed: Sequence[SubQuery], known: Sequence[SubAnswer],
                     context: AskContext) -> tuple[Plan, list[str]]:
-        """What is searched next within the caps, and notes of what is not."""
+        """Return what is searched next within the caps, and notes of what is not."""
         caps, asked = self._caps(context), state["asked"]
         ready = partial(next_parts, planned=state["planned"], known=known,
                         searched={key(part.question) for part in asked},
@@ -373,7 +373,7 @@ class RetrievalNodes:
 
     def _checked(self, state: AskState, context: AskContext, draft: DraftAnswer,
                  items: Sequence[Passage]) -> dict[str, Any]:
-        """The answer with every citation checked."""
+        """Return the answer with every citation checked."""
         documents = self._knowledge_base(state).documents
         below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
         checked = cite(draft, items, documents, context.mode, below)

@@ -199,7 +199,7 @@ class _Bounding:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
     def _peek(self, name: str) -> tuple[str, str | None] | None:
-        """The key of an end and its type so far, "" for one that waits; None if it cannot stand in a fact."""
+        """Return the key of an end and its type so far, "" for one that waits; None if it cannot stand in a fact."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
@@ -207,7 +207,7 @@ class _Bounding:
         return key, known.name if known else ("" if key in self._waiting else None)
 
     def _end(self, name: str, text: str) -> _End | None:
-        """The entity that a name stands for, if it can be one; else `text` is rejected."""
+        """Return the entity that a name stands for, if it can be one; else `text` is rejected."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
@@ -236,7 +236,7 @@ class _Bounding:
             self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: _End, tail: _End) -> Known | None:
-        """The relation that a label leads to; by repair only where it can hold of these ends."""
+        """Return the relation that a label leads to; by repair only where it can hold of these ends."""
         known = self._bounds.find("relation", label)
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
             return known
@@ -279,7 +279,7 @@ class _Bounding:
         self._note_use(head, tail)
 
     def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
-        """A fact in the one of its two forms in which it is stored."""
+        """Return a fact in the one of its two forms in which it is stored."""
         element, first = self._bounds.relation_type(relation), self._bounds.first_of_pair(relation)
         if first and self._fits(tail, first, head):
             return tail, first, head
@@ -300,7 +300,7 @@ class _Bounding:
                       context=self._source.support(item.evidence, item.head, item.relation, item.tail)))
 
     def _would_be(self, end: _End) -> str | None:
-        """The type that an end has or waits for, or would be given by a relation between any types."""
+        """Return the type that an end has or waits for, or would be given by a relation between any types."""
         if end.key in self._types:
             return self._type(end)
         return self._waiting.get(end.key, self._bounds.last_resort)
@@ -355,7 +355,7 @@ class _Bounding:
                       object_type=kind, context=support, confidence=item.confidence))
 
     def _time(self, said: str, text: str) -> str:
-        """The source's words for when a fact holds; a time that it has not is dropped."""
+        """Return the source's words for when a fact holds; a time that it has not is dropped."""
         words = self._source.ground_time(said)
         self._repairs |= {("dropped_time", text)} if said.strip() and not words else set()
         return words

@@ -46,12 +46,12 @@ _INFLECTED = re.compile(r"[a-z]{4,}")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, folded: runs of letters and digits, and single CJK characters."""
+    """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
     return _WORD.findall(text.lower() if text.isascii() else _fold(text)[0])
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
-    """The words as `words` gives them, each with where it starts and ends in the text as it is written."""
+    """Return the words as `words` gives them, each with where it starts and ends in the text as it is written."""
     if text.isascii():
         return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
     folded, offsets = _fold(text)
@@ -60,7 +60,7 @@ def word_places(text: str) -> list[tuple[str, int, int]]:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """The folded text and, for each of its characters, the offset in `text` that it came from."""
+    """Return the folded text and, for each of its characters, the offset in `text` that it came from."""
     folded = [_folded_character(character) for character in text]
     return "".join(folded), [offset for offset, parts in enumerate(folded) for _ in parts]
 
@@ -101,7 +101,7 @@ class _Words:
 
 
 def _after_accents(text: str, end: int) -> int:
-    """The end of a letter with the accents written after it."""
+    """Return the end of a letter with the accents written after it."""
     while end < len(text) and ord(text[end]) in _ACCENTS:
         end += 1
     return end
@@ -127,7 +127,7 @@ def _together(tokens: list[str]) -> str:
 
 
 def _inflections(word: str) -> Iterator[str]:
-    """A word in the plural or the singular, as English forms them."""
+    """Yield a word in the plural or the singular, as English forms them."""
     if _INFLECTED.fullmatch(word):
         yield from (f"{word}s", f"{word}es")
         if word.endswith("y"):
@@ -245,17 +245,17 @@ class SourceText:
         return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _unbalanced(name), len(name), name))
 
     def sentence(self, *hints: str) -> Span:
-        """The sentence that shares most words with the hints; the first one of equals."""
+        """Return the sentence that shares most words with the hints; the first one of equals."""
         wanted = {word for hint in hints for word in words(hint)}
         best = max(self._sentences, key=lambda item: len(wanted & item[1]), default=None)
         return best[0] if best else self._span(0, len(self.text))
 
     def sentence_around(self, span: Span) -> Span:
-        """The sentence in which a span begins."""
+        """Return the sentence in which a span begins."""
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
     def support(self, evidence: str, *hints: str) -> Span:
-        """The words that support a fact: the sentence of the evidence said, else the one closest to the hints."""
+        """Return the words that support a fact: the sentence of its evidence, else the closest to the hints."""
         place = self.find(evidence) if evidence else None
         return self.sentence_around(place) if place else self.sentence(*hints)
 
@@ -289,7 +289,7 @@ class SourceText:
                     yield self.text[start:end]
 
     def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
-        """What was said if the source says it just so, else the source's words."""
+        """Return what was said if the source says it just so, else the source's words."""
         if span is None:
             return None
         wording = wanted.strip()
@@ -299,7 +299,7 @@ class SourceText:
         return Grounded(whole.quote, whole, quoted=True)
 
     def _balanced(self, span: Span) -> Span:
-        """The span with the bracket or quotation mark just outside that one inside belongs to."""
+        """Return the span with the bracket or quotation mark just outside that one inside belongs to."""
         start, end = span.start, span.end
         for opening, closing in _PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)

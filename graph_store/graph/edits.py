@@ -20,7 +20,7 @@ class GraphEdits:
     schema: GraphSchema | None = None
 
     def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """The edits by the nodes that they concern now.
+        """Return the edits by the nodes that they concern now.
 
         Args:
             node_of: the node that an entity belongs to.
@@ -62,5 +62,5 @@ class NodeEdits:
         self.facts[fact] = instead
 
     def nodes(self) -> set[str]:
-        """The nodes whose names or values are edited."""
+        """Return the nodes whose names or values are edited."""
         return self.names.keys() | self.values.keys()

@@ -38,7 +38,7 @@ class Triple(Frozen):
     confidence: float
 
     def text(self) -> str:
-        """The triple in words."""
+        """Return the triple in words."""
         return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
 
 
@@ -112,15 +112,15 @@ class KnowledgeGraph:
         return sorted(self.network.nodes)
 
     def entity(self, entity: str) -> Entity:
-        """An entity by id, under the name that most chunks use (the first in order of equals)."""
+        """Return an entity by id, under the name that most chunks use (the first in order of equals)."""
         return Entity(id=entity, name=self.name(entity), type=self.network.nodes[entity]["type"])
 
     def name(self, entity: str) -> str:
-        """The name that most chunks use for an entity (the first in order of equals)."""
+        """Return the name that most chunks use for an entity (the first in order of equals)."""
         return _most_used(self.network.nodes[entity]["names"])
 
     def all_names(self) -> dict[str, str]:
-        """The name that most chunks use for each entity (see `name`), by its id, sorted."""
+        """Return the name that most chunks use for each entity (see `name`), by its id, sorted."""
         nodes = self.network.nodes
         return {entity: _most_used(nodes[entity]["names"]) for entity in self.entity_ids()}
 
@@ -129,15 +129,15 @@ class KnowledgeGraph:
         return sorted(self.network.nodes[entity]["names"])
 
     def attributes(self, entity: str) -> dict[str, list[str]]:
-        """An entity's attribute values, sorted."""
+        """Return an entity's attribute values, sorted."""
         return {name: sorted(values) for name, values in sorted(self.network.nodes[entity]["attributes"].items())}
 
     def entity_support(self, entity: str) -> list[str]:
-        """The chunks that mention an entity, sorted."""
+        """Return the chunks that mention an entity, sorted."""
         return sorted({chunk for chunks in self.network.nodes[entity]["names"].values() for chunk in chunks})
 
     def triple(self, key: EdgeKey) -> Triple:
-        """A triple by its key."""
+        """Return a triple by its key."""
         head, relation, tail = key
         support = self.network.edges[head, tail, relation]["support"]
         return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
@@ -167,7 +167,7 @@ class KnowledgeGraph:
         return validity.noted(f"{self.name(entity)} {relation_text(attribute)}: {value}")
 
     def triple_support(self, key: EdgeKey) -> list[str]:
-        """The chunks that support a triple, sorted."""
+        """Return the chunks that support a triple, sorted."""
         head, relation, tail = key
         return sorted(self.network.edges[head, tail, relation]["support"])
 
@@ -176,7 +176,7 @@ class KnowledgeGraph:
         return sorted((head, relation, tail) for head, tail, relation in self.network.edges(keys=True))
 
     def incident(self, entity: str) -> list[EdgeKey]:
-        """The triples in which an entity is head or tail, sorted."""
+        """Return the triples in which an entity is head or tail, sorted."""
         edges = {(entity, relation, tail) for tail, relations in self.network.succ[entity].items()
                  for relation in relations}
         edges.update((head, relation, entity) for head, relations in self.network.pred[entity].items()
@@ -184,29 +184,29 @@ class KnowledgeGraph:
         return sorted(edges)
 
     def neighbours(self, entity: str) -> set[str]:
-        """The other entities that triples join an entity to."""
+        """Return the other entities that triples join an entity to."""
         return {*self.network.succ[entity], *self.network.pred[entity]} - {entity}
 
     def count_attributes(self) -> int:
-        """The number of attribute values of all entities."""
+        """Return the number of attribute values of all entities."""
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
 
     def mentioned(self, chunk_id: str) -> list[str]:
-        """The entities that a chunk mentions, sorted."""
+        """Return the entities that a chunk mentions, sorted."""
         return sorted(self._by_chunk.get(chunk_id, ()))
 
     def entity_text(self, entity: str) -> str:
-        """What is embedded for an entity: its canonical name, the same for all spellings."""
+        """Return what is embedded for an entity: its canonical name, the same for all spellings."""
         return canonical_name(next(iter(self.network.nodes[entity]["names"])))
 
     def triple_text(self, key: EdgeKey) -> str:
-        """What is embedded for a triple: a function of its id."""
+        """Return what is embedded for a triple: a function of its id."""
         head, relation, tail = key
         return f"{self.entity_text(head)} {relation_text(relation)} {self.entity_text(tail)}"
 
     def dump(self) -> dict[str, Any]:
-        """The graph as plain data, equal for equal graphs."""
+        """Return the graph as plain data, equal for equal graphs."""
         return {
             "nodes": {entity: _ordered(self.network.nodes[entity]) for entity in self.entity_ids()},
             "edges": [[h, r, t, _ordered(self.network.edges[h, t, r])] for h, r, t in self.edges()],
@@ -214,7 +214,7 @@ class KnowledgeGraph:
 
 
 def relation_text(relation: str) -> str:
-    """A relation's name as words."""
+    """Return a relation's name as words."""
     return relation.replace("_", " ")
 
 

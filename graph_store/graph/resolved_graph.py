@@ -39,46 +39,46 @@ class ResolvedGraph(KnowledgeGraph):
         self._make()
 
     def canonical(self, entity: str) -> str:
-        """The node that an entity's mentions belong to: its own, or its canonical entity's while that is mentioned."""
+        """Return the node of an entity's mentions: its own, or its canonical entity's while that is mentioned."""
         row = self._aliases.get(entity)
         return row.canonical if row and row.canonical in self.mentions.network else entity
 
     def members(self, node: str) -> list[str]:
-        """The entities of the mentions' graph that a node is made of, sorted."""
+        """Return the entities of the mentions' graph that a node is made of, sorted."""
         return sorted(self._members[node])
 
     def edge_of(self, key: EdgeKey) -> EdgeKey | None:
-        """The edge that a fact of the mentions' graph belongs to; None: there is none, or a person rejected it."""
+        """Return the edge of a fact of the mentions' graph; None if there is none or a person rejected it."""
         edge = self._edge_of.get(key)
         return edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
 
     def moved(self) -> dict[str, str]:
-        """The node of each entity that is another one's alias."""
+        """Return the node of each entity that is another one's alias."""
         return {entity: node for entity, node in self._node_of.items() if entity != node}
 
     def corrected(self) -> dict[EdgeKey, EdgeKey | None]:
-        """What holds in the place of each fact of nodes that a person decided on; None: nothing does."""
+        """Return what holds in the place of each fact of nodes that a person decided on; None: nothing does."""
         holding = {said: self._holding(said) for said in self._edited.facts}
         return {said: edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
                 for said, edge in holding.items()}
 
     def groups(self) -> list[EntityGroup]:
-        """The nodes with aliases, by name."""
+        """Return the nodes with aliases, by name."""
         groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in sorted(members - {node})])
                  for node, members in self._members.items() if len(members) > 1]
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
     def name(self, entity: str) -> str:
-        """The name that a person gave a node, else the one that most chunks use for its canonical entity."""
+        """Return the name that a person gave a node, else the one that most chunks use for its canonical entity."""
         return self._edited.names.get(entity) or self.mentions.name(entity)
 
     def all_names(self) -> dict[str, str]:
-        """The name of each node (see `name`), by its id, sorted."""
+        """Return the name of each node (see `name`), by its id, sorted."""
         names = self.mentions.all_names() | self._edited.names
         return {entity: names[entity] for entity in self.entity_ids()}
 
     def entity_text(self, entity: str) -> str:
-        """What is embedded for a node: its canonical entity's name."""
+        """Return what is embedded for a node: its canonical entity's name."""
         return self.mentions.entity_text(entity)
 
     def _make(self) -> None:
@@ -104,11 +104,11 @@ class ResolvedGraph(KnowledgeGraph):
             self._sources.setdefault(edge, set()).add(key)
 
     def _said(self, key: EdgeKey) -> EdgeKey:
-        """The fact that a fact of mentions says of nodes."""
+        """Return the fact that a fact of mentions says of nodes."""
         return self.canonical(key[0]), key[1], self.canonical(key[2])
 
     def _holding(self, said: EdgeKey) -> EdgeKey | None:
-        """The fact that holds where one is said: itself, what a person corrected it to, or none."""
+        """Return the fact that holds where one is said: itself, what a person corrected it to, or none."""
         return self._edited.facts.get(said, said)
 
     def _fits(self, key: EdgeKey) -> bool:
@@ -195,7 +195,7 @@ def _corrected_times(times: Mapping[str, Mapping[str, dict[str, Support]]],
 
 
 def _surest(supports: Iterable[Support]) -> Support:
-    """The support of all; of two facts of a chunk the surer one, then the first."""
+    """Return the support of all; of two facts of a chunk the surer one, then the first."""
     joined: Support = {}
     for support in supports:
         for chunk, fact in support.items():
@@ -204,7 +204,7 @@ def _surest(supports: Iterable[Support]) -> Support:
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """A canonical entity with its aliases, by name."""
+    """Return a canonical entity with its aliases, by name."""
     aliases = []
     for row in rows:
         entity = mentions.entity(row.id)

@@ -73,7 +73,7 @@ class Sources:
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
-        """The ids of the documents that some chunks are of, sorted."""
+        """Return the ids of the documents that some chunks are of, sorted."""
         return sorted({self._chunks[node].document_id for node in chunk_ids if node in self._chunks})
 
     def of(self, support: Mapping[str, Sequence[float]],

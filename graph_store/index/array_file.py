@@ -67,7 +67,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
 
 
 def about(path: Path) -> dict[str, Any]:
-    """What the writer said about a file's arrays, which are not looked at.
+    """Return what the writer said about a file's arrays, which are not looked at.
 
     Raises:
         FileNotFoundError: there is no such file.

@@ -90,7 +90,7 @@ def contents(source: Source, vectors: VectorRows) -> Made:
 
 
 def _about(graph: KnowledgeGraph, key: str) -> list[str]:
-    """An entity's name, its type, and its other names, sorted."""
+    """Return an entity's name, its type, and its other names, sorted."""
     name = graph.name(key)
     return [name, graph.network.nodes[key]["type"], *(other for other in graph.names(key) if other != name)]
 
@@ -146,7 +146,7 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
 
 
 def _dated(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
-    """The words that say when a fact holds, when a later one follows it, and the chunks with these words."""
+    """Return the words that say when a fact holds, when a later one follows it, and the chunks with these words."""
     return ([time.words for time in validity.times], list(validity.later),
             sorted({chunk for places in times.values() for chunk in places}))
 
@@ -175,7 +175,7 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
 
 
 def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: Made) -> Made:
-    """The words of documents; where each has one chunk, they are the chunks'."""
+    """Return the words of documents; where each has one chunk, they are the chunks'."""
     if len(set(owners)) == len(chunks):
         return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
     # Most documents have one chunk: theirs are its terms.
@@ -186,7 +186,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
 
 
 def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
-    """The entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
+    """Return the entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
 
     Entities of one name and different types are linked, so that a wrong type does not separate the facts about an
     entity.

@@ -72,7 +72,7 @@ class IndexStore:
         return noted.get("counts") if noted else None
 
     def _noted(self, version: Version) -> dict[str, Any] | None:
-        """What the index's header says, which is read alone; None where it is of another state."""
+        """Return what the index's header says, which is read alone; None where it is of another state."""
         noted = array_file.about(self._path)
         return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
 
@@ -94,7 +94,7 @@ class IndexStore:
                     path.unlink()
 
     def make(self, source: Source) -> Index:
-        """An index in memory, of what cannot be written: while another process is writing, or where nobody may."""
+        """Make an index in memory, where it cannot be written or another process is writing."""
         vectors = self._empty()
         arrays = contents(source, vectors)
         return Index(arrays, {kind: vectors.files[kind].all() for kind in _KINDS})
@@ -116,7 +116,7 @@ class IndexStore:
                           {kind: {} for kind in _KINDS})
 
     def _go_on(self, version: Version) -> VectorRows:
-        """The vectors that are written already, if they are of the same epoch and model."""
+        """Return the vectors that are written already, if they are of the same epoch and model."""
         try:
             found, files = _opened(self._path)
         except (FileNotFoundError, IndexDamagedError):
@@ -128,7 +128,7 @@ class IndexStore:
 
 
 def damages(path: Path) -> Iterator[str]:
-    """What is wrong with the files of an index; one that is missing was not written yet, or is made again."""
+    """Yield what is wrong with the files of an index; one that is missing was not written yet, or is made again."""
     try:
         _opened(path)
     except IndexDamagedError as error:

@@ -78,7 +78,7 @@ def copy_documents(source: Database, target: Database, documents: Sequence[str])
 
 
 def _tables_of_chunks() -> Iterator[Table]:
-    """The tables whose rows belong to a chunk."""
+    """Yield the tables whose rows belong to a chunk."""
     for table in METADATA.sorted_tables:
         if any(key.column.table is CHUNKS for key in table.foreign_keys):
             yield table

@@ -164,7 +164,7 @@ class Database:
         return self._ledger.connection.execute(_statement(sql), values)
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
-        """The rows of a query; `values` are those that it names `:so`."""
+        """Return the rows of a query; `values` are those that it names `:so`."""
         with self._lock, self._explained():
             return self._run(sql, values).fetchall()
 
@@ -175,13 +175,13 @@ class Database:
             yield from result.partitions(_AT_ONCE)
 
     def scalar(self, sql: str, **values: object) -> object:
-        """The first column of the first row of a query, or None."""
+        """Return the first column of the first row of a query, or None."""
         with self._lock, self._explained():
             row = self._run(sql, values).first()
         return row[0] if row else None
 
     def count(self, sql: str, **values: object) -> int:
-        """A query's single number."""
+        """Return a query's single number."""
         return int(str(self.scalar(sql, **values) or 0))
 
     def execute(self, sql: str, **values: object) -> int:
@@ -212,11 +212,11 @@ class Database:
         return result.rowcount
 
     def changes(self) -> int:
-        """A number that grows with each row that this connection changes."""
+        """Return a number that grows with each row that this connection changes."""
         return self._changes
 
     def get_meta(self, key: str) -> str | None:
-        """A stored setting of the knowledge base, or None."""
+        """Return a stored setting of the knowledge base, or None."""
         value = self.scalar("SELECT value FROM meta WHERE key = :key", key=key)
         return None if value is None else str(value)
 
@@ -236,7 +236,7 @@ class Database:
             self._ledger.checkpoint()
 
     def problems(self) -> list[str]:
-        """What the database's own checks find wrong with what is stored; empty when sound."""
+        """Return what the database's own checks find wrong with what is stored; empty when sound."""
         with self._lock, self._explained():
             return self._ledger.problems()
 
@@ -271,5 +271,5 @@ def _statement(sql: str) -> TextClause:
 
 
 def now() -> str:
-    """The time in UTC, as the ledger has it."""
+    """Return the time in UTC, as the ledger has it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

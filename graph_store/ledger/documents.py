@@ -141,7 +141,7 @@ class Documents:
         self._db.set_meta(_EDITION, uuid.uuid4().hex)
 
     def get(self, document_id: str) -> Document:
-        """A document with its text.
+        """Return a document with its text.
 
         Raises:
             UnknownDocumentError: there is none of that id.
@@ -152,12 +152,12 @@ class Documents:
         return document_of(rows[0])
 
     def metadata(self, document_id: str) -> dict[str, str]:
-        """What a document says of itself; nothing if there is no such document."""
+        """Return what a document says of itself; nothing if there is no such document."""
         stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
         return dict(json.loads(str(stored))) if stored else {}
 
     def page(self, document_id: str, character: int) -> int | None:
-        """The page on which a character of a document stands, from 1; None where it has no pages."""
+        """Return the page on which a character of a document stands, from 1; None where it has no pages."""
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
@@ -175,12 +175,12 @@ class Documents:
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
 
     def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
-        """What all documents are called, by id: (id, title, source, metadata)."""
+        """Return what all documents are called, by id: (id, title, source, metadata)."""
         return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
             "SELECT id, title, source, metadata FROM documents ORDER BY id")]
 
     def count_chunks_of(self, documents: Sequence[str]) -> int:
-        """The number of chunks in service of some documents."""
+        """Return the number of chunks in service of some documents."""
         return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0 AND {among('document')}",  # noqa: S608
                               among=json.dumps(documents))
 
@@ -212,13 +212,13 @@ class Documents:
                 yield str(row.id), str(row.text)
 
     def texts(self) -> list[ChunkText]:
-        """The texts of all chunks in service, by document and position, without what else `chunks` reads."""
+        """Return the texts of all chunks in service, by document and position, without what else `chunks` reads."""
         documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
         return [ChunkText(chunk, documents[document][start:end]) for chunk, document, start, end in self._db.rows(
             'SELECT id, document, start, "end" FROM chunks WHERE revision = 0 ORDER BY document, ordinal')]
 
     def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
-        """The documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
+        """Return the documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
         documents: dict[tuple[str, bool], Document] = {}
         if len(parents) > 1:
             rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
@@ -228,7 +228,7 @@ class Documents:
         return {parent: documents.get(parent) or self._read(*parent) for parent in parents}
 
     def _read(self, document_id: str, revised: bool) -> Document:
-        """A document, or the new content that waits for it; the last one is kept, for its chunks come one by one.
+        """Return a document, or the new content that waits for it; the last one is cached for its chunks.
 
         Otherwise a large text would be read again for each of its thousands of chunks.
         """
@@ -241,7 +241,7 @@ class Documents:
         return document
 
     def count(self, status: Status | None = None) -> int:
-        """The number of chunks: of all in service, or of one status with those of new content that waits."""
+        """Return the number of chunks: of all in service, or of one status with those of new content that waits."""
         if status is None:
             return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
         return self._db.count("SELECT count(*) FROM chunks WHERE status = :status", status=status)
@@ -251,7 +251,7 @@ class Documents:
         return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = :id", id=chunk_id))
 
     def count_documents(self) -> int:
-        """The number of documents."""
+        """Return the number of documents."""
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
@@ -267,20 +267,20 @@ class Documents:
         return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
 
     def done(self) -> list[str]:
-        """The ids of the chunks that are part of the graph, in order of document and position."""
+        """Return the ids of the chunks that are part of the graph, in order of document and position."""
         return [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
 
     def extracted(self) -> set[str]:
-        """The ids of the chunks whose extraction is paid for, those of new content that waits included."""
+        """Return the ids of the chunks whose extraction is paid for, those of new content that waits included."""
         return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
 
     def of_chunks(self) -> dict[str, str]:
-        """The document's id of each chunk."""
+        """Return the document's id of each chunk."""
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
 
     def next_batch(self, limit: int, after: Sequence[str] = ()) -> list[str]:
-        """The ids of the next chunks that a build has to do, in order of document and position.
+        """Return the ids of the next chunks that a build has to do, in order of document and position.
 
         What is extracted of a revision has no more to be done until the revision is put in service.
         """
@@ -300,7 +300,7 @@ class Documents:
                        for chunk in chunks)
 
     def failures(self) -> list[tuple[str, int, str]]:
-        """The failed chunks as (document, chunk's position, reason), by document and position."""
+        """Return the failed chunks as (document, chunk's position, reason), by document and position."""
         return [(str(row[0]), int(row[1]), str(row[2])) for row in self._db.rows(
             "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]

@@ -71,15 +71,15 @@ class SchemaHistory:
         return frozenset((row[0], row[1]) for row in self._db.rows("SELECT kind, name FROM declined"))
 
     def version(self) -> int:
-        """The number of the version in force; 0 before the first."""
+        """Return the number of the version in force; 0 before the first."""
         return self._db.count("SELECT max(version) FROM schema_versions")
 
     def current(self) -> GraphSchema:
-        """The schema in force."""
+        """Return the schema in force."""
         return self.numbered(self.version())
 
     def base(self) -> GraphSchema:
-        """The schema in force without what grew by itself: the seed with all that persons decided.
+        """Return the schema in force without what grew by itself: the seed with all that persons decided.
 
         Reasoners are shown this one, so that what they extract from a chunk does not depend on the
         documents that came before it.
@@ -87,11 +87,11 @@ class SchemaHistory:
         return self.based(self.version())
 
     def seed(self) -> GraphSchema:
-        """The schema of the first version."""
+        """Return the schema of the first version."""
         return self.numbered(1)
 
     def numbered(self, version: int) -> GraphSchema:
-        """The schema of a version.
+        """Return the schema of a version.
 
         Raises:
             StoreError: there is no such version.
@@ -99,7 +99,7 @@ class SchemaHistory:
         return self._read("schema", version)
 
     def based(self, version: int) -> GraphSchema:
-        """The base of a version."""
+        """Return the base of a version."""
         return self._read("base", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:
@@ -127,5 +127,5 @@ class SchemaHistory:
 
 @lru_cache(maxsize=8)
 def _parsed(text: str) -> GraphSchema:
-    """A schema from its JSON: one and the same for equal texts, as each chunk's extraction reads it."""
+    """Return a schema from its JSON: one and the same for equal texts, as each chunk's extraction reads it."""
     return GraphSchema.model_validate_json(text)

@@ -46,12 +46,12 @@ def _real(name: str) -> Column[float]:
 
 
 def _number(name: str) -> Column[int]:
-    """A key that is given by the database, and never given again."""
+    """Return a key that is given by the database, and never given again."""
     return Column(name, Integer, primary_key=True, autoincrement=True)
 
 
 def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
-    """A reference to what a row goes with."""
+    """Return a reference to what a row goes with."""
     return Column(name, TEXT, ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
 
 
@@ -83,7 +83,7 @@ REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True)
 
 
 def _admitted(name: str, *texts: str, confidence: bool = True) -> Table:
-    """A table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
+    """Return a table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
     return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
                  Column("ordinal", Integer, primary_key=True, autoincrement=False), *_texts(*texts),
                  *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
@@ -126,7 +126,7 @@ TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "mod
 
 @lru_cache
 def insertion(table: Table, *columns: str) -> str:
-    """The statement that inserts rows with some columns, or with all."""
+    """Return the statement that inserts rows with some columns, or with all."""
     names = columns or tuple(table.columns.keys())
     return (f"INSERT INTO {table.name} ({', '.join(map(quoted, names))}) "  # noqa: S608
             f"VALUES ({', '.join(f':{name}' for name in names)})")
@@ -134,7 +134,7 @@ def insertion(table: Table, *columns: str) -> str:
 
 @lru_cache
 def replacement(table: Table, *columns: str) -> str:
-    """The statement that inserts rows, of which each replaces the row of the same key, in some columns or in all."""
+    """Return the statement that inserts rows or replaces those of the same key, in some columns or in all."""
     keys = table.primary_key.columns.keys()
     changed = columns or [column.name for column in table.columns if not column.primary_key]
     return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quoted, keys))}) DO UPDATE SET "
@@ -142,10 +142,10 @@ def replacement(table: Table, *columns: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column's name, whatever else the word means in SQL."""
+    """Return a column's name, whatever else the word means in SQL."""
     return f'"{name}"'
 
 
 def among(column: str) -> str:
-    """The condition that a column's value is in a list, which is given as JSON as the value `among`, however long."""
+    """Return the condition that a column's value is in the JSON list given as the value `among`."""
     return f"{column} IN (SELECT value FROM json_each(CAST(:among AS TEXT)))"  # noqa: S608

@@ -137,13 +137,13 @@ class _Shared:
         self._blocks = [*self._having.values(), *_having(self._documents).values(), *_having(passages).values()]
 
     def pairs(self) -> Iterator[Pair]:
-        """The pairs that have something in common which not many have."""
+        """Yield the pairs that have something in common which not many have."""
         for block in self._blocks:
             if 1 < len(block) <= _MOST_SHARED:
                 yield from self._within(block)
 
     def _within(self, block: Sequence[str]) -> Iterator[Pair]:
-        """The pairs of a block in two scripts, and those that begin with one letter, as an abbreviation does."""
+        """Yield the pairs of a block in two scripts, and those that begin with one letter, as an abbreviation does."""
         begins: dict[str, dict[str, list[str]]] = {}
         for entity in block:
             key = self._around.folded[entity].key
@@ -180,7 +180,7 @@ class _Cosines:
         self._row = {entity: row for row, entity in enumerate(trusted.ids)}
 
     def meaning(self, pair: Pair) -> float:
-        """The cosine of two names, weighted by the trust in it; 0 where it is not trusted."""
+        """Return the cosine of two names, weighted by the trust in it; 0 where it is not trusted."""
         if any(entity not in self._row for entity in pair):
             return 0.0
         first, second = (self._row[entity] for entity in pair)

@@ -65,7 +65,7 @@ Said = Mapping[str, Sequence[Statement]]
 
 
 def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[str, AliasRow]:
-    """The aliases that persons made, where nothing else is to count."""
+    """Return the aliases that persons made, where nothing else is to count."""
     return Groups(around, {}, decisions, MERGE).aliases()
 
 
@@ -97,7 +97,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
 
 
 def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | None:
-    """What ties two entities; None where nothing does, or something speaks against it.
+    """Return what ties two entities; None where nothing does, or something speaks against it.
 
     What speaks against a tie that is too weak to count is not looked for: most are.
     """
@@ -167,7 +167,7 @@ def _known_place(around: Surroundings, pair: Pair) -> bool:
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
-    """The statements by the entities that they are about, as far as their types allow one."""
+    """Return the statements by the entities that they are about, as far as their types allow one."""
     evidence_of: dict[Pair, list[Evidence]] = {}
     for chunk, statements in sorted(said.items()):
         called = around.called(chunk)
@@ -184,7 +184,7 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]
 
 
 def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """The same ties; loose ones lose their certainty where one entity is tied so to things that differ."""
+    """Return the same ties; loose ones lose their certainty where one entity is tied so to things that differ."""
     partners: dict[str, set[str]] = {}
     for pair, tie in ties.items():
         if tie.loose and tie.score >= ASK:
@@ -202,7 +202,7 @@ def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Ti
 
 
 def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
-    """The ties with the reasoner's word for those that it was asked about."""
+    """Return the ties with the reasoner's word for those that it was asked about."""
     judged = dict(ties)
     for pair, verdict in judgements.verdicts.items():
         if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
@@ -215,7 +215,7 @@ def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgemen
 
 
 def _confirmed(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """The same ties; statements of one document alone merge nothing that has facts of its own in others.
+    """Return the same ties; statements of one document alone merge nothing that has facts of its own in others.
 
     Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
     so that a third name, or one that is short for another, is no way around it.
@@ -245,7 +245,7 @@ def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:
-    """What is to be asked: one pair for two groups, none that was judged before."""
+    """Return what is to be asked: one pair for two groups, none that was judged before."""
     judged = {groups.between(pair) for pair in judgements.verdicts}
     judged |= {groups.between((decision.first, decision.second)) for decision in judgements.decisions}
     best: dict[Pair, tuple[float, Pair]] = {}

@@ -78,7 +78,7 @@ class Resolver:
         return Judgements(self._table.verdicts(), self._decisions(mentions))
 
     def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
-        """What persons decided on pairs; an entity that was retyped since goes by its present id."""
+        """Return what persons decided on pairs; an entity that was retyped since goes by its present id."""
         after = ids_after(decided_types(self._edits.in_force()))
 
         def now(entity: str) -> str:

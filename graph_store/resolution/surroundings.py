@@ -56,13 +56,13 @@ class Surroundings:
         return {entity: fold(name) for entity, name in self.names.items()}
 
     def match(self, first: str, second: str) -> NameMatch | None:
-        """What ties the names of two entities, of the types that they have (see `match_names`)."""
+        """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
         types = self.type(first), self.type(second)
         return match_names(self.folded[first], self.folded[second], organisation=self._are_all(types, _ORGANISATIONS),
                            person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
-        """What is embedded for an entity."""
+        """Return what is embedded for an entity."""
         return self._graph.entity_text(entity)
 
     @cached_property
@@ -75,18 +75,18 @@ class Surroundings:
         return {entity: str(kind) for entity, kind in self._network.nodes(data="type")}
 
     def type(self, entity: str) -> str:
-        """An entity's type."""
+        """Return an entity's type."""
         return self._types[entity]
 
     def _support(self, entity: str) -> frozenset[str]:
         return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
-        """The documents of some chunks."""
+        """Return the documents of some chunks."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
 
     def documented(self, entity: str) -> frozenset[str]:
-        """The documents that have facts of an entity."""
+        """Return the documents that have facts of an entity."""
         triples = (self._network.edges[head, tail, relation]["support"]
                    for head, relation, tail in self._graph.incident(entity))
         values = (support for given in self._network.nodes[entity]["attributes"].values()
@@ -94,13 +94,13 @@ class Surroundings:
         return self.documents(chunk for support in (*triples, *values) for chunk in support)
 
     def mention(self, entity: str) -> Evidence:
-        """An entity's first mention under its most used name."""
+        """Return an entity's first mention under its most used name."""
         places = self._network.nodes[entity]["names"][self.names[entity]]
         chunk = min(places)
         return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
     def called(self, chunk: str) -> Mapping[str, Sequence[str]]:
-        """The entities that a chunk mentions, by the names it uses."""
+        """Return the entities that a chunk mentions, by the names it uses."""
         called: dict[str, list[str]] = {}
         for entity in self._graph.mentioned(chunk):
             for name, chunks in self._network.nodes[entity]["names"].items():
@@ -132,7 +132,7 @@ class Surroundings:
         return all(self._names_of_type(kind) & words for kind in types)
 
     def _type_names(self, type_name: str) -> frozenset[str]:
-        """What a type and those above it are called."""
+        """Return what a type and those above it are called."""
         known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
         return frozenset(label_key(name) for above, element in known
                          for name in (element.all_names() if element else (above,)))
@@ -161,7 +161,7 @@ class Surroundings:
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, Evidence]]:
-        """The facts that say of two entities that they are the same, with where they stand."""
+        """Yield the facts that say of two entities that they are the same, with where they stand."""
         for head, relation, tail in self._graph.edges():
             if head != tail and is_alias_relation(relation):
                 for chunk, place in sorted(self._network.edges[head, tail, relation]["support"].items()):
@@ -202,7 +202,7 @@ class Surroundings:
         return dates
 
     def facts(self, entity: str, most: int) -> Sequence[str]:
-        """Some of an entity's triples and attributes in words, in order of their ids."""
+        """Return some of an entity's triples and attributes in words, in order of their ids."""
         triples = [self._graph.triple(edge).text() for edge in self._graph.incident(entity)[:most]]
         values = [f"{name}: {', '.join(given)}" for name, given in self._graph.attributes(entity).items()]
         return (values + triples)[:most]
@@ -210,7 +210,7 @@ class Surroundings:
 
 @cached_if_short(10_000)
 def _kind_of(label: str) -> str | None:
-    """What a thing has one of that a label speaks of, if of any."""
+    """Return what a thing has one of that a label speaks of, if of any."""
     key = label_key(label)
     return next((kind for kind, cues in _ONCE.items() if any(cue in key for cue in cues)), None)
 

@@ -73,7 +73,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 
 
 def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]]:
-    """The texts that a scope embeds, as far as an index has their vectors."""
+    """Yield the texts that a scope embeds, as far as an index has their vectors."""
     graph: KnowledgeGraph = scope.ledger_graph.mentions
     yield from _known(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
     yield from _known(index, "triples", {triple_id(*edge): graph.triple_text(edge) for edge in graph.edges()})

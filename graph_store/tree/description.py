@@ -58,7 +58,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
 
 def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,
                      ) -> list[Community]:
-    """The groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
+    """Return the groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
     ids = graph.entity_ids()
     data = graph_features(graph, vectors)
     row = {entity: number for number, entity in enumerate(ids)}
@@ -122,7 +122,7 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 
 
 def identified(graph: KnowledgeGraph, community: Community) -> Community:
-    """A community with the id that its digest makes."""
+    """Return a community with the id that its digest makes."""
     told, level = _digest(graph, community), community.level
     # A community and the only one within it are described from the same: above the first level the level tells.
     above = ("level", str(level)) if level else ()
@@ -133,7 +133,7 @@ def identified(graph: KnowledgeGraph, community: Community) -> Community:
 
 
 def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
-    """What a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
+    """Return what a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
     return [_digest(graph, community) for community in communities]
 
 
@@ -163,7 +163,7 @@ def _new(facts: Iterable[str], most: int, told: set[str]) -> list[str]:
 
 
 def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """The triples between members, those about keywords first. Of large communities only the first are looked at."""
+    """Yield the triples between members, those about keywords first; of large communities only the first."""
     members = set(community.members)
     told = set[EdgeKey]()
     for keyword in community.keywords:
@@ -177,14 +177,14 @@ def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
 
 
 def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
-    """The attribute values of the keywords."""
+    """Yield the attribute values of the keywords."""
     for keyword in community.keywords:
         for attribute, values in graph.attributes(keyword).items():
             yield from (graph.value_statement(keyword, attribute, value) for value in values)
 
 
 def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """The triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
+    """Yield the triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
     members = set(community.members)
     rank = {entity: number for number, entity in enumerate(community.keywords)}
     over = {edge for entity, _ in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
@@ -194,7 +194,7 @@ def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKe
 
 
 def _triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
-    """The triples between an entity and some others."""
+    """Yield the triples between an entity and some others."""
     network = graph.network
     for tail, relations in network.succ[entity].items():
         if tail in ends:

@@ -42,7 +42,7 @@ class TreeSynchroniser:
         self._schema = schema
 
     def state(self) -> GraphState:
-        """The state of the ledger that the communities reflect; zeros before the first."""
+        """Return the state of the ledger that the communities reflect; zeros before the first."""
         return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
 
     def is_behind(self) -> bool:
@@ -100,7 +100,7 @@ class TreeSynchroniser:
         return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
-        """The views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
+        """Return the views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
         views = {}
         for name in self._communities.views():
             try:

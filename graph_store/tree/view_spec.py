@@ -175,7 +175,7 @@ def _by_key(elements: Iterable[tuple[str, tuple[str, ...]]],
 
 
 def _usual_kind(graph: KnowledgeGraph, names: tuple[str, ...]) -> ValueKind:
-    """The kind of most values of an attribute that no schema describes."""
+    """Return the kind of most values of an attribute that no schema describes."""
     kinds: list[ValueKind] = [kind_of(value) for _, node in graph.network.nodes(data=True) for name in names
              for value in node["attributes"].get(name, ())]
     return max(("text", "date", "number"), key=kinds.count)

@@ -68,7 +68,7 @@ def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language:
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
-    """The language of the prompts for a text: that of the settings, or the text's own."""
+    """Return the language of the prompts for a text: that of the settings, or the text's own."""
     return language_of(text) if settings.language == "auto" else settings.language
 
 
@@ -86,7 +86,7 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
 
 
 def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> tuple[Prompt, Language]:
-    """The prompt for the communities of a call, and its language."""
+    """Return the prompt for the communities of a call, and its language."""
     text = numbered(_digest_text(community) for community in communities)
     language = prompt_language(settings, text)
     return render("summarise", language, settings.prompts, communities=text), language
@@ -127,7 +127,7 @@ class LlmReasoner:
         return f"llm:{'+'.join(models)}"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """The entities, triples and attributes in one chunk, in the schema's terms where they fit.
+        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit.
 
         A label of the model's own keeps the confidence it was proposed with.
         """
@@ -170,7 +170,7 @@ class LlmReasoner:
         return await self._chats["resolve"].ask("resolve", prompt, wire.verdicts(len(pairs)), language)
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """A name and a description for each community, in order; several go into one call."""
+        """Return a name and a description for each community, in order; several go into one call."""
         batches = summary_batches(communities)
         return [summary for batch in self._each(self._summarise, batches) for summary in batch]
 
@@ -179,7 +179,7 @@ class LlmReasoner:
         return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(communities), language)
 
     def _each(self, ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I]) -> list[_T]:
-        """The answers to all items, in order; after the first failure, no further call starts."""
+        """Return the answers to all items, in order; after the first failure, no further call starts."""
         return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
@@ -216,7 +216,7 @@ class LlmReasoner:
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
-        """The answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
+        """Return the answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
         return process_loop().run(self.aanswer(question, history, passages, mode))
 
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
@@ -227,7 +227,7 @@ class LlmReasoner:
 
     def _judging(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                  shape: wire.Shape[_T]) -> _Call[_T]:
-        """A call that judges evidence; those of one question begin alike."""
+        """Return a call that judges evidence; those of one question begin alike."""
         language = self._question_language(question)
         prompt = render(step, language, self._settings.prompts, passages=evidence_block(passages),
                         history=_history_text(history), question=question,
@@ -235,7 +235,7 @@ class LlmReasoner:
         return prompt, shape, language
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """A follow-up question made to stand alone; without earlier messages it is left as it is."""
+        """Return a follow-up question made to stand alone; without earlier messages it is left as it is."""
         return process_loop().run(self.acondense(question, messages))
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -267,7 +267,7 @@ class LlmReasoner:
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
-    """The answers to all items, in order; after the first failure, no further item starts.
+    """Return the answers to all items, in order; after the first failure, no further item starts.
 
     Those under way by then end first: they are paid for, and their answers are kept.
 
@@ -295,7 +295,7 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
 
 
 def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """The settings' endpoint, asked for a model, within its limits.
+    """Return the settings' endpoint, asked for a model, within its limits.
 
     Args:
         settings: the endpoint and its limits.

@@ -128,12 +128,12 @@ def _named(label: str, terms: dict[str, str]) -> str:
 
 
 def _filled(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
-    """The rows whose needed cells are filled; blank rows are dropped."""
+    """Return the rows whose needed cells are filled; blank rows are dropped."""
     return [row for row in rows if all(cell.strip() for cell in row[:needed])]
 
 
 def _whole(rows: Iterable[list[str]]) -> list[list[str]]:
-    """The rows of facts with all cells; those that may be left out are empty."""
+    """Return the rows of facts with all cells; those that may be left out are empty."""
     least, most = _FACT_CELLS
     return [[*row, *[""] * (most - len(row))] for row in _filled(rows, least)]
 
@@ -194,7 +194,7 @@ class _Summary(_Wire):
     findings: list[_Finding] = []
 
     def typed(self, facts: Sequence[str]) -> CommunitySummary:
-        """The summary with its findings; one that rests on none of the facts is left out."""
+        """Return the summary with its findings; one that rests on none of the facts is left out."""
         lines = [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
             rests_on = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
@@ -295,7 +295,7 @@ class _Retelling(_Wire):
 
 
 def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
-    """The answer to an extraction, its labels turned into the schema's names.
+    """Return the answer to an extraction, its labels turned into the schema's names.
 
     Args:
         schema: the schema in force.
@@ -310,12 +310,12 @@ def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extracti
 
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
-    """The names, summaries and findings of communities, in order; each must be there."""
+    """Return the names, summaries and findings of communities, in order; each must be there."""
     return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(communities))
 
 
 def verdicts(count: int) -> Shape[list[PairVerdict]]:
-    """The verdicts on `count` pairs, in order; each must be there."""
+    """Return the verdicts on `count` pairs, in order; each must be there."""
     return Shape(_VERDICTS, lambda data: _Verdicts.model_validate(data).in_order(count))
 
 
@@ -333,7 +333,7 @@ def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
 
 
 def draft_answer() -> Shape[DraftAnswer]:
-    """An answer in claims; one that says it is answerable has at least one claim."""
+    """Return an answer in claims; one that says it is answerable has at least one claim."""
     def read(data: dict[str, Any]) -> DraftAnswer:
         draft = DraftAnswer.model_validate(data)
         if draft.answerable and not draft.claims:
@@ -343,12 +343,12 @@ def draft_answer() -> Shape[DraftAnswer]:
 
 
 def standalone_question() -> Shape[str]:
-    """A rewritten question."""
+    """Return a rewritten question."""
     return Shape(_QUESTION, lambda data: _Question.model_validate(data).question)
 
 
 def retelling() -> Shape[str]:
-    """A passage of the model's own."""
+    """Return a passage of the model's own."""
     return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
 
 
@@ -362,7 +362,7 @@ class ProposedSchema(_Wire):
 
 
 def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
-    """A proposed schema as `read` takes it, which raises ValueError where it cannot be used."""
+    """Return a proposed schema as `read` takes it, which raises ValueError where it cannot be used."""
     return Shape(_PROPOSAL, lambda data: read(ProposedSchema.model_validate(data)))
 
 
@@ -371,7 +371,7 @@ class _Same(_Wire):
 
 
 def same_labels() -> Shape[list[SameLabel]]:
-    """The labels that mean the same as another name; rows that cannot be read are left out."""
+    """Return the labels that mean the same as another name; rows that cannot be read are left out."""
     def read(data: dict[str, Any]) -> list[SameLabel]:
         rows = [[*row, "", ""][:3] for row in _Same.model_validate(data).same]
         return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")

@@ -85,9 +85,9 @@ def test_a_sentence_that_documents_share_speaks_for_none_of_them(tmp_path, hashe
     own = {"finance": "Its income rose to four million in 2024.", "people": "It employs ninety glass blowers.",
            "only": "Orio sells the lamps of Vex in all of Italy."}
     with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
-        for name, text in own.items():
-            base.put(kb, name, f"{shared if name != 'only' else ''} {text}".strip(), entities={"Vex": "Thing", "Ulm": "Thing"},
-                     triples=[("Vex", "lies in", "Ulm")])
+        for name, words in own.items():
+            text = words if name == "only" else f"{shared} {words}"
+            base.put(kb, name, text, entities={"Vex": "Thing", "Ulm": "Thing"}, triples=[("Vex", "lies in", "Ulm")])
         base.finish(kb)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         retriever = resources.retriever("kb")

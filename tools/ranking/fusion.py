@@ -90,7 +90,7 @@ def _seeds(weights: Mapping[int, np.float32]) -> Seeds:
 
 
 def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
-    """The nodes of entities and of chunks, which are numbered behind them."""
+    """Return the nodes of entities and of chunks, which are numbered behind them."""
     return Seeds(np.concatenate([entities.nodes, chunks.nodes + len(index.entity_row)]),
                  np.concatenate([entities.weights, chunks.weights]))
 
@@ -105,7 +105,7 @@ def _spread(index: RetrievalIndex, part: Walkable | None, restart: Seeds) -> Wal
 
 
 def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
-    """The chunks' own weights with each entity's, divided among the chunks that mention it: no walk."""
+    """Return the chunks' own weights with each entity's, divided among the chunks that mention it: no walk."""
     entities = len(index.entity_row)
     weights = restart[entities:].copy()
     for row in np.flatnonzero(restart[:entities]).tolist():
@@ -115,7 +115,7 @@ def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
 
 
 def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
-    """The entities that stand in for the answers a query waits for, weights summing to 1, or none.
+    """Return the entities that stand in for the answers a query waits for, weights summing to 1, or none.
 
     What the earlier query named itself is not its answer.
     """
@@ -158,7 +158,7 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
 
 
 def _sharpened(scores: Scores, kept: int, power: float) -> Seeds:
-    """A power of the best scores, summing to 1, or none."""
+    """Return a power of the best scores, summing to 1, or none."""
     best = np.sort(best_rows(scores, kept))
     return Seeds.of(_shared_out(scores[best] ** power), best)
 

@@ -15,7 +15,7 @@ _NAMES = 10
 
 
 def search(index: RetrievalIndex, query: Query, limit: int) -> list[Evidence]:
-    """The nearest communities, the facts about the keywords of the first few, and groups of a value that is named.
+    """Return the nearest communities, facts about keywords of the first few, and groups of a named value.
 
     Returns:
         Evidence, best first: communities (with no chunks of their own: a summary is no source) and
@@ -49,7 +49,7 @@ def _group(index: RetrievalIndex, group: ValueGroup) -> Evidence:
 
 
 def _facts(index: RetrievalIndex, query: Query, community: Community, limit: int) -> list[Evidence]:
-    """The facts about a community's keywords that are nearest to the question."""
+    """Return the facts about a community's keywords that are nearest to the question."""
     rows = index.rows_of(community.keywords)
     evidence = []
     for row, cosine in zip(*query.meaning.triples.best(limit, rows), strict=True):
