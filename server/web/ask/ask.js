@@ -8,6 +8,7 @@ import { answerView } from "./answer.js";
 import { Conversations, headOf } from "./conversations.js";
 import { afterAnswer, followUps } from "./feedback.js";
 import { documentsOf, scopeInput, scopeLine } from "./scope.js";
+import { checkModel } from "./model.js";
 import { traceView } from "./trace.js";
 import { firstPage, welcome } from "./welcome.js";
 
@@ -232,6 +233,14 @@ async function run(talk, question) {
   await view.list.show();
 }
 
+/** Ask a question that failed once more, in its place. */
+async function again(talk, turn) {
+  if (talk.running) return;
+  talk.turns.splice(talk.turns.indexOf(turn), 1);
+  turn.element.remove();
+  await run(talk, turn.question);
+}
+
 function take(turn, event, data) {
   if (event === "step") turn.steps.push(data.trace);
   if (event === "token") turn.text += data.text;
@@ -269,6 +278,14 @@ function showTurn(talk, turn) {
     scopeLine(turn),
     turn.state === "running" && !turn.text && progress(turn),
     turn.state === "failed" && failure(turn.error),
+    turn.state === "failed" &&
+      !talk.readOnly &&
+      h(
+        "div",
+        { class: "actions start" },
+        button(t("ask.again"), () => again(talk, turn)),
+        button(t("model.check"), checkModel),
+      ),
     turn.state === "stopped" && h("p", { class: "notice" }, t("ask.stopped")),
     turn.text && answerView(talk.base, turn),
     turn.state === "answered" && afterAnswer(talk, turn),

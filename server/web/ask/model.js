@@ -19,13 +19,20 @@ export function modelNotice() {
     );
   };
   const change = async (model) => {
-    const chosen = await askModel(model);
-    if (!chosen) return;
-    show(chosen);
-    announce(t("model.now", { what: said(chosen) }));
+    const chosen = await chooseModel(model);
+    if (chosen) show(chosen);
   };
   get("model").then(show, (error) => fill(line, failure(error)));
   return line;
+}
+
+/** Let a person look at the model that answers, and change it. */
+export const checkModel = async () => chooseModel(await get("model"));
+
+async function chooseModel(now) {
+  const chosen = await askModel(now);
+  if (chosen) announce(t("model.now", { what: said(chosen) }));
+  return chosen;
 }
 
 const said = ({ reasoner, model, host, has_key: key }) =>
@@ -47,17 +54,28 @@ function askModel(now) {
         fill(told, failure(error));
       }
     };
+    const tryOut = () => {
+      fill(told, h("p", { class: "soft" }, t("model.trying")));
+      return post("model/try", values());
+    };
     const test = () =>
       attempt(async () => {
         if (!form.reportValidity()) return;
-        fill(told, h("p", { class: "soft" }, t("model.trying")));
-        const { seconds } = await post("model/try", values());
+        const { seconds } = await tryOut();
         fill(told, h("p", { class: "notice good" }, t("model.tried", { seconds })));
       });
     const use = (chosen) => attempt(async () => close(await put("model", chosen)));
-    const submit = (event) => {
+    // A model that does not answer is used only if a person insists.
+    const submit = async (event) => {
       event.preventDefault();
-      use(values());
+      try {
+        await tryOut();
+      } catch (error) {
+        const anyway = button(t("model.use.anyway"), () => use(values()));
+        fill(told, failure(error), h("p", {}, t("model.untested"), " ", anyway));
+        return;
+      }
+      await use(values());
     };
     const form = h(
       "form",
