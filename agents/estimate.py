@@ -141,8 +141,8 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
         if stored:
             paid, guessed, learnt_from = _paid(resources, stored)
             if learnt_from:
-                extraction, most = (_scaled(amount, paid, guessed) for amount in (extraction, most))
-        later = most if graph_schema.open else _halved(most)
+                extraction, most = (_scale(amount, paid, guessed) for amount in (extraction, most))
+        later = most if graph_schema.open else _discount(most)
     total = _sum(extraction, fitting, later)
     return BuildEstimate(
         documents=len(texts), chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
@@ -198,11 +198,11 @@ def _later(text_tokens: int) -> Amount:
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))
 
 
-def _halved(amount: Amount) -> Amount:
+def _discount(amount: Amount) -> Amount:
     return Amount(**{field: round(_CLOSED * value) for field, value in amount.model_dump().items()})
 
 
-def _scaled(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
+def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
     """Return an estimate made larger or smaller as what was paid is than what would have been guessed."""
     return Amount(calls=amount.calls,
                   prompt_tokens=round(amount.prompt_tokens * paid.prompt_tokens / guessed.prompt_tokens),

@@ -50,13 +50,13 @@ class ScopedReaders:
         documents = documents_in(kb.documents, scope)
         if len(documents) == kb.documents.count_documents():
             return base
-        found = self._opened(base, documents, state)
+        found = self._open(base, documents, state)
         with self._lock:
             for other in [other for other in self._retrievers if other[0] == key[0] and other[1] != state]:
                 del self._retrievers[other]
             return self._retrievers.setdefault(key, found)
 
-    def _opened(self, base: Retriever, documents: Sequence[str], state: str) -> Retriever:
+    def _open(self, base: Retriever, documents: Sequence[str], state: str) -> Retriever:
         kb = base.index.store
         most, chunks = self._settings.max_scope_chunks, kb.documents.count_chunks_of(documents)
         if chunks > most:

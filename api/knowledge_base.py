@@ -244,7 +244,7 @@ class KnowledgeBase:
             where: their metadata, as in `ask`.
             context: how to search; None means one round along all routes.
         """
-        context = _limited(context or AskContext(agent=False, decompose=False), documents, where)
+        context = _limit(context or AskContext(agent=False, decompose=False), documents, where)
         return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in search(self.resources, self.name, query, k, context)]
@@ -375,10 +375,10 @@ class KnowledgeBase:
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
                 where: Where) -> AskContext:
     """Return the context of a question, limited to these documents where any are given."""
-    return _limited(context or AskContext(mode=mode, instructions=instructions), documents, where)
+    return _limit(context or AskContext(mode=mode, instructions=instructions), documents, where)
 
 
-def _limited(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+def _limit(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
     """Return a context whose scope is these documents, where any are given."""
     scope = Scope.of(documents, where)
     return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))

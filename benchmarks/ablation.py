@@ -1,4 +1,4 @@
-"""What each part of the graph changes: the same questions with one part off at a time, no LLM asked.
+"""Measure what each part of the graph changes: the same questions with one part off at a time, without an LLM.
 
     python benchmarks/ablation.py --home FOLDER --kb musique --folders offices theatre unseen
     python benchmarks/ablation.py --home FOLDER --kb NAME --views attribute:birth_date:century --ask "QUESTION"
@@ -6,7 +6,7 @@
 The first form asks our own questions: those of `benchmarks/questions` about MuSiQue's passages (`--kb`, imported with
 their recorded triples), and those of folders, each built as a base of its name. For each part off it prints the share
 of questions whose ranking of 100 passages and whose context differ from those with everything on, and recall@5. The
-second form says how many items of the first call of a question about the whole corpus differ without its view; the
+second form counts how many items of the first call of a question about the whole corpus differ without its view; the
 view is built first.
 """
 
@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.table import Table
 
 BUDGETS = (500, 1500)
-"""Tokens of the contexts that are compared: a small one, and the default of what a model is shown at once."""
+"""Tokens of the compared contexts: a small one, and the default."""
 _LIMIT, _K = 100, 5
 _CAPS = Caps(rounds=3, sub_queries=5, sub_queries_in_all=20, tool_calls=100)
 
@@ -55,7 +55,7 @@ class Part:
 
 
 def without(**fields: Any) -> Part:
-    """Return a sub-query with other fields."""
+    """Return a change that sets fields of a sub-query."""
     return Part(query=lambda part: part.model_copy(update=fields))
 
 
@@ -83,7 +83,7 @@ PARTS = {
 
 @dataclass
 class Row:
-    """What was counted with a part off."""
+    """The counts with a part off."""
 
     rankings: int = 0
     contexts: int = 0
@@ -91,7 +91,7 @@ class Row:
 
 
 def sub_queries(resources: Resources, kb: str, question: str) -> list[SubQuery]:
-    """Return what the agent searches first."""
+    """Return the sub-queries that the agent searches first."""
     schema, retriever = resources.knowledge_base(kb).schemas.current(), resources.retriever(kb)
     parts = resources.reasoner(kb).decompose(question, schema, _CAPS.sub_queries)
     first, *others = distinct([with_elements(SubQuery(question=question), schema), *searchable(parts)])

@@ -73,7 +73,7 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
     Raises:
         PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
     """
-    fenced = {name: _TURN.sub(_opened, _FENCE.sub("‹", value)) for name, value in values.items()}
+    fenced = {name: _TURN.sub(_replace_opening, _FENCE.sub("‹", value)) for name, value in values.items()}
     system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
 
@@ -92,7 +92,7 @@ def numbered(items: Iterable[str]) -> str:
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
 
 
-def _opened(sign: re.Match[str]) -> str:
+def _replace_opening(sign: re.Match[str]) -> str:
     return "‹" if sign[0] == "<" else "⟦"
 
 
@@ -120,7 +120,7 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
     if not file.is_file():
         return _templates(step, language)
     try:
-        own = _parsed(file.read_text("utf-8"))
+        own = _parse(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptFileError(f"BANYAN_PROMPTS: {file} cannot be read: {error}") from error
     wanted, found = (set().union(*(template.get_identifiers() for template in pair))
@@ -135,9 +135,9 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
 
 @cache
 def _templates(step: Step, language: Language) -> tuple[Template, Template]:
-    return _parsed((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
+    return _parse((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
 
 
-def _parsed(text: str) -> tuple[Template, Template]:
+def _parse(text: str) -> tuple[Template, Template]:
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))

@@ -89,7 +89,7 @@ class RetrievalNodes:
         """Return what a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
         settings = self._resources.settings
         if state["surveyed"]:
-            return self._surveyed(state, reasons=reasons)
+            return self._survey_items(state, reasons=reasons)
         retriever, start = self._retriever(state), state["round_start"]
         queries = retriever.queries(state["asked"])
         evidence = [item for found in state["found"] for item in found.evidence]
@@ -103,7 +103,7 @@ class RetrievalNodes:
         return choose_evidence(retriever, ranking[:settings.context_passages], queries[start:], evidence,
                                settings.context_tokens, state["kept"], seen)
 
-    def _surveyed(self, state: AskState, *, reasons: bool) -> list[Passage]:
+    def _survey_items(self, state: AskState, *, reasons: bool) -> list[Passage]:
         """Return what the reports say: a whole batch as it is, or the points of several."""
         found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
         if not reasons:
@@ -141,7 +141,7 @@ class RetrievalNodes:
         if earlier:
             reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
             question = await reasoner.acondense(question, earlier)
-        return await in_busy_thread(self._asked, state, name, context.scope, question, earlier)
+        return await in_busy_thread(self._start_question, state, name, context.scope, question, earlier)
 
     def _check(self, name: str, context: AskContext) -> None:
         """Report wrong settings before anything is paid for."""
@@ -151,7 +151,7 @@ class RetrievalNodes:
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
 
-    def _asked(self, state: AskState, name: str, scope: Scope, question: str,
+    def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
                earlier: list[tuple[str, str]]) -> dict[str, Any]:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
@@ -172,11 +172,11 @@ class RetrievalNodes:
         reasoner, limit = await in_busy_thread(self._reasoner, state, context), self._caps(context).sub_queries
         whole, proposed = SubQuery(question=question), list[SubQuery]()
         if context.decompose:
-            whole, schema = await in_busy_thread(self._undivided, state, reasons=reasoner.reasons)
+            whole, schema = await in_busy_thread(self._whole_question, state, reasons=reasoner.reasons)
             proposed = (await reasoner.adecompose(question, schema, limit))[:limit] if schema else []
         return await in_busy_thread(self._first_round, state, context, whole, proposed)
 
-    def _undivided(self, state: AskState, *, reasons: bool) -> tuple[SubQuery, GraphSchema | None]:
+    def _whole_question(self, state: AskState, *, reasons: bool) -> tuple[SubQuery, GraphSchema | None]:
         """Return the whole question, and the schema to decompose it with; None: it is plainly simple."""
         retriever, question = self._retriever(state), state["question"]
         schema, whole = self._knowledge_base(state).schemas.current(), SubQuery(question=question)
@@ -265,16 +265,16 @@ class RetrievalNodes:
             evidence[found.number].extend(found.evidence)
         top = self._resources.settings.top_k
         ranking = retriever.ranking(retriever.rank(queries, evidence, context.switches), top)
-        ranking, how = self._reranked(retriever, [query.text for query in queries if not query.follows], ranking)
+        ranking, how = self._rerank(retriever, [query.text for query in queries if not query.follows], ranking)
         followed: list[tuple[str, float]] = []
         if start and self._reasoner(state, context).reasons:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
-            followed, how = self._reranked(retriever, [query.text for query in new], followed)
+            followed, how = self._rerank(retriever, [query.text for query in new], followed)
         return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
                 "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
 
-    def _reranked(self, retriever: Retriever, questions: Sequence[str],
+    def _rerank(self, retriever: Retriever, questions: Sequence[str],
                   ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
         """Return the ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
         reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
@@ -299,9 +299,9 @@ class RetrievalNodes:
         items, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
                                                       self._knowledge_base(state).schemas.current()))
         reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
-        return await in_busy_thread(self._reflected, state, context, items, reflection)
+        return await in_busy_thread(self._apply_reflection, state, context, items, reflection)
 
-    def _reflected(self, state: AskState, context: AskContext, items: Sequence[Passage],
+    def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
                    reflection: Reflection) -> dict[str, Any]:
         """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
@@ -316,14 +316,14 @@ class RetrievalNodes:
         step = tracing.reflected(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
         update["steps"] = [tracing.data(step)]
         if plan.new:
-            return update | self._begun(state, plan, known, items, reflection)
+            return update | self._start_round(state, plan, known, items, reflection)
         reasons = self._reasoner(state, context).reasons
         if reasons and context.mode == "reject" and not (reflection.keep or reflection.sub_queries):
             # It says that nothing bears on the question, and knows nothing to look for: to ask again tells no more.
             update["draft"] = DraftAnswer(thought=missing, answerable=False, confidence=0.0)
         return update
 
-    def _begun(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
+    def _start_round(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
                reflection: Reflection) -> dict[str, Any]:
         """Return the state of a new round."""
         new = [part for _, part in plan.new]
@@ -369,9 +369,9 @@ class RetrievalNodes:
             reasoner = await in_busy_thread(self._answering, state, context)
             items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
             draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
-        return await in_busy_thread(self._checked, state, context, draft, items)
+        return await in_busy_thread(self._check_answer, state, context, draft, items)
 
-    def _checked(self, state: AskState, context: AskContext, draft: DraftAnswer,
+    def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
                  items: Sequence[Passage]) -> dict[str, Any]:
         """Return the answer with every citation checked."""
         documents = self._knowledge_base(state).documents

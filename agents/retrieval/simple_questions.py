@@ -44,7 +44,7 @@ def is_simple(question: str, names: Sequence[Named]) -> bool:
 
 
 def _is_simple_english(text: str, names: Sequence[Named]) -> bool:
-    spans = _merged([*((name.start, name.end) for name in names),
+    spans = _merge([*((name.start, name.end) for name in names),
                      *(match.span() for form in (_QUOTED, _TITLE_CASE) for match in form.finditer(text))], text)
     asked = _QUESTION.match(text)
     if len(spans) != 1 or asked is None or len(text.split()) > _MOST_WORDS:
@@ -67,7 +67,7 @@ def _is_simple_chinese(text: str, names: Sequence[Named]) -> bool:
     return not _CHINESE_SEVERAL.search(rest) and ("的" not in rest or bool(_CHINESE_OF.search(rest)))
 
 
-def _merged(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+def _merge(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Return the spans in order, those that overlap, and "Alexandria, Minnesota", as one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):

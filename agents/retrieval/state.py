@@ -111,12 +111,12 @@ class Found(Frozen):
 _T = TypeVar("_T")
 
 
-def _gathered(old: list[_T], new: list[_T]) -> list[_T]:
+def _gather(old: list[_T], new: list[_T]) -> list[_T]:
     """Add up what parallel searches found; an empty update begins a new question."""
     return [*old, *new] if new else []
 
 
-def _traced(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add steps; the step "question" begins a new trace."""
     return new if new and new[0]["step"] == "question" else [*old, *new]
 
@@ -142,8 +142,8 @@ class AskState(AskInput, AskOutput, total=False):
     """The number of the first sub-query of the current round."""
     searches: list[tuple[int, Route]]
     """What the current round searches: a sub-query's number and a route."""
-    found: Annotated[list[Found], _gathered]
-    surveyed: Annotated[list[Passage], _gathered]
+    found: Annotated[list[Found], _gather]
+    surveyed: Annotated[list[Passage], _gather]
     """What reports say to a question about the whole corpus."""
     ranking: list[tuple[str, float]]
     """The best chunks for all sub-queries as (id, weight), best first."""
@@ -159,7 +159,7 @@ class AskState(AskInput, AskOutput, total=False):
     """The items that the last reflection relied on."""
     draft: DraftAnswer | None
     """The answer of a reflection that found the evidence sufficient."""
-    steps: Annotated[list[dict[str, Any]], _traced]
+    steps: Annotated[list[dict[str, Any]], _append_steps]
     """Every step so far as `TraceStep` data."""
 
 

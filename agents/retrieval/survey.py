@@ -37,7 +37,7 @@ OPENINGS_SHARE = 1 / 4
 _OPENING = 250
 """Characters of an opening: a long sentence."""
 _FIRST = 5
-"""Sentences of a document of which one may speak for it."""
+"""How many first sentences of a document its opening is chosen from."""
 _CONSIDERED = 3 * _FACTS
 """Facts that these are chosen from: sentences before rows of tables, which say little about a theme."""
 
@@ -79,7 +79,8 @@ def report_batches(retriever: Retriever, query: Query, tokens: int,
 def _openings(retriever: Retriever, tokens: int) -> list[list[Passage]]:
     """Return title and a first sentence of each document, or nothing if they do not fit the tokens.
 
-    Of sentences that several documents share, such as what a company's reports all begin with, none speaks for one.
+    Sentences that several documents share, such as the first words of all of a company's reports, are used only for
+    documents without others.
     """
     documents = retriever.index.store.documents
     cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
@@ -122,7 +123,7 @@ def _report(retriever: Retriever, community: Community) -> str:
 
 
 def _pack(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
-    """Return the items of groups for each call, a group whole in one call, and in a call none twice."""
+    """Pack groups of items into calls: each group whole in one call, and no item twice in a call."""
     batches: list[list[Passage]] = []
     left = 0
     for group in groups:
@@ -137,7 +138,7 @@ def _pack(groups: Iterator[list[Passage]], tokens: int) -> list[list[Passage]]:
 
 
 def _unread(group: Sequence[Passage], batch: Sequence[Passage]) -> list[Passage]:
-    """Return the items that a call is not shown already: neighbouring communities share facts."""
+    """Return the items that are not in a call yet: neighbouring communities share facts."""
     shown = {item.statement for item in batch}
     return [item for item in group if item.statement not in shown]
 

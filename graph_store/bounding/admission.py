@@ -232,7 +232,7 @@ class _Bounding:
             head, tail = tail, head
         if relation is None:
             self._want_relation(item, text, head, tail)
-        elif self._typed(text, head, tail):
+        elif self._has_types(text, head, tail):
             self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: _End, tail: _End) -> Known | None:
@@ -245,7 +245,7 @@ class _Bounding:
         symmetric = element is not None and element.symmetric
         return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
-    def _typed(self, text: str, *ends: _End) -> bool:
+    def _has_types(self, text: str, *ends: _End) -> bool:
         """Whether the types of a fact's ends are known; else it waits or is rejected."""
         waiting = next((self._waiting[end.key] for end in ends if end.key in self._waiting), None)
         if waiting is not None:
@@ -321,7 +321,7 @@ class _Bounding:
             self._reject("ungrounded", text)
         elif known is None:
             self._want_attribute(item, text, owner, kind_of(value.shown), support)
-        elif self._typed(text, owner):
+        elif self._has_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
             fits = self._fits_attribute(owner, known.name)
             if not fits or (kind != "text" and not normal):

@@ -77,7 +77,7 @@ class _Words:
     """The words of a text written together, with the places where words begin and end in the text."""
 
     def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
-        parts = _glued([word for word, _, _ in places])
+        parts = _glue([word for word, _, _ in places])
         ends = list(accumulate(map(len, parts)))
         begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
         # "¼" is folded to two words, and neither stands in the text by itself.
@@ -107,7 +107,7 @@ def _after_accents(text: str, end: int) -> int:
     return end
 
 
-def _glued(tokens: list[str]) -> list[str]:
+def _glue(tokens: list[str]) -> list[str]:
     """Words as they are written together: two numbers do not become one."""
     parts: list[str] = []
     for word in tokens:
@@ -123,7 +123,7 @@ def _glued(tokens: list[str]) -> list[str]:
 
 def _together(tokens: list[str]) -> str:
     joined = "".join(tokens)
-    return joined if joined.isalpha() else "".join(_glued(tokens))
+    return joined if joined.isalpha() else "".join(_glue(tokens))
 
 
 def _inflections(word: str) -> Iterator[str]:
@@ -195,7 +195,7 @@ class SourceText:
             if place:
                 return self._in_its_words(name, self._span(*place))
         for part in (tokens, *shorter):
-            for variant in self._inflected(part):
+            for variant in self._inflect(part):
                 place = self._words.find(variant)
                 if place:
                     return Grounded(name.strip(), self._span(*place))
@@ -210,7 +210,7 @@ class SourceText:
         return self.ground_value(name, "date") if parse_date(name) else None
 
     @staticmethod
-    def _inflected(tokens: list[str]) -> Iterator[str]:
+    def _inflect(tokens: list[str]) -> Iterator[str]:
         if len(tokens) > 1 and tokens[-1] == "s":
             yield _together(tokens[:-1])
         for last in _inflections(tokens[-1]):
@@ -242,7 +242,8 @@ class SourceText:
 
     def best_spelling(self, names: Iterable[str]) -> str:
         """Of spellings of one name: the one that the text has, with its brackets closed, the shortest one."""
-        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _unbalanced(name), len(name), name))
+        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _is_unbalanced(name), len(name),
+                                            name))
 
     def sentence(self, *hints: str) -> Span:
         """Return the sentence that shares most words with the hints; the first one of equals."""
@@ -295,10 +296,10 @@ class SourceText:
         wording = wanted.strip()
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
-        whole = self._balanced(span)
+        whole = self._balance(span)
         return Grounded(whole.quote, whole, quoted=True)
 
-    def _balanced(self, span: Span) -> Span:
+    def _balance(self, span: Span) -> Span:
         """Return the span with the bracket or quotation mark just outside that one inside belongs to."""
         start, end = span.start, span.end
         for opening, closing in _PAIRS:
@@ -334,7 +335,7 @@ class SourceText:
         return Span(start=start, end=end, quote=self.text[start:end])
 
 
-def _unbalanced(name: str) -> bool:
+def _is_unbalanced(name: str) -> bool:
     return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)
                for opening, closing in _PAIRS)
 

@@ -208,8 +208,8 @@ class KnowledgeGraph:
     def dump(self) -> dict[str, Any]:
         """Return the graph as plain data, equal for equal graphs."""
         return {
-            "nodes": {entity: _ordered(self.network.nodes[entity]) for entity in self.entity_ids()},
-            "edges": [[h, r, t, _ordered(self.network.edges[h, t, r])] for h, r, t in self.edges()],
+            "nodes": {entity: _sort_keys(self.network.nodes[entity]) for entity in self.entity_ids()},
+            "edges": [[h, r, t, _sort_keys(self.network.edges[h, t, r])] for h, r, t in self.edges()],
         }
 
 
@@ -232,7 +232,7 @@ def _most_used(names: dict[str, Any]) -> str:
     return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
 
 
-def _ordered(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) if isinstance(value[key], dict) else value[key] for key in sorted(value)}
+        return {key: _sort_keys(value[key]) if isinstance(value[key], dict) else value[key] for key in sorted(value)}
     return value

@@ -98,12 +98,12 @@ class ResolvedGraph(KnowledgeGraph):
 
     def _place_edge(self, key: EdgeKey) -> None:
         """Note which edge a fact of mentions belongs to; none where a person rejected it."""
-        edge = self._holding(self._said(key))
+        edge = self._holding(self._to_nodes(key))
         if edge is not None:
             self._edge_of[key] = edge
             self._sources.setdefault(edge, set()).add(key)
 
-    def _said(self, key: EdgeKey) -> EdgeKey:
+    def _to_nodes(self, key: EdgeKey) -> EdgeKey:
         """Return the fact that a fact of mentions says of nodes."""
         return self.canonical(key[0]), key[1], self.canonical(key[2])
 
@@ -126,16 +126,16 @@ class ResolvedGraph(KnowledgeGraph):
         parts = [self.mentions.network.nodes[entity] for entity in members]
         kind = next((self._aliases[entity].type for entity in members if entity != node),
                     self.mentions.network.nodes[node]["type"])
-        names = parts[0]["names"] if len(parts) == 1 else _joined(part["names"] for part in parts)
+        names = parts[0]["names"] if len(parts) == 1 else _join(part["names"] for part in parts)
         attributes, times = parts[0]["attributes"], parts[0].get("times", {})
         if len(parts) > 1:
-            attributes = {name: _joined(part["attributes"].get(name, {}) for part in parts)
+            attributes = {name: _join(part["attributes"].get(name, {}) for part in parts)
                           for name in sorted({name for part in parts for name in part["attributes"]})}
             times = _joined_times(part.get("times", {}) for part in parts)
         if node in self._edited.names:
             names = {**names, self._edited.names[node]: names.get(self._edited.names[node], {})}
         if node in self._edited.values:
-            attributes = _corrected(attributes, self._edited.values[node])
+            attributes = _correct(attributes, self._edited.values[node])
             times = _joined_times(_corrected_times(times, self._edited.values[node]))
         self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes,
                               **({"times": times} if times else {}))
@@ -143,18 +143,18 @@ class ResolvedGraph(KnowledgeGraph):
     def _make_edge(self, key: EdgeKey) -> None:
         head, relation, tail = key
         sources = sorted(self._sources[key])
-        if any(self._said(source) != key for source in sources) and not self._fits(key):
-            sources = [source for source in sources if self._said(source) == key]
+        if any(self._to_nodes(source) != key for source in sources) and not self._fits(key):
+            sources = [source for source in sources if self._to_nodes(source) == key]
         # A fact between an entity and itself under another name says nothing.
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
         edges = [self.mentions.network.edges[h, t, r] for h, r, t in sources]
         support = edges[0]["support"] if len(edges) == 1 else _surest(edge["support"] for edge in edges)
-        times = edges[0].get("times") if len(edges) == 1 else _joined(edge.get("times", {}) for edge in edges)
+        times = edges[0].get("times") if len(edges) == 1 else _join(edge.get("times", {}) for edge in edges)
         self.network.add_edge(head, tail, relation, support=support, **({"times": times} if times else {}))
 
 
-def _joined(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
+def _join(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
     """Names, or values, with the chunks of all parts; of two spans in a chunk the first."""
     joined: dict[str, Support] = {}
     for part in parts:
@@ -172,14 +172,14 @@ def _joined_times(parts: Iterable[Mapping[str, Mapping[str, dict[str, Support]]]
         for name, values in part.items():
             for value, times in values.items():
                 joined.setdefault(name, {}).setdefault(value, []).append(times)
-    return {name: {value: _joined(times) for value, times in sorted(values.items())}
+    return {name: {value: _join(times) for value, times in sorted(values.items())}
             for name, values in sorted(joined.items())}
 
 
-def _corrected(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[tuple[str, str], str | None],
+def _correct(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[tuple[str, str], str | None],
                ) -> dict[str, dict[str, Support]]:
     """Attributes with the values that hold in the place of those that a person rejected or corrected."""
-    made = {name: _joined({instead: support} for value, support in values.items()
+    made = {name: _join({instead: support} for value, support in values.items()
                           if (instead := edited.get((name, value), value)) is not None)
             for name, values in attributes.items()}
     return {name: values for name, values in made.items() if values}

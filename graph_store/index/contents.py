@@ -81,8 +81,8 @@ def contents(source: Source, vectors: VectorRows) -> Made:
     made |= _entities(graph, rows, about)
     made |= _triples(graph, rows)
     made |= browsing(about, made["triples.ends"], {
-        row: community.id for community in source.finest for row in _known(rows, community.members)})
-    made |= _stated(graph, rows)
+        row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
+    made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
     made |= _walk(graph, edges, rows, made)
     made |= _communities(source.communities, rows, made, vectors, places)
@@ -102,7 +102,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     # Sorted, as how the graph came to be must not show.
     attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
                   for key in keys)
-    times = (orjson.dumps([(name, value, *_dated(dated, nodes[key]["times"][name][value]))
+    times = (orjson.dumps([(name, value, *_date(dated, nodes[key]["times"][name][value]))
                            for name, values in sorted(found.items()) for value, dated in sorted(values.items())])
              if (found := graph.validities(key)) else b"" for key in keys)
     support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
@@ -134,7 +134,7 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
                if chunk in rows.chunks]
     owners, chunks, *spans = np.array(support, np.int32).reshape(-1, 4).T
     numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
-    times = (orjson.dumps(_dated(dated, graph.network.edges[edge[0], edge[2], edge[1]]["times"]))
+    times = (orjson.dumps(_date(dated, graph.network.edges[edge[0], edge[2], edge[1]]["times"]))
              if (dated := graph.validity(edge)).times else b"" for edge in rows.edges)
     return {"triples.ends": ends, "triples.spans": np.stack(spans, axis=1), "triples.chunks.values": chunks,
             "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
@@ -145,13 +145,13 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
             **columns.inverted("chunks.triples", chunks, owners, len(rows.chunks))}
 
 
-def _dated(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
+def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
     """Return the words that say when a fact holds, when a later one follows it, and the chunks with these words."""
     return ([time.words for time in validity.times], list(validity.later),
             sorted({chunk for places in times.values() for chunk in places}))
 
 
-def _stated(graph: ResolvedGraph, rows: _Rows) -> Made:
+def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
     corrected = graph.corrected()
     held = set(corrected.values())
     number = {edge: row for row, edge in enumerate(rows.edges) if edge in held}
@@ -213,9 +213,9 @@ def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[st
     texts.
     """
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
-    members = [_known(rows, community.members) for community in communities]
+    members = [_rows_of(rows, community.members) for community in communities]
     triples = [incident.of(of) for of in members]
-    keywords = [[] if len(has) else [row for row in _known(rows, community.keywords) if places["entities"][row] >= 0]
+    keywords = [[] if len(has) else [row for row in _rows_of(rows, community.keywords) if places["entities"][row] >= 0]
                 for has, community in zip(triples, communities, strict=True)]
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
@@ -223,5 +223,5 @@ def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[st
             "communities.vectors": directions_of_means(vectors, places, triples, keywords)}
 
 
-def _known(rows: _Rows, keys: Iterable[str]) -> list[int]:
+def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
     return [rows.entities[key] for key in keys if key in rows.entities]

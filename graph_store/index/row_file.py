@@ -33,9 +33,9 @@ class RowFile:
         """
         self.path, self._row = path, row
         self._sums: Sums | None = None if sums is None else [list(entry) for entry in sums]
-        self.stored: NDArray[Any] = self._mapped(self._sums or [])
+        self.stored: NDArray[Any] = self._map(self._sums or [])
 
-    def _mapped(self, sums: Sums) -> NDArray[Any]:
+    def _map(self, sums: Sums) -> NDArray[Any]:
         rows, width = sum(count for count, _ in sums), self._row.itemsize
         if not rows:
             return np.zeros(0, self._row)

@@ -53,9 +53,9 @@ class IndexStore:
     def load(self, version: Version) -> Index | None:
         """Map the index of a state; None where it is of another one, missing or damaged."""
         try:
-            if self._noted(version) is None:
+            if self._read_header(version) is None:
                 return None
-            found, files = _opened(self._path)
+            found, files = _open(self._path)
         except FileNotFoundError:
             return None
         except IndexDamagedError as error:
@@ -66,12 +66,12 @@ class IndexStore:
     def counts(self, version: Version) -> list[int] | None:
         """How many entities, triples and attributes a state has; None where the index is not of it."""
         try:
-            noted = self._noted(version)
+            noted = self._read_header(version)
         except (FileNotFoundError, IndexDamagedError):
             return None
         return noted.get("counts") if noted else None
 
-    def _noted(self, version: Version) -> dict[str, Any] | None:
+    def _read_header(self, version: Version) -> dict[str, Any] | None:
         """Return what the index's header says, which is read alone; None where it is of another state."""
         noted = array_file.about(self._path)
         return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
@@ -118,7 +118,7 @@ class IndexStore:
     def _go_on(self, version: Version) -> VectorRows:
         """Return the vectors that are written already, if they are of the same epoch and model."""
         try:
-            found, files = _opened(self._path)
+            found, files = _open(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return self._empty()
         before, embedding = Version(*found.about["version"]), found.about["embedding"]
@@ -130,7 +130,7 @@ class IndexStore:
 def damages(path: Path) -> Iterator[str]:
     """Yield what is wrong with the files of an index; one that is missing was not written yet, or is made again."""
     try:
-        _opened(path)
+        _open(path)
     except IndexDamagedError as error:
         yield str(error)
     except FileNotFoundError as error:
@@ -138,7 +138,7 @@ def damages(path: Path) -> Iterator[str]:
             yield f"{error.filename} is missing"
 
 
-def _opened(path: Path) -> tuple[ArrayFile, dict[Kind, VectorFile]]:
+def _open(path: Path) -> tuple[ArrayFile, dict[Kind, VectorFile]]:
     found = array_file.load(path)
     return found, {kind: VectorFile(path.parent, kind, found.about["dimension"], found.about["vectors"][kind])
                    for kind in _KINDS}

@@ -59,7 +59,7 @@ class Database:
         self._depth = 0
         self._changes = 0
         self.is_frozen = False
-        self._ledger = _opened(place, create)
+        self._ledger = _open(place, create)
         # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
         self._close = weakref.finalize(self, self._ledger.close)
         try:
@@ -89,7 +89,7 @@ class Database:
             raise FormatError(f"{self._ledger.name} was written before the first release of Banyan: remove it with "
                               "`banyan drop NAME`, and make it anew with `banyan build` from its documents")
         if version < formats:
-            with self.transaction(), self._explained():
+            with self.transaction(), self._explain_errors():
                 self._bring_up(migrations)
 
     def _bring_up(self, migrations: Sequence["Migration"]) -> None:
@@ -129,7 +129,7 @@ class Database:
 
     def freeze(self) -> None:
         """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             if not self.is_frozen:
                 self._ledger.freeze()
                 self.is_frozen = True
@@ -150,14 +150,14 @@ class Database:
                     self._command("ROLLBACK")
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
             raise self._ledger.explained(error) from None
 
     def _command(self, sql: str) -> None:
-        with self._explained():
+        with self._explain_errors():
             self._ledger.connection.exec_driver_sql(sql)
 
     def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
@@ -165,18 +165,18 @@ class Database:
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
         """Return the rows of a query; `values` are those that it names `:so`."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             return self._run(sql, values).fetchall()
 
     def batches(self, table: Table) -> Iterator[Sequence[Record]]:
         """All rows of a table, some at a time; inside a transaction or a frozen ledger."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             result = self._ledger.connection.execute(select(table), execution_options={"stream_results": True})
             yield from result.partitions(_AT_ONCE)
 
     def scalar(self, sql: str, **values: object) -> object:
         """Return the first column of the first row of a query, or None."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             row = self._run(sql, values).first()
         return row[0] if row else None
 
@@ -205,7 +205,7 @@ class Database:
         self.execute_many(replacement(table), (dict(zip(names, row, strict=True)) for row in rows))
 
     def _change(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             result = self._run(sql, values)
             result.close()
             self._changes += max(0, result.rowcount)
@@ -227,17 +227,17 @@ class Database:
 
     def go_on_counting(self) -> None:
         """Let the numbers that the database gives go on behind those that were inserted."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             self._ledger.go_on_counting()
 
     def checkpoint(self) -> None:
         """Have what was changed or deleted leave the files in which it waits; of no use where a reader needs them."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             self._ledger.checkpoint()
 
     def problems(self) -> list[str]:
         """Return what the database's own checks find wrong with what is stored; empty when sound."""
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             return self._ledger.problems()
 
     def lock(self) -> None:
@@ -247,17 +247,17 @@ class Database:
             Timeout: another connection holds it.
         """
         assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             self._ledger.lock()
 
     def unlock(self) -> None:
         """Let go of the writer's lock."""
         assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explained():
+        with self._lock, self._explain_errors():
             self._ledger.unlock()
 
 
-def _opened(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
+def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
     if isinstance(place, Path):
         return SqliteLedger(place, create)
     from .postgresql import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)

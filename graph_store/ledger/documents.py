@@ -71,7 +71,7 @@ class Documents:
                 document=document.id)}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
-            self._edited()
+            self._note_edit()
             if self.revisions.is_wanted(document.id, new):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
@@ -91,7 +91,7 @@ class Documents:
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
         with self._db.transaction():
-            self._edited()
+            self._note_edit()
             return self.revisions.put_in_service(document_id)
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
@@ -113,7 +113,7 @@ class Documents:
             if self._db.get_meta(_DELETING) == document_id and not self.known(document_id):
                 return
             self._db.set_meta(_DELETING, document_id)
-            self._edited()
+            self._note_edit()
             self._drop_chunks([str(row[0]) for row in
                                self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
@@ -136,7 +136,7 @@ class Documents:
             advance(self._db)
         self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
 
-    def _edited(self) -> None:
+    def _note_edit(self) -> None:
         """Let everyone, of other processes too, read texts again."""
         self._db.set_meta(_EDITION, uuid.uuid4().hex)
 

@@ -113,13 +113,13 @@ def _rows_of(contributions: Mapping[str, Contribution]) -> tuple[list[_Values], 
     """Return the rows of some contributions for each table."""
     mentions, facts, values = list[_Values](), list[_Values](), list[_Values]()
     for chunk, own in contributions.items():
-        mentions += _numbered(chunk, ((m.name, m.type, m.span.start, m.span.end) for m in own.mentions))
-        facts += _numbered(chunk, ((f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start,
+        mentions += _number(chunk, ((m.name, m.type, m.span.start, m.span.end) for m in own.mentions))
+        facts += _number(chunk, ((f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start,
                                     f.span.end, f.confidence) for f in own.facts))
-        values += _numbered(chunk, ((v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start,
+        values += _number(chunk, ((v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start,
                                      v.span.end, v.confidence) for v in own.attributes))
     return mentions, facts, values
 
 
-def _numbered(chunk: str, rows: Iterator[_Values]) -> Iterator[_Values]:
+def _number(chunk: str, rows: Iterator[_Values]) -> Iterator[_Values]:
     return ((chunk, ordinal, *row) for ordinal, row in enumerate(rows))

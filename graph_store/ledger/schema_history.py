@@ -110,7 +110,7 @@ class SchemaHistory:
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
         try:
-            return _parsed(str(text))
+            return _parse(str(text))
         except ValidationError as error:
             raise LedgerDamagedError(f"version {version} of the schema is damaged in the ledger "
                                      f"({error.errors()[0]['msg']})") from error
@@ -126,6 +126,6 @@ class SchemaHistory:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: str) -> GraphSchema:
+def _parse(text: str) -> GraphSchema:
     """Return a schema from its JSON: one and the same for equal texts, as each chunk's extraction reads it."""
     return GraphSchema.model_validate_json(text)

@@ -82,16 +82,16 @@ REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True)
                 *_integers("times"), sqlite_with_rowid=False)
 
 
-def _admitted(name: str, *texts: str, confidence: bool = True) -> Table:
+def _admitted_table(name: str, *texts: str, confidence: bool = True) -> Table:
     """Return a table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
     return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
                  Column("ordinal", Integer, primary_key=True, autoincrement=False), *_texts(*texts),
                  *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
 
 
-MENTIONS = _admitted("mentions", "name", "type", confidence=False)
-FACTS = _admitted("facts", "head", "head_type", "relation", "tail", "tail_type", "time")
-ATTRIBUTE_VALUES = _admitted("attribute_values", "entity", "entity_type", "attribute", "value", "normal", "time")
+MENTIONS = _admitted_table("mentions", "name", "type", confidence=False)
+FACTS = _admitted_table("facts", "head", "head_type", "relation", "tail", "tail_type", "time")
+ATTRIBUTE_VALUES = _admitted_table("attribute_values", "entity", "entity_type", "attribute", "value", "normal", "time")
 
 SCHEMA_VERSIONS = Table("schema_versions", METADATA, Column("version", Integer, primary_key=True, autoincrement=False),
                         *_texts("schema", "base", "decisions", "who", "decided_at"))

@@ -88,7 +88,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     # What is weaker counts nowhere, but that such a pair is not put to a reasoner for its meaning.
     ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
     weak = found.keys() - ties.keys()
-    ties = _confirmed(around, _judged(around, _told_apart(around, ties), judgements))
+    ties = _confirm(around, _apply_judgements(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
              if pair not in ties and pair not in weak and around.may_be_one(*pair)}
@@ -201,7 +201,7 @@ def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Ti
     return told
 
 
-def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
+def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
     """Return the ties with the reasoner's word for those that it was asked about."""
     judged = dict(ties)
     for pair, verdict in judgements.verdicts.items():
@@ -214,7 +214,7 @@ def _judged(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgemen
     return judged
 
 
-def _confirmed(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
+def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     """Return the same ties; statements of one document alone merge nothing that has facts of its own in others.
 
     Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,

@@ -66,7 +66,7 @@ class Resolver:
         if ask is None:
             return resolution.aliases
         for _ in range(_ROUNDS):
-            trusted = self._trusted(around, resolution, reliability)
+            trusted = self._trust_vectors(around, resolution, reliability)
             resolution = resolve(around, stated, self._judgements(mentions), _near(around, trusted),
                                  counterparts(around, resolution.aliases, trusted))
             if not self._put(around, resolution, ask, reasoner):
@@ -101,14 +101,14 @@ class Resolver:
         self._read = read
         return stated
 
-    def _trusted(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> TrustedVectors:
+    def _trust_vectors(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> TrustedVectors:
         """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
-        return TrustedVectors(ids, self._embedded(around, ids), trust)
+        return TrustedVectors(ids, self._embed(around, ids), trust)
 
-    def _embedded(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
+    def _embed(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         absent = set(self._vectors.missing("entities", ids))
         there = [entity for entity in ids if entity not in absent]
         vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)

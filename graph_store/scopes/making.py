@@ -75,11 +75,11 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]]:
     """Yield the texts that a scope embeds, as far as an index has their vectors."""
     graph: KnowledgeGraph = scope.ledger_graph.mentions
-    yield from _known(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
-    yield from _known(index, "triples", {triple_id(*edge): graph.triple_text(edge) for edge in graph.edges()})
-    yield from _known(index, "chunks", {chunk.id: chunk.titled_text() for chunk in scope.documents.chunks()})
+    yield from _known_vectors(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
+    yield from _known_vectors(index, "triples", {triple_id(*edge): graph.triple_text(edge) for edge in graph.edges()})
+    yield from _known_vectors(index, "chunks", {chunk.id: chunk.titled_text() for chunk in scope.documents.chunks()})
 
 
-def _known(index: Index, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
+def _known_vectors(index: Index, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
     for key, vector in index.vectors_of(kind, texts):
         yield texts[key], vector

@@ -48,14 +48,14 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
         for candidate in candidates:
             for name in candidate.names:
                 by_name.setdefault(name, set()).add(candidate.id)
-        named = {key for name in scope.documents for key in _named(by_name, name)}
+        named = {key for name in scope.documents for key in _match_name(by_name, name)}
         chosen = [candidate for candidate in candidates if candidate.id in named]
     for key, value in scope.where:
         chosen = _having(candidates, chosen, key, value)
     return sorted(candidate.id for candidate in chosen)
 
 
-def _named(by_name: Mapping[str, set[str]], name: str) -> set[str]:
+def _match_name(by_name: Mapping[str, set[str]], name: str) -> set[str]:
     """Return the documents that a name or a pattern fits; a name in full is never read as a pattern."""
     wanted = normalise(name)
     found = by_name.get(wanted) or {
@@ -73,14 +73,14 @@ def _having(everything: Sequence[_Candidate], chosen: Sequence[_Candidate], key:
     if not any(name in candidate.metadata for candidate in everything):
         keys = sorted({known for candidate in everything for known in candidate.metadata})
         raise ScopeError(f"no document has the metadata {key!r}; " + (
-            f"there are: {_listed(keys)}" if keys else "none of them has any"))
+            f"there are: {_list_names(keys)}" if keys else "none of them has any"))
     found = [candidate for candidate in chosen if name in candidate.metadata
              and _fits(normalise(candidate.metadata[name]), wanted)]
     if not found:
         values = {candidate.metadata[name] for candidate in chosen if name in candidate.metadata}
         near = _nearest(value, values) or sorted(values)
         raise ScopeError(f"none of the {len(chosen)} documents has {key} = {value!r}; " + (
-            f"there are: {_listed(near)}" if near else f"none of them has a {key}"))
+            f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
     return found
 
 
@@ -94,5 +94,5 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
     return [match for match, _, _ in found]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

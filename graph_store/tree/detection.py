@@ -90,7 +90,7 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
-        return _fused(data, labels, np.ones(len(labels), bool), settings)
+        return _fuse(data, labels, np.ones(len(labels), bool), settings)
 
 
 def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
@@ -106,10 +106,10 @@ def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
         As `detect`.
     """
     with one_thread():
-        return _fused(data, renumbered(labels), active, settings)
+        return _fuse(data, renumbered(labels), active, settings)
 
 
-def _fused(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
     """Move and merge until little changes."""
     for _ in range(settings.max_iterations):
         labels, active, moved, merged = _round(data, labels, active, settings)
@@ -152,7 +152,7 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
     found = detect(data, settings)
     levels, above = [found], replace(settings, max_members=settings.max_children)
     while (count := int(found.max(initial=-1)) + 1) > settings.max_clusters:
-        data = _grouped(data, found)
+        data = _group(data, found)
         found = detect(data, above)
         if int(found.max()) + 1 == count:
             break  # none of them belong together
@@ -169,7 +169,7 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
     return scores
 
 
-def _grouped(data: EntityFeatures, labels: Labels) -> EntityFeatures:
+def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     """Make the communities the entities of the next level: centroids, joint neighbourhoods, the links between them."""
     n = len(labels)
     members = sparse.csr_array((np.ones(n, np.float32), (labels, np.arange(n))))

@@ -119,8 +119,8 @@ def _features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tup
     ends = _counts(entities, column, (n, len(pairs)))
     if n > _EXACT_UP_TO:
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
-    blocks = (_centred(vectors), _CONTEXT_WEIGHT * _centred(relations @ relation_vectors),
-              _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors))
+    blocks = (_centre(vectors), _CONTEXT_WEIGHT * _centre(relations @ relation_vectors),
+              _CONTEXT_WEIGHT * _centre(shares(neighbours) @ vectors))
     different = entities != others
     return EntityFeatures(
         unit(np.concatenate(blocks, axis=1)), *shared_columns(sparse.csr_array(sparse.hstack([ends, mentioned]))),
@@ -157,7 +157,7 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return table
 
 
-def _centred(rows: Vectors) -> Vectors:
+def _centre(rows: Vectors) -> Vectors:
     """Subtract the mean: all sentence embeddings share a direction, which tells no community from another."""
     return np.asarray(rows - rows.mean(axis=0), np.float32) if len(rows) else rows
 
@@ -166,7 +166,7 @@ def _principal(rows: Vectors) -> Vectors:
     """Project the rows on their first principal components."""
     if rows.shape[1] <= _COMPONENTS:
         return rows
-    centred = _centred(rows)
+    centred = _centre(rows)
     if len(rows) < rows.shape[1]:  # their own products are the smaller matrix, and say the same
         variances, axes = np.linalg.eigh(np.asarray(centred @ centred.T, np.float64))
         return np.asarray((axes * np.sqrt(np.maximum(variances, 0.0)))[:, -_COMPONENTS:], np.float32)

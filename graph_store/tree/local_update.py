@@ -40,7 +40,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     near = {entity: _beside(graph, entity) for entity in graph.network if entity not in of}
     concerned = {of[entity].id for others in near.values() for entity in others if entity in of}
     concerned.update(community.id for entity, community in of.items() if entity not in graph.network)
-    found = _regrouped(graph, vectors, settings, near, [c for c in finest if c.id in concerned])
+    found = _regroup(graph, vectors, settings, near, [c for c in finest if c.id in concerned])
     levels = [[identified(graph, c) for c in finest if c.id not in concerned] + [
         c.model_copy(update={"parent": _parent_of(c.members, of, near)}) for c in found]]
     for level in range(1, 1 + max(community.level for community in before)):
@@ -55,7 +55,7 @@ def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
     return graph.neighbours(entity).union(*(graph.mentioned(chunk) for chunk in graph.entity_support(entity)))
 
 
-def _regrouped(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],
+def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],
                concerned: Sequence[Community]) -> list[Community]:
     """Return the communities of new entities and of the members of some communities, by id."""
     number = {entity: label for label, community in enumerate(concerned) for entity in community.members
@@ -85,11 +85,11 @@ def _with_parents(graph: KnowledgeGraph, children: Sequence[Community], known: M
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
     new = Community(id="", members=(), keywords=(), level=level)
-    parents = {key: _joined(graph, known.get(key, new), own, settings) for key, own in by_parent.items()}
+    parents = {key: _join(graph, known.get(key, new), own, settings) for key, own in by_parent.items()}
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
 
 
-def _joined(graph: KnowledgeGraph, before: Community, children: Sequence[Community], settings: CommunitySettings,
+def _join(graph: KnowledgeGraph, before: Community, children: Sequence[Community], settings: CommunitySettings,
             ) -> Community:
     """Return a community of the members of others; it keeps those of its keywords that are among these."""
     members = {entity for child in children for entity in child.members}

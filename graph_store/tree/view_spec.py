@@ -116,7 +116,7 @@ class _Names:
         if label_key(spec_text) not in self._attributes:
             name, _, by = spec_text.rpartition(":") if ":" in spec_text else (spec_text, "", "")
         names = self._find("attribute", name, self._attributes)
-        spec = self._described(names)
+        spec = self._describe(names)
         by = by.strip()
         if not by:
             return spec
@@ -131,7 +131,7 @@ class _Names:
         raise ViewError(f"view {self._view!r}: a {spec.kind} is not grouped by {by!r}: say one of "
                         f"{', '.join((*allowed, 'value'))}, or nothing")
 
-    def _described(self, names: tuple[str, ...]) -> AttributeSpec:
+    def _describe(self, names: tuple[str, ...]) -> AttributeSpec:
         known = self._schema.attribute_type(names[0])
         kind = known.kind if known else _usual_kind(self._graph, names)
         return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "", _USUAL[kind])

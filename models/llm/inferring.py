@@ -113,23 +113,23 @@ class _Proposal:
     def add_type(self, name: str, parent: str, description: str, label: str) -> None:
         if self._takes("entity_type", name):
             self._types[name] = EntityType(name=name, description=description, parent=self._type_names.get(
-                label_key(parent)), **_called(name, label))
+                label_key(parent)), **_label_fields(name, label))
             self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
 
     def add_relation(self, name: str, heads: str, tails: str, label: str, single: str) -> None:
         name = _identifier(name)
         if self._takes("relation", name):
-            self._relations[name] = RelationType(name=name, domain=self._named(heads), range=self._named(tails),
+            self._relations[name] = RelationType(name=name, domain=self._types_in(heads), range=self._types_in(tails),
                                                  functional=single == "tail", inverse_functional=single == "head",
-                                                 **_called(name, label))
+                                                 **_label_fields(name, label))
 
     def add_attribute(self, name: str, owners: str, kind: str, label: str, single: str) -> None:
         name = _identifier(name)
         if self._takes("attribute", name):
             kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
-            self._attributes[name] = AttributeType(name=name, owners=self._named(owners),
+            self._attributes[name] = AttributeType(name=name, owners=self._types_in(owners),
                                                    kind=kinds.get(kind.lower(), "text"), functional=single == "one",
-                                                   **_called(name, label))
+                                                   **_label_fields(name, label))
 
     def schema(self, description: str) -> GraphSchema:
         """Return the schema.
@@ -156,7 +156,7 @@ class _Proposal:
         self._added[kind] += 1
         return True
 
-    def _named(self, types: str) -> tuple[str, ...]:
+    def _types_in(self, types: str) -> tuple[str, ...]:
         """Return the schema's names of the types in a cell; any type where it names none."""
         names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(types)]
         # A type that is a kind of another one of them adds nothing but tokens.
@@ -180,7 +180,7 @@ def _identifier(name: str) -> str:
     return label_key(name).replace(" ", "_")
 
 
-def _called(name: str, label: str) -> Mapping[str, object]:
+def _label_fields(name: str, label: str) -> Mapping[str, object]:
     """Return the fields for an element's name in the documents' language."""
     if not is_readable_label(label) or label_key(label) == label_key(name):
         return {}

@@ -123,19 +123,19 @@ class _Terms:
         return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
 
 
-def _named(label: str, terms: dict[str, str]) -> str:
+def _schema_name(label: str, terms: dict[str, str]) -> str:
     return terms.get(normalise(label), label.strip())
 
 
-def _filled(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
+def _drop_blank(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
     """Return the rows whose needed cells are filled; blank rows are dropped."""
     return [row for row in rows if all(cell.strip() for cell in row[:needed])]
 
 
-def _whole(rows: Iterable[list[str]]) -> list[list[str]]:
+def _pad(rows: Iterable[list[str]]) -> list[list[str]]:
     """Return the rows of facts with all cells; those that may be left out are empty."""
     least, most = _FACT_CELLS
-    return [[*row, *[""] * (most - len(row))] for row in _filled(rows, least)]
+    return [[*row, *[""] * (most - len(row))] for row in _drop_blank(rows, least)]
 
 
 class _NewLabel(_Wire):
@@ -168,18 +168,18 @@ class _Extraction(_Wire):
 
         return Extraction(
             entities=tuple(
-                ExtractedEntity(name=name, type=_named(kind, terms.types),
+                ExtractedEntity(name=name, type=_schema_name(kind, terms.types),
                                 confidence=confidence(kind, terms.types, "type"))
-                for name, kind in ((name, rest[0] if rest else "") for name, *rest in _filled(self.entities, 1))),
+                for name, kind in ((name, rest[0] if rest else "") for name, *rest in _drop_blank(self.entities, 1))),
             triples=tuple(
-                ExtractedTriple(head=head, relation=_named(relation, terms.relations), tail=tail,
+                ExtractedTriple(head=head, relation=_schema_name(relation, terms.relations), tail=tail,
                                 evidence=words, time=time, confidence=confidence(relation, terms.relations, "relation"))
-                for head, relation, tail, words, time in _whole(self.triples)),
+                for head, relation, tail, words, time in _pad(self.triples)),
             attributes=tuple(
-                ExtractedAttribute(entity=owner, attribute=_named(attribute, terms.attributes), value=value,
+                ExtractedAttribute(entity=owner, attribute=_schema_name(attribute, terms.attributes), value=value,
                                    evidence=words, time=time,
                                    confidence=confidence(attribute, terms.attributes, "attribute"))
-                for owner, attribute, value, words, time in _whole(self.attributes)))
+                for owner, attribute, value, words, time in _pad(self.attributes)))
 
 
 class _Finding(_Wire):
@@ -242,9 +242,9 @@ class _SubQuery(_Wire):
     def typed(self, terms: _Terms) -> SubQuery:
         routes: tuple[Route, ...] = tuple(route for route in get_args(Route) if route in self.routes)
         return SubQuery(question=self.question,
-                        entity_types=tuple(_named(label, terms.types) for label in self.types),
-                        relations=tuple(_named(label, terms.relations) for label in self.relations),
-                        attributes=tuple(_named(label, terms.attributes) for label in self.attributes),
+                        entity_types=tuple(_schema_name(label, terms.types) for label in self.types),
+                        relations=tuple(_schema_name(label, terms.relations) for label in self.relations),
+                        attributes=tuple(_schema_name(label, terms.attributes) for label in self.attributes),
                         routes=routes or ROUTES)
 
 

@@ -51,7 +51,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     if switches.lexical:
         # Where vectors say nothing the words have all, whatever beta is.
         share = beta if switches.dense and trust > 0 else 1.0
-        parts.append((_LEXICAL_SHARE * share, _scaled(lexical_scores(index, query.text))))
+        parts.append((_LEXICAL_SHARE * share, _scale(lexical_scores(index, query.text))))
     communities = community_scores(index, evidence)
     if communities.any():
         parts.append((_COMMUNITY_SHARE * trust * (1 - beta), communities))
@@ -74,14 +74,14 @@ class _Dense:
         _, highest = nearness.best(1)
         lowest = nearness.at(np.flatnonzero(nearly <= nearly.min(initial=np.inf) + np.float32(2 * nearness.bound)))
         self._low, self._range = lowest.min(initial=np.inf), (highest.max(initial=-np.inf) - lowest.min(initial=np.inf))
-        self.nearly: Scores = self._scaled(nearly)
+        self.nearly: Scores = self._scale(nearly)
         self.bound = nearness.bound / self._range if self._range > 0 else 0.0
 
     def at(self, rows: Rows) -> Scores:
         """Those of some chunks, exactly."""
-        return self._scaled(self._nearness.at(rows))
+        return self._scale(self._nearness.at(rows))
 
-    def _scaled(self, cosines: Scores) -> Scores:
+    def _scale(self, cosines: Scores) -> Scores:
         return (cosines - self._low) / self._range if self._range > 0 else np.zeros_like(cosines)
 
 
@@ -127,7 +127,7 @@ def _reciprocal_rank(scores: Scores) -> Scores:
     return ranks
 
 
-def _scaled(scores: Scores) -> Scores:
+def _scale(scores: Scores) -> Scores:
     """Scores moved to 0..1; all zero where they do not differ."""
     if not len(scores):
         return scores

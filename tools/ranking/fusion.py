@@ -70,7 +70,7 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
         weight = share * graph_weight * (1.0 if route == "entity" else query.trust)
         for row, value in _entity_seeds(index, route, evidence).items():
             weights[row] += np.float32(weight * value)
-    own = _sharpened(chunk_scores(index, query, evidence, graph_weight, switches, _CHUNK_SEEDS),
+    own = _sharpen(chunk_scores(index, query, evidence, graph_weight, switches, _CHUNK_SEEDS),
                      _CHUNK_SEEDS, _CHUNK_SHARPNESS)
     lead = _lead(index, query, before)
     for row, value in zip(lead.nodes.tolist(), lead.weights, strict=True):
@@ -80,7 +80,7 @@ def walk(index: RetrievalIndex, query: Query, evidence: Sequence[Evidence], swit
     # How far the lead reaches the chunks is seen only where both are walked.
     part = index.spreading.around(restart) if switches.spreading else None
     if len(lead.nodes):
-        restart = _beside(index, entities, _reached(own, _spread(index, part, lead).chunks))
+        restart = _beside(index, entities, _scale_by_reach(own, _spread(index, part, lead).chunks))
     return _spread(index, part, restart)
 
 
@@ -130,7 +130,7 @@ def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
     return Seeds(nodes, _shared_out(weights))
 
 
-def _reached(own: Seeds, reach: Scores) -> Seeds:
+def _scale_by_reach(own: Seeds, reach: Scores) -> Seeds:
     """Chunks' weights by how far the lead reaches them, summing to 1."""
     best = float(reach.max(initial=0.0))
     if best <= 0:
@@ -157,7 +157,7 @@ def _entity_seeds(index: RetrievalIndex, route: Route, evidence: Iterable[Eviden
     return {row: weight * scale for row, weight in sorted(weights.items())}
 
 
-def _sharpened(scores: Scores, kept: int, power: float) -> Seeds:
+def _sharpen(scores: Scores, kept: int, power: float) -> Seeds:
     """Return a power of the best scores, summing to 1, or none."""
     best = np.sort(best_rows(scores, kept))
     return Seeds.of(_shared_out(scores[best] ** power), best)
