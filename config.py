@@ -248,7 +248,7 @@ class Settings(BaseSettings):
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` that is read, by the rule above; a home folder within whichever is the current one has none."""
+    """Return the `.env` file to read, if any; a home folder given by a relative path has none."""
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")

@@ -151,7 +151,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
 
 
 def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | None:
-    """Return what it all costs; what comes after extraction as if the dearer of its two models did it all."""
+    """Return the cost of all steps, with those after extraction priced by the dearer of their two models."""
     model_of, prices = resources.settings.model_of, resources.spending.prices
     first, *others = (
         prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
@@ -162,7 +162,7 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
 
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
                 repeated: Mapping[str, str] | None = None) -> Amount:
-    """Return what extracting chunks takes, by the estimator's count and the usual answers."""
+    """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
     calls, prompt, completion = 0, 0, 0.0
     for chunk in chunks:
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
@@ -203,7 +203,7 @@ def _discount(amount: Amount) -> Amount:
 
 
 def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
-    """Return an estimate made larger or smaller as what was paid is than what would have been guessed."""
+    """Return an estimate multiplied by the ratio of what was paid so far to what was estimated for it."""
     return Amount(calls=amount.calls,
                   prompt_tokens=round(amount.prompt_tokens * paid.prompt_tokens / guessed.prompt_tokens),
                   completion_tokens=round(amount.completion_tokens * paid.completion_tokens
@@ -211,7 +211,7 @@ def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
 
 
 def _paid(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
-    """Return what extracting some documents took, what would have been guessed for them, and of how many chunks."""
+    """Return the paid and the estimated amount of a sample of extracted chunks, and their number; 0 for too few."""
     spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST)
     if len(ids) < _FEWEST:
         return Amount(), Amount(), 0

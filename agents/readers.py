@@ -83,7 +83,7 @@ class Readers:
             return opened
 
     def _turn(self, name: str) -> threading.RLock:
-        """Return the lock of whoever opens a knowledge base, which may take a while: others are answered meanwhile."""
+        """Return the lock for opening a knowledge base; opening may take long, and must not delay other bases."""
         with self._lock:
             return self._turns.setdefault(name, threading.RLock())
 
@@ -92,7 +92,7 @@ class Readers:
                 or published(opened.database) != published(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
-        """Return a reader of the newest state; the one before until what another home's writer made is derived here."""
+        """Return a reader of the newest state, or the previous reader while this home derives its files."""
         settings = self._settings
         layout = Layout.by(settings, name).require()
         if before is None or before.vectors.collections.lost or layout.database is None:

@@ -164,7 +164,7 @@ class Resources:
                              any_embedding=any_embedding)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
-        """Return what a run may spend, less what it has spent; None: any amount."""
+        """Return the rest of a run's budget; None if it is unlimited."""
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
@@ -182,7 +182,7 @@ class Resources:
         return self._reasoners.get(name, models or {})
 
     def schema_writer(self, name: str) -> "SchemaWriter | None":
-        """Return what proposes schemas and groups labels of a knowledge base; None where no model is set."""
+        """Return the writer that proposes schemas and groups labels; None if no model is set."""
         if not self.settings.uses_llm:
             return None
         from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports

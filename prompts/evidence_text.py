@@ -46,5 +46,5 @@ def _flowing(text: str) -> str:
 
 
 def _between(before: str, after: str) -> str:
-    """Return what joins two lines: nothing within text of a script without spaces."""
+    """Return the separator of two joined lines: a space, or nothing in a script without spaces."""
     return "" if "\u2e80" <= before[-1:] <= "\uffef" and "\u2e80" <= after.strip()[:1] <= "\uffef" else " "

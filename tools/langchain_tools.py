@@ -53,7 +53,7 @@ def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
 
 
 def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> list[Evidence]:
-    """Return what the tool of a route finds for a query.
+    """Search one route by its tool.
 
     Args:
         retriever: the knowledge base.

@@ -78,7 +78,7 @@ def _serving(retriever: Retriever, query: Query, floor: float) -> Iterator[State
 
 
 def _without_names(query: Query) -> str:
-    """Return what a sub-query asks, without the names and values of what it asks about."""
+    """Return the text of a sub-query without the names and values in it."""
     text, before = query.text, len(query.text)
     for name in sorted([*query.meaning.names, *query.meaning.values], key=lambda name: -name.start):
         text, before = f"{text[:name.start]} {text[max(name.start, min(name.end, before)):]}", name.start

@@ -36,7 +36,7 @@ _SAME = 0.95
 
 
 def item_key(item: Passage) -> str:
-    """Return what tells items apart: the statement, or the chunk of a passage."""
+    """Return the key of an item: its statement, or a passage's chunk."""
     return item.statement or item.chunk_id
 
 

@@ -86,7 +86,7 @@ class RetrievalNodes:
         return self._retriever(state).index.store
 
     def _items(self, state: AskState, *, reasons: bool) -> list[Passage]:
-        """Return what a reasoner reads: a survey's points, or what was found, as much as the budget holds."""
+        """Return the evidence for a reasoner within the token budget: a survey's points, or what the routes found."""
         settings = self._resources.settings
         if state["surveyed"]:
             return self._survey_items(state, reasons=reasons)
@@ -104,7 +104,7 @@ class RetrievalNodes:
                                settings.context_tokens, state["kept"], seen)
 
     def _survey_items(self, state: AskState, *, reasons: bool) -> list[Passage]:
-        """Return what the reports say: a whole batch as it is, or the points of several."""
+        """Return the evidence of a survey: a single batch as it is, or the points made from several."""
         found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
         if not reasons:
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
@@ -224,7 +224,7 @@ class RetrievalNodes:
                 for batch in batches]
 
     async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
-        """Return what some of the reports say to the question: claims that cite soundly."""
+        """Answer the question from one batch of reports; return the claims whose citations hold."""
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
         if state["is_all"] and reasoner.reasons:
@@ -336,7 +336,7 @@ class RetrievalNodes:
 
     def _next_round(self, state: AskState, proposed: Sequence[SubQuery], known: Sequence[SubAnswer],
                     context: AskContext) -> tuple[Plan, list[str]]:
-        """Return what is searched next within the caps, and notes of what is not."""
+        """Plan the next round within the caps; return the plan and notes on what was left out."""
         caps, asked = self._caps(context), state["asked"]
         ready = partial(next_parts, planned=state["planned"], known=known,
                         searched={key(part.question) for part in asked},

@@ -290,7 +290,7 @@ class SourceText:
                     yield self.text[start:end]
 
     def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
-        """Return what was said if the source says it just so, else the source's words."""
+        """Return the given words if the source has exactly these, otherwise the source's own."""
         if span is None:
             return None
         wording = wanted.strip()

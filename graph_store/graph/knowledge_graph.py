@@ -197,11 +197,11 @@ class KnowledgeGraph:
         return sorted(self._by_chunk.get(chunk_id, ()))
 
     def entity_text(self, entity: str) -> str:
-        """Return what is embedded for an entity: its canonical name, the same for all spellings."""
+        """Return the text embedded for an entity: its canonical name, the same for all spellings."""
         return canonical_name(next(iter(self.network.nodes[entity]["names"])))
 
     def triple_text(self, key: EdgeKey) -> str:
-        """Return what is embedded for a triple: a function of its id."""
+        """Return the text embedded for a triple, a function of its id."""
         head, relation, tail = key
         return f"{self.entity_text(head)} {relation_text(relation)} {self.entity_text(tail)}"
 

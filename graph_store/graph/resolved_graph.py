@@ -78,7 +78,7 @@ class ResolvedGraph(KnowledgeGraph):
         return {entity: names[entity] for entity in self.entity_ids()}
 
     def entity_text(self, entity: str) -> str:
-        """Return what is embedded for a node: its canonical entity's name."""
+        """Return the text embedded for a node: its canonical entity's name."""
         return self.mentions.entity_text(entity)
 
     def _make(self) -> None:

@@ -72,7 +72,7 @@ class IndexStore:
         return noted.get("counts") if noted else None
 
     def _read_header(self, version: Version) -> dict[str, Any] | None:
-        """Return what the index's header says, which is read alone; None where it is of another state."""
+        """Read the index's header alone; return None if it is of another state."""
         noted = array_file.about(self._path)
         return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
 
@@ -128,7 +128,7 @@ class IndexStore:
 
 
 def damages(path: Path) -> Iterator[str]:
-    """Yield what is wrong with the files of an index; one that is missing was not written yet, or is made again."""
+    """Yield the problems of an index's files; a missing file is none, as it is made again."""
     try:
         _open(path)
     except IndexDamagedError as error:

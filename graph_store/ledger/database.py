@@ -236,7 +236,7 @@ class Database:
             self._ledger.checkpoint()
 
     def problems(self) -> list[str]:
-        """Return what the database's own checks find wrong with what is stored; empty when sound."""
+        """Return the problems that the database's own checks find; empty if there are none."""
         with self._lock, self._explain_errors():
             return self._ledger.problems()
 

@@ -152,7 +152,7 @@ class Documents:
         return document_of(rows[0])
 
     def metadata(self, document_id: str) -> dict[str, str]:
-        """Return what a document says of itself; nothing if there is no such document."""
+        """Return the metadata of a document; empty if there is no such document."""
         stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
         return dict(json.loads(str(stored))) if stored else {}
 
@@ -175,7 +175,7 @@ class Documents:
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
 
     def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
-        """Return what all documents are called, by id: (id, title, source, metadata)."""
+        """Return the names of all documents, by id: (id, title, source, metadata)."""
         return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
             "SELECT id, title, source, metadata FROM documents ORDER BY id")]
 

@@ -95,7 +95,7 @@ class FactTable:
 
 
 def contribution_of(bounded: BoundedExtraction) -> Contribution:
-    """Return what of a bounded extraction goes into the graph."""
+    """Return the mentions, facts and values that a bounded extraction adds to the graph."""
     return Contribution(mentions=bounded.mentions, facts=bounded.facts, attributes=bounded.attributes)
 
 

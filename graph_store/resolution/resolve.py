@@ -245,7 +245,7 @@ def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:
-    """Return what is to be asked: one pair for two groups, none that was judged before."""
+    """Return the pairs to ask about: one for each two groups, without those judged before."""
     judged = {groups.between(pair) for pair in judgements.verdicts}
     judged |= {groups.between((decision.first, decision.second)) for decision in judgements.decisions}
     best: dict[Pair, tuple[float, Pair]] = {}

@@ -78,7 +78,7 @@ class Resolver:
         return Judgements(self._table.verdicts(), self._decisions(mentions))
 
     def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
-        """Return what persons decided on pairs; an entity that was retyped since goes by its present id."""
+        """Return persons' decisions on pairs, with the present ids of entities that were retyped since."""
         after = ids_after(decided_types(self._edits.in_force()))
 
         def now(entity: str) -> str:

@@ -62,7 +62,7 @@ class Surroundings:
                            person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
-        """Return what is embedded for an entity."""
+        """Return the text embedded for an entity."""
         return self._graph.entity_text(entity)
 
     @cached_property
@@ -132,7 +132,7 @@ class Surroundings:
         return all(self._names_of_type(kind) & words for kind in types)
 
     def _type_names(self, type_name: str) -> frozenset[str]:
-        """Return what a type and those above it are called."""
+        """Return the names of a type and of its ancestors."""
         known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
         return frozenset(label_key(name) for above, element in known
                          for name in (element.all_names() if element else (above,)))

@@ -133,7 +133,7 @@ def identified(graph: KnowledgeGraph, community: Community) -> Community:
 
 
 def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
-    """Return what a reasoner reads to name and summarise communities, each completed at its boundary (UniAI eq. 4)."""
+    """Return the digests from which communities are summarised, completed at the boundary (UniAI eq. 4)."""
     return [_digest(graph, community) for community in communities]
 
 

@@ -119,7 +119,7 @@ class OpenAiEndpoint:
 
 
 def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
-    """Return what a form adds to the request."""
+    """Return the request fields of a form."""
     name = json_schema["title"]
     schema = {part: value for part, value in json_schema.items() if part != "title"}
     match form:

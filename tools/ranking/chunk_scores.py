@@ -86,7 +86,7 @@ class _Dense:
 
 
 def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Scores:
-    """Return a power of the best score of what communities say of a chunk (UniAI-GraphRAG eq. 8), shape (chunks,).
+    """Score chunks by the best community evidence for each (UniAI-GraphRAG eq. 8), raised to a power, shape (chunks,).
 
     A community speaks for the chunks that mention a member, a fact that was reached through one, and a group of a
     view, for those that state it. 0 for other chunks.
