@@ -26,10 +26,6 @@ Record = Row[*tuple[Any, ...]]
 MIGRATIONS: Sequence["Migration"] = ()
 """What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
 FORMAT = 1 + len(MIGRATIONS)
-_UNRELEASED = (("communities", "marks"), ("cached_vectors", "vector"), ("extractions", "bounded"))
-"""Columns that format 1 had before it was released; a ledger that still has one is refused."""
-_ADDED = (("facts", "time"),)
-"""Columns that format 1 got before it was released; a ledger without one is refused."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 
@@ -51,7 +47,7 @@ class Database:
 
         Raises:
             UnknownKnowledgeBaseError: there is none, and it is not to be made.
-            FormatError: it has a later format, or an unreleased one.
+            FormatError: it has a later format.
             LedgerDamagedError: it is not a ledger.
             DatabaseError: PostgreSQL cannot be reached.
         """
@@ -84,10 +80,6 @@ class Database:
         if version > formats:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
                               f"{formats}: use the version that wrote it, or a later one")
-        if version and (any(self._ledger.has_column(*column) for column in _UNRELEASED)
-                        or not all(self._ledger.has_column(*column) for column in _ADDED)):
-            raise FormatError(f"{self._ledger.name} was written before the first release of Banyan: remove it with "
-                              "`banyan drop NAME`, and make it anew with `banyan build` from its documents")
         if version < formats:
             with self.transaction(), self._explain_errors():
                 self._bring_up(migrations)

@@ -125,15 +125,6 @@ class PostgresqlLedger:
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
                 f"coalesce(max({column}), 0) + 1, false) FROM {table}")
 
-    def has_column(self, table: str, column: str) -> bool:
-        """Return True if a table has a column of that name."""
-        return (table, column) in self._columns()
-
-    def _columns(self) -> set[tuple[str, str]]:
-        """Return the columns of the schema's tables, each with its table."""
-        return {(table, column) for table, column in self.connection.exec_driver_sql(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
-
     def freeze(self) -> None:
         """Read only the current state from now on; the server keeps it for this connection until it is closed."""
         self.connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -145,7 +136,8 @@ class PostgresqlLedger:
     def problems(self) -> list[str]:
         """Return differences of the tables' columns from the format; the server checks their content."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
-        actual = self._columns()
+        actual = {(table, column) for table, column in self.connection.exec_driver_sql(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
 

@@ -110,10 +110,6 @@ class SqliteLedger:
         """Store the number of the ledger's format."""
         self.connection.exec_driver_sql(f"PRAGMA user_version={number}")
 
-    def has_column(self, table: str, column: str) -> bool:
-        """Return True if a table has a column of that name."""
-        return bool(self._number(f"SELECT count(*) FROM pragma_table_info('{table}') WHERE name = '{column}'"))  # noqa: S608
-
     def freeze(self) -> None:
         """Read only the current state from now on; the write-ahead log grows until this is closed."""
         self.connection.exec_driver_sql("BEGIN")

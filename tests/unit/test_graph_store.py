@@ -15,7 +15,7 @@ from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.database import _UNRELEASED, FORMAT, Database
+from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.documents import Documents
 from banyan.graph_store.ledger.facts import Contribution, FactTable, position
 from banyan.schemas.documents import Chunk, Document
@@ -275,15 +275,6 @@ def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
-        home()
-
-
-@pytest.mark.parametrize("column", _UNRELEASED, ids=".".join)
-def test_a_ledger_from_before_the_first_release_is_refused_with_what_to_do(home, column):
-    with home() as kb:
-        kb.database.execute(f"CREATE TABLE IF NOT EXISTS {column[0]} (id TEXT)")
-        kb.database.execute(f"ALTER TABLE {column[0]} ADD COLUMN {column[1]} TEXT")
-    with pytest.raises(FormatError, match="remove it with `banyan drop NAME`, and make it anew with `banyan build`"):
         home()
 
 
