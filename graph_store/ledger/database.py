@@ -18,14 +18,12 @@ from .sqlite import SqliteLedger
 from .tables import insertion, replacement
 
 if TYPE_CHECKING:
-    from .migrating import Migration
     from .postgresql import PostgresqlLedger
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-MIGRATIONS: Sequence["Migration"] = ()
-"""What makes format 2 of format 1, format 3 of format 2, and so on, in Alembic's operations."""
-FORMAT = 1 + len(MIGRATIONS)
+FORMAT = 1
+"""The number of the tables' format. Once a version is released, a change of a table needs the next one."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 
@@ -36,13 +34,11 @@ class Database:
     A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
     """
 
-    def __init__(self, place: Path | LedgerSchema, migrations: Sequence["Migration"] = MIGRATIONS, *,
-                 create: bool = True) -> None:
-        """Open a ledger, creating its tables in a new one, and bringing those of an older format up.
+    def __init__(self, place: Path | LedgerSchema, *, create: bool = True) -> None:
+        """Open a ledger, creating its tables in a new one.
 
         Args:
             place: a file of SQLite's, or a schema of PostgreSQL's.
-            migrations: what makes each format of the one before.
             create: make it, if there is none. Whoever only reads must not: it may have been dropped in this moment.
 
         Raises:
@@ -59,7 +55,7 @@ class Database:
         # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
         self._close = weakref.finalize(self, self._ledger.close)
         try:
-            self._prepare(migrations)
+            self._prepare()
         except BaseException:
             self._close()
             raise
@@ -75,25 +71,16 @@ class Database:
         """What tells the ledger from others that were in its place; empty where its folder does."""
         return self._ledger.identity
 
-    def _prepare(self, migrations: Sequence["Migration"]) -> None:
-        version, formats = self._ledger.format(), 1 + len(migrations)
-        if version > formats:
+    def _prepare(self) -> None:
+        version = self._ledger.format()
+        if version > FORMAT:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
-                              f"{formats}: use the version that wrote it, or a later one")
-        if version < formats:
-            with self.transaction(), self._explain_errors():
-                self._bring_up(migrations)
-
-    def _bring_up(self, migrations: Sequence["Migration"]) -> None:
-        """Make the tables of a new ledger, or those of an older one those of the present format."""
-        version = self._ledger.format()  # Again, inside: another process may have been quicker.
+                              f"{FORMAT}: use the version that wrote it, or a later one")
         if not version:
-            self._ledger.create()
-        elif version <= len(migrations):
-            from .migrating import bring_up  # noqa: PLC0415  (Alembic takes a tenth of a second)
-
-            bring_up(self._ledger.connection, migrations[version - 1:])
-        self._ledger.set_format(1 + len(migrations))
+            with self.transaction(), self._explain_errors():
+                if not self._ledger.format():  # another process may have been quicker
+                    self._ledger.create()
+                    self._ledger.set_format(FORMAT)
 
     def close(self) -> None:
         """Close the connection; further use is an error."""

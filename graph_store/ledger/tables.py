@@ -22,7 +22,6 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 METADATA = MetaData()
-"""The newest format. Once a version was released, each change here goes with a migration that makes it of the old."""
 
 # In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")

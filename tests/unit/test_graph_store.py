@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, Extra
 from banyan.schemas.graph_schema import open_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Column, Text
 
 from ..conftest import load_test_module
 
@@ -276,37 +274,6 @@ def test_a_ledger_of_another_format_is_refused(home):
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
         home()
-
-
-def test_an_older_ledger_is_brought_up_step_by_step(tmp_path):
-    def second(operations):
-        operations.add_column("documents", Column("language", Text, nullable=False, server_default=""))
-        operations.execute("UPDATE meta SET value = value || '!'")
-
-    def third(operations):
-        operations.create_table("notes", Column("document", Text, primary_key=True))
-        operations.execute("INSERT INTO notes SELECT value FROM meta")
-
-    steps = (second, third)
-    with closing(Database(tmp_path / "old.sqlite")) as first:
-        first.set_meta("greeting", "hello")
-        assert first.count("PRAGMA user_version") == 1
-    Database(tmp_path / "old.sqlite", steps[:1]).close()
-    with closing(Database(tmp_path / "old.sqlite", steps)) as old:
-        assert [str(row[0]) for row in old.rows("SELECT document FROM notes")] == ["hello!"], "each step was made once"
-        assert old.rows("SELECT language FROM documents") == []
-        assert old.count("PRAGMA user_version") == 3
-    with pytest.raises(FormatError, match="has format 3; this version of Banyan reads formats up to 2:"):
-        Database(tmp_path / "old.sqlite", steps[:1])
-
-
-def test_a_migration_that_fails_leaves_the_ledger_as_it_was(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    Database(path).close()
-    with pytest.raises(sqlite3.OperationalError):
-        Database(path, [lambda operations: operations.create_table("notes", Column("document", Text))] * 2)
-    with closing(Database(path)) as ledger:
-        assert ledger.rows("SELECT name FROM sqlite_master WHERE name = 'notes'") == []
 
 
 def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
