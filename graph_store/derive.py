@@ -6,36 +6,13 @@ their reports, `graph.json`, and the index that retrieval reads. Each part says 
 so what is up to date is left alone, and a pass that was killed is finished by the next one.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
-from ..schemas.resolution import EntityPair, PairVerdict
-from ..schemas.retrieval import CommunityDigest, CommunitySummary
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
 
-class Describer(Protocol):
-    """The part of a `Reasoner` that the derive pass asks."""
-
-    @property
-    def resolves(self) -> bool:
-        """See `Reasoner.resolves`."""
-
-    @property
-    def fingerprint(self) -> str:
-        """See `Reasoner.fingerprint`."""
-
-    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """See `Reasoner.resolve`."""
-
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """See `Reasoner.summarise`."""
-
-
-def derive(kb: KnowledgeBase, reasoner: Describer, thresholds: Thresholds | None = None) -> None:
+def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None) -> None:
     """Derive all that follows from the ledger's rows, and write what readers map.
 
     Args:
@@ -90,7 +67,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     kb.save_index()
 
 
-def _resolve(kb: KnowledgeBase, reasoner: Describer) -> None:
+def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
     ask, fingerprint = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
-from ...models.rules.summaries import summarise
+from ...models.rules.reasoner import RulesReasoner
 from ...schemas.naming import triple_id
-from ...schemas.resolution import EntityPair, PairVerdict
-from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..derive import derive
 from ..evolution.growth import Thresholds
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -36,21 +34,6 @@ class _KnownVectors(RememberingEmbedder):
         return as_queries(self._embedder)
 
 
-class _WithoutModel:
-    """Describes communities by their facts, and compares nobody."""
-
-    resolves = False
-    fingerprint = ""
-
-    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Compare nobody."""
-        return [None for _ in pairs]
-
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """Describe communities by their facts."""
-        return summarise(communities)
-
-
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> None:
     """Make the knowledge base of some documents.
@@ -69,7 +52,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     embedder = _KnownVectors(base.embedder, room)
     with KnowledgeBase(layout, embedder) as scope, scope.writing():
         embedder.remember(dict(_vectors(scope, index)))
-        derive(scope, _WithoutModel(), thresholds(scope))
+        derive(scope, RulesReasoner(), thresholds(scope))
 
 
 def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]]:
