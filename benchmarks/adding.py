@@ -28,7 +28,7 @@ from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph.ledger_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.resolution.synchroniser import ResolutionSynchroniser
+from banyan.graph_store.resolution.resolver import Resolver
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.reliability import ReliabilityRecord
 from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
@@ -44,7 +44,7 @@ WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
     ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
     ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
-    ("resolution", ResolutionSynchroniser, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
+    ("resolution", Resolver, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
     ("a batch's vectors", VectorSynchroniser, "embed"),
     ("reliability", ReliabilityRecord, "measure"), ("communities", TreeSynchroniser, "update"),
     ("graph.json", KnowledgeBase, "save_graph"), ("index", KnowledgeBase, "save_index"))

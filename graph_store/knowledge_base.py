@@ -37,7 +37,6 @@ from .ledger.instructions import Instructions
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .resolution.resolver import Resolver
-from .resolution.synchroniser import ResolutionSynchroniser
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
 from .vectors.synchroniser import VectorSynchroniser
@@ -109,9 +108,8 @@ class KnowledgeBase:
                                             CachedEmbedder(self.vectors, embedder))
         self.edits = Editing(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
-        self.resolution = ResolutionSynchroniser(
-            self.database, self.entities, Resolver(self.entities, edits, self.documents, self.vectors, embedder),
-            self.ledger_graph, self.schemas, self.reliability)
+        self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
+                                   self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Index] | None = None
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)

@@ -7,17 +7,20 @@ import numpy as np
 from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.collection import at_rest
 from ...schemas.edits import decided_types, ids_after
-from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
+from ..graph.ledger_graph import LedgerGraph
 from ..ledger.aliases import AliasTable
+from ..ledger.database import Database
 from ..ledger.documents import Documents
 from ..ledger.edits import EditTable
-from ..vectors.reliability import Reliability
+from ..ledger.schema_history import SchemaHistory
+from ..vectors.reliability import ReliabilityRecord
 from ..vectors.store import VectorStore
 from .candidates import near_pairs
 from .counterparts import TrustedVectors, counterparts
+from .decisions import Verdict, check_carried_out, match_pair
 from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .statements import Statement, may_state, statements
 from .surroundings import Surroundings
@@ -35,30 +38,71 @@ _NEAR = 0.85
 
 
 class Resolver:
-    """Resolves the entities of one knowledge base."""
+    """Finds aliases from the ledger's facts, verdicts and decisions, and applies them to the graph."""
 
-    def __init__(self, table: AliasTable, edits: EditTable, documents: Documents, vectors: VectorStore,
-                 embedder: Embedder) -> None:
-        self._table = table
-        self._edits = edits
+    def __init__(self, database: Database, documents: Documents, graph: LedgerGraph, vectors: VectorStore,
+                 embedder: Embedder, reliability: ReliabilityRecord) -> None:
+        self._db = database
+        self._table = AliasTable(database)
+        self._edits = EditTable(database)
+        self._schemas = SchemaHistory(database)
         self._documents = documents
+        self._graph = graph
         self._vectors = vectors
         self._embedder = embedder
+        self._reliability = reliability
         # What a chunk states is a function of its id and of the names found in it.
         self._read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
 
-    def find(self, mentions: KnowledgeGraph, schema: GraphSchema, reliability: Reliability, ask: Ask | None,
-             reasoner: str) -> dict[str, AliasRow]:
-        """Find the aliases of a graph; doubtful pairs are asked about, each once in the life of the ledger.
+    def is_behind(self, reasoner: str = "") -> bool:
+        """Return True if the aliases belong to another state of the ledger, or to another model."""
+        return self._table.resolved() != self._state(reasoner)
+
+    def _state(self, reasoner: str) -> str:
+        return self._table.state(self._graph.state.position, reasoner)
+
+    def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
+        """Find which entities are the same, and merge them.
+
+        If asking the model raises an exception, the aliases found without it are stored.
 
         Args:
-            mentions: the unresolved graph.
-            schema: in force.
-            reliability: how far vectors are trusted.
             ask: whom doubtful pairs are put to; None: nobody.
             reasoner: its fingerprint.
         """
-        around = Surroundings(mentions, schema, self._documents.of_chunks())
+        try:
+            aliases, state = self.find(ask, reasoner), self._state(reasoner)
+        except BaseException:
+            self._replace(self.find(), "")
+            raise
+        self._replace(aliases, state)
+
+    def _replace(self, aliases: dict[str, AliasRow], state: str) -> None:
+        self._table.replace(aliases, state)
+        self._graph.refresh()
+
+    def decide(self, verdict: Verdict, names: tuple[str, str], who: str, why: str) -> None:
+        """Record a person's decision on two entities and carry it out, in one transaction.
+
+        Raises:
+            EntityDecisionError: the decision cannot be carried out.
+        """
+        graph, reasoner = self._graph.graph, self._table.resolved_by()
+        first, second = match_pair(graph, self._schemas.current(), verdict, names)
+        with self._db.transaction():
+            self._table.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
+            aliases = self.find()
+            check_carried_out(graph, aliases, verdict, (first, second))
+            self._table.replace(aliases, self._state(reasoner))
+        self._graph.refresh()
+
+    def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
+        """Find the aliases of the ledger's current state, by entity id; see `resolve`.
+
+        Doubtful pairs are asked about, each once in the life of the ledger.
+        """
+        mentions = self._graph.mentions
+        around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
             return by_hand(around, self._decisions(mentions))
         stated = self._statements(around)
@@ -66,7 +110,7 @@ class Resolver:
         if ask is None:
             return resolution.aliases
         for _ in range(_ROUNDS):
-            trusted = self._trust_vectors(around, resolution, reliability)
+            trusted = self._trust_vectors(around, resolution)
             resolution = resolve(around, stated, self._judgements(mentions), _near(around, trusted),
                                  counterparts(around, resolution.aliases, trusted))
             if not self._put(around, resolution, ask, reasoner):
@@ -101,23 +145,21 @@ class Resolver:
         self._read = read
         return stated
 
-    def _trust_vectors(self, around: Surroundings, resolution: Resolution, reliability: Reliability) -> TrustedVectors:
+    def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
         """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
+        reliability = self._reliability.current()
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
         return TrustedVectors(ids, self._embed(around, ids), trust)
 
     def _embed(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
-        absent = set(self._vectors.missing("entities", ids))
-        there = [entity for entity in ids if entity not in absent]
         vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
-        rows = {entity: row for row, entity in enumerate(ids)}
-        for some, made in ((there, self._vectors.get("entities", there)),
-                           (sorted(absent), self._embedder.encode([around.text(entity) for entity in sorted(absent)])
-                            if absent else None)):
-            if made is not None and some:
-                vectors[[rows[entity] for entity in some]] = made
+        absent = set(self._vectors.missing("entities", ids))
+        there = np.array([entity not in absent for entity in ids], bool)
+        vectors[there] = self._vectors.get("entities", [entity for entity in ids if entity not in absent])
+        if absent:
+            vectors[~there] = self._embedder.encode([around.text(entity) for entity in ids if entity in absent])
         return vectors
 
     def _put(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
