@@ -23,7 +23,7 @@ from banyan.graph_store.index.browsing import browsing
 from banyan.graph_store.index.lexical import postings, terms
 from banyan.graph_store.index.names import trie
 from banyan.graph_store.index.stated import stated
-from banyan.graph_store.index.vector_rows import VectorFile
+from banyan.graph_store.index.vector_rows import StoredVectors
 from banyan.graph_store.index.walk import step_arrays
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors.store import Kind
@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 Arrays = dict[str, NDArray[Any]]
 Pairs = tuple[NDArray[Any], NDArray[Any]]
 _ORIGINAL, _COPY, _OWN = 0.8, 0.45, 0.4
-_KINDS: tuple[Kind, ...] = ("entities", "triples", "chunks")
 _BASE = 15_800
 """All of MuSiQue's recorded triples."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -197,11 +196,10 @@ class Tiling:
     def vectors(self, kind: Kind, stored: NDArray[np.float32], block: int = 50_000) -> Iterator[NDArray[np.float32]]:
         """Yield a kind's vectors in blocks of rows: a copy's are its original's, moved."""
         rows, dimension = self.rows[kind], stored.shape[1]
-        places = self._base[f"{kind}.places"]
         directions = self._directions()
         for number, at in enumerate(range(0, len(rows), block)):
             copy = rows.copy[at:at + block]
-            found = stored[places[rows.base[at:at + block]]].copy()
+            found = stored[rows.base[at:at + block]].copy()
             own = _directions(np.random.default_rng([2, number]), len(copy), dimension)
             moved = _ORIGINAL * found + _COPY * directions[copy] + _OWN * own
             moved /= np.linalg.norm(moved, axis=1, keepdims=True)
@@ -237,16 +235,11 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
                         text) if copy else text
 
     found = array_file.load(there.index)
-    stored = {kind: VectorFile(there.root, kind, found.about["dimension"], found.about["vectors"][kind]).stored
-              for kind in _KINDS}
     tiling = Tiling(dict(found.arrays), max(1, round(triples / len(found.arrays["triples"]))), named)
-    shutil.copytree(there.root, made.root, ignore=shutil.ignore_patterns("index.bin", "index-*"))
-    arrays, noted = tiling.arrays(), {}
-    for kind, rows in tiling.rows.items():
-        file = VectorFile(made.root, kind, found.about["dimension"])
-        file.add(np.concatenate(list(tiling.vectors(kind, stored[kind]))))
-        noted[kind] = file.write()
-        arrays[f"{kind}.places"] = np.arange(len(rows), dtype=np.int32)
-    array_file.write(made.index, found.about | {
-        "vectors": noted, "counts": arrays["counts"].tolist()}, arrays)
+    shutil.copytree(there.root, made.root, ignore=shutil.ignore_patterns("index.bin"))
+    arrays = tiling.arrays()
+    for kind in tiling.rows:
+        vectors = np.concatenate(list(tiling.vectors(kind, found.arrays[f"{kind}.vectors"])))
+        arrays |= StoredVectors.of(vectors).arrays(kind)
+    array_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
     return name

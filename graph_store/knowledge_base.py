@@ -22,8 +22,9 @@ from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph.tree_graph import NodeLink, TreeGraph, node_link
+from .index.array_file import Arrays
 from .index.contents import Source
-from .index.store import Index, IndexStore
+from .index.store import IndexStore
 from .layout import Layout
 from .ledger.accounts import Calls
 from .ledger.advisory_lock import AdvisoryLock
@@ -111,7 +112,7 @@ class KnowledgeBase:
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
-        self._index: tuple[Version, Index] | None = None
+        self._index: tuple[Version, Arrays] | None = None
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
         self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database)
@@ -164,7 +165,7 @@ class KnowledgeBase:
             self._is_graph_due() or self.vector_synchroniser.is_behind()))
 
     def is_mapped(self) -> bool:
-        """Whether what retrieval reads is in files of this state; so it is where there is nothing to read."""
+        """Whether what retrieval reads is in a file of this state; so it is where there is nothing to read."""
         return not self.extractions.position() or self.written_index() is not None
 
     def make_up(self) -> None:
@@ -287,12 +288,12 @@ class KnowledgeBase:
         """The graph in memory, loaded when it is first asked for."""
         return self.ledger_graph.graph
 
-    def index(self) -> Index:
-        """Return what retrieval reads, mapped from its files; made in memory where those are of another state."""
+    def index(self) -> Arrays:
+        """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
         return self.written_index() or self._index_store.make(self._index_source())
 
-    def written_index(self) -> Index | None:
-        """Return the index of this state in its files; None where those are of another one, missing or damaged."""
+    def written_index(self) -> Arrays | None:
+        """Return the index of this state in its file; None where that is of another one, missing or damaged."""
         version = self.version()
         if self._index is None or self._index[0] != version:
             found = self._index_store.load(version)
@@ -309,7 +310,7 @@ class KnowledgeBase:
             self._index_store.save(self.version(), self._index_source())
 
     def index_differs(self) -> bool:
-        """Whether the index's files, which are of this state, are not what it gives."""
+        """Whether the index's file, which is of this state, is not what it gives."""
         return self._index_store.differs(self.version(), self._index_source())
 
     def counts(self) -> Counts:

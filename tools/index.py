@@ -14,6 +14,7 @@ from ..graph_store.index.columns import Ids, Lists, Texts, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.names import NameTrie
 from ..graph_store.index.stated import Stated
+from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
 from ..graph_store.vectors.store import Kind
@@ -22,7 +23,7 @@ from ..schemas.documents import Chunk
 from ..schemas.retrieval import TypedFact
 from ..text.times import Validity
 from .best import Rows
-from .nearness import Comparable, Nearness, nearness
+from .nearness import Nearness, nearness
 from .spreading import SpreadingGraph
 
 _Item = TypeVar("_Item")
@@ -95,9 +96,8 @@ class RetrievalIndex:
         self.store = knowledge_base
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
-        arrays, vectors = knowledge_base.index()
-        self._arrays = arrays
-        self._comparable = {kind: Comparable(stored, arrays[f"{kind}.places"]) for kind, stored in vectors.items()}
+        self._arrays = arrays = knowledge_base.index()
+        self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in COMPARED}
         self.entity_row = Ids(arrays, "entities")
         # Routes look at the same few again and again.
         self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
@@ -328,7 +328,7 @@ class RetrievalIndex:
 
     def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
         """How near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
-        return nearness(self._comparable[kind], queries)
+        return nearness(self._vectors[kind], queries)
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a question to each community: the mean of its triples, or of its keywords' names.

@@ -14,7 +14,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph_store.index.codes import coded, farthest
+from ..graph_store.index.codes import Codes, coded, farthest
 from ..graph_store.index.vector_rows import StoredVectors
 from ..models.embedding.embedder import Vectors
 from .best import Rows, best_rows, floor
@@ -75,52 +75,37 @@ class Nearness:
         return rows[best], cosines[best]
 
 
-class Comparable:
-    """The vectors of one kind, by row."""
-
-    def __init__(self, stored: StoredVectors, places: NDArray[np.int32]) -> None:
-        """Take the vectors by place, and each row's place; -1 means no vector and a cosine of 0."""
-        self.stored, self.places = stored, places
-        self.in_order = len(places) == len(stored) and np.array_equal(places, np.arange(len(places)))
-        """True if rows and places are the same."""
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-
-def nearness(kind: Comparable, queries: Vectors) -> list[Nearness]:
+def nearness(stored: StoredVectors, queries: Vectors) -> list[Nearness]:
     """Compare wordings with the rows of a kind.
 
     Args:
-        kind: the rows to compare with.
+        stored: the rows to compare with; one without a vector has a cosine of 0.
         queries: unit vectors, shape (n, d).
 
     Returns:
         Each query's nearness, bit for bit independent of the other queries.
     """
-    codes, stored, places = coded(queries), kind.stored, kind.places
+    codes = coded(queries)
     nearly = _products(stored, codes)
-    # A row without a vector has the place -1: the last column, which stays 0.
-    nearly = nearly[:, :-1] if kind.in_order else nearly[:, places]
 
     def of(row: int) -> Nearness:
-        away = farthest(queries[row:row + 1], codes[row:row + 1])
+        away = farthest(queries[row:row + 1], Codes(codes.codes[row:row + 1], codes.steps[row:row + 1]))
         bound = stored.farthest + (1 + stored.farthest) * away + _ROUNDING
-        return Nearness(nearly[row], bound, lambda rows: _exact(stored.vectors, places[rows], queries[row]))
+        return Nearness(nearly[row], bound, lambda rows: np.vecdot(stored.vectors[rows], queries[row]))
 
     return [of(row) for row in range(len(queries))]
 
 
-def _products(stored: StoredVectors, queries: NDArray[np.void]) -> Cosines:
-    """Return the products of codes, shape (queries, places + 1); the last column is 0."""
-    packed, steps = numkong.dots_pack(np.ascontiguousarray(queries["code"])), queries["step"][:, None]
-    found = np.zeros((len(queries), len(stored) + 1), np.float32)
+def _products(stored: StoredVectors, queries: Codes) -> Cosines:
+    """Return the products of codes, shape (queries, rows)."""
+    packed, steps = numkong.dots_pack(queries.codes), queries.steps[:, None]
+    found = np.zeros((len(queries.codes), len(stored)), np.float32)
 
     def compare(part: range) -> None:
         for start in part:
             block = slice(start, min(start + _BLOCK, len(stored)))
-            products = np.asarray(numkong.dots_packed(stored.codes[block], packed)).T.astype(np.float32)
-            products *= stored.steps[block]
+            products = np.asarray(numkong.dots_packed(stored.codes.codes[block], packed)).T.astype(np.float32)
+            products *= stored.codes.steps[block]
             np.multiply(products, steps, out=found[:, block])
 
     starts = range(0, len(stored), _BLOCK)
@@ -136,9 +121,3 @@ def _products(stored: StoredVectors, queries: NDArray[np.void]) -> Cosines:
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="banyan-nearness")
 
-
-def _exact(vectors: Vectors, places: NDArray[np.int32], query: Vectors) -> Cosines:
-    cosines = np.zeros(len(places), np.float32)
-    there = np.flatnonzero(places >= 0)
-    cosines[there] = np.vecdot(vectors[places[there]], query)
-    return cosines

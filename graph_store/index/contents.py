@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ...models.embedding.embedder import Vectors
 from ...runtime.collection import at_rest
 from ...schemas.documents import Chunk
 from ...schemas.graph_schema import GraphSchema
@@ -22,12 +23,13 @@ from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import Community
 from ..vectors.store import Kind, VectorStore
 from . import columns
+from .array_file import Arrays
 from .browsing import browsing
 from .lexical import postings, terms
 from .names import trie
 from .stated import stated
 from .typed_facts import facts_by_chunk
-from .vector_rows import Rows, VectorRows, directions_of_means
+from .vector_rows import StoredVectors, find_vectors
 from .walk import step_arrays
 
 Made = dict[str, NDArray[Any]]
@@ -57,26 +59,27 @@ class _Rows(NamedTuple):
 
 
 @at_rest()
-def contents(source: Source, vectors: VectorRows) -> Made:
+def contents(source: Source, before: Arrays) -> Made:
     """All arrays.
 
     Args:
         source: what they are made from. Triples and chunks without a vector, which a running build has not embedded
             yet, are left out; such entities are never near to anything.
-        vectors: takes the vectors that it has not yet, and says where each is.
+        before: those of an earlier state whose vectors are of the same model; may be empty.
     """
     graph, edges = source.graph, source.graph.edges()
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "triples": [triple_id(*edge) for edge in edges],
                                   "chunks": [chunk.id for chunk in source.chunks]}
-    places = {kind: vectors.place(kind, wanted, source.vectors) for kind, wanted in ids.items()}
-    there: dict[Kind, NDArray[np.intp]] = {
-        "triples": np.flatnonzero(places["triples"] >= 0), "chunks": np.flatnonzero(places["chunks"] >= 0)}
-    chunks = [source.chunks[row] for row in there["chunks"]]
+    found = {kind: find_vectors(kind, own, before, source.vectors) for kind, own in ids.items()}
+    stored = {kind: vectors if kind == "entities" or there.all() else vectors[there]
+              for kind, (vectors, there) in found.items()}
+    chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
+    embedded = np.flatnonzero(found["triples"][1]).tolist()
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
-                 {chunk.id: row for row, chunk in enumerate(chunks)}, [edges[row] for row in there["triples"]])
-    places |= {kind: places[kind][kept] for kind, kept in there.items()}
-    made: Made = {f"{kind}.places": place for kind, place in places.items()}
-    made |= columns.ids("triples", [ids["triples"][row] for row in there["triples"]])
+                 {chunk.id: row for row, chunk in enumerate(chunks)}, [edges[row] for row in embedded])
+    made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded])
+    for kind, vectors in stored.items():
+        made |= StoredVectors.of(vectors).arrays(kind)
     about = [_about(graph, key) for key in rows.entities]
     made |= _entities(graph, rows, about)
     made |= _triples(graph, rows)
@@ -85,7 +88,7 @@ def contents(source: Source, vectors: VectorRows) -> Made:
     made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
     made |= _walk(graph, edges, rows, made)
-    made |= _communities(source.communities, rows, made, vectors, places)
+    made |= _communities(source.communities, rows, made, stored)
     return made
 
 
@@ -205,8 +208,8 @@ def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Ma
                        np.concatenate([mentioned.values + entities, ends[:, 1], alike[:, 1]]))
 
 
-def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]], vectors: VectorRows,
-                 places: Mapping[Kind, Rows]) -> Made:
+def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
+                 stored: Mapping[Kind, Vectors]) -> Made:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
@@ -214,13 +217,22 @@ def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[st
     """
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
     members = [_rows_of(rows, community.members) for community in communities]
-    triples = [incident.of(of) for of in members]
-    keywords = [[] if len(has) else [row for row in _rows_of(rows, community.keywords) if places["entities"][row] >= 0]
-                for has, community in zip(triples, communities, strict=True)]
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
             **columns.lists("communities.chunks", (mentioned.of(of) for of in members)),
-            "communities.vectors": directions_of_means(vectors, places, triples, keywords)}
+            "communities.vectors": np.array([_direction(
+                stored["triples"][incident.of(of)], stored["entities"][_rows_of(rows, community.keywords)])
+                for of, community in zip(members, communities, strict=True)],
+                np.float32).reshape(len(members), stored["triples"].shape[1])}
+
+
+def _direction(triples: Vectors, keywords: Vectors) -> Vectors:
+    """Return the mean vector of triples at unit length, or of keywords if there are none; zeros without any."""
+    vectors = triples if len(triples) else keywords[keywords.any(axis=1)]
+    if not len(vectors):
+        return np.zeros(triples.shape[1], np.float32)
+    mean = vectors.mean(axis=0)
+    return np.asarray(mean / (np.linalg.norm(mean) or 1), np.float32)
 
 
 def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:

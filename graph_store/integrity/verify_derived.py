@@ -11,6 +11,7 @@ from ...schemas.naming import relation_id, triple_id
 from ..graph import graph_file
 from ..graph.knowledge_graph import relation_text
 from ..index import columns
+from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
 from ..vectors.store import KINDS, Kind
@@ -52,9 +53,9 @@ def index(kb: KnowledgeBase) -> Iterator[Problem]:
     if kb.index_differs():
         yield Problem(what="the index that retrieval reads is not what the graph gives", fix=REINDEX)
         return
-    for kind, stored in written.vectors.items():
-        ids, texts = columns.Ids(written.arrays, kind), _texts(kb, kind)
-        vectors = stored.vectors[written.arrays[f"{kind}.places"][:_EMBEDDED_AGAIN]]
+    for kind in COMPARED:
+        ids, texts = columns.Ids(written, kind), _texts(kb, kind)
+        vectors = written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
         if other := _count_mismatches(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
             yield Problem(what=f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} "
                                "that were looked at are not those of their texts", fix=REINDEX)

@@ -14,7 +14,8 @@ from ...schemas.naming import triple_id
 from ..derive import derive
 from ..evolution.growth import Thresholds
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..index.store import Index
+from ..index.array_file import Arrays
+from ..index.vector_rows import COMPARED, vectors_of
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.copying import copy_documents
@@ -48,14 +49,14 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     with closing(Database(layout.ledger)) as ledger:
         copy_documents(base.database, ledger, documents)
     index = base.index()
-    room = sum(map(len, index.vectors.values())) + _NEW_TEXTS
+    room = sum(len(index[kind]) for kind in COMPARED) + _NEW_TEXTS
     embedder = _KnownVectors(base.embedder, room)
     with KnowledgeBase(layout, embedder) as scope, scope.writing():
         embedder.remember(dict(_vectors(scope, index)))
         derive(scope, RulesReasoner(), thresholds(scope))
 
 
-def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]]:
+def _vectors(scope: KnowledgeBase, index: Arrays) -> Iterator[tuple[str, Vectors]]:
     """Yield the texts that a scope embeds, as far as an index has their vectors."""
     graph: KnowledgeGraph = scope.ledger_graph.mentions
     yield from _known_vectors(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
@@ -63,6 +64,6 @@ def _vectors(scope: KnowledgeBase, index: Index) -> Iterator[tuple[str, Vectors]
     yield from _known_vectors(index, "chunks", {chunk.id: chunk.titled_text() for chunk in scope.documents.chunks()})
 
 
-def _known_vectors(index: Index, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
-    for key, vector in index.vectors_of(kind, texts):
+def _known_vectors(index: Arrays, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
+    for key, vector in vectors_of(index, kind, texts):
         yield texts[key], vector

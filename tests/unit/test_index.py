@@ -4,11 +4,9 @@ import random
 
 import numpy as np
 import pytest
-import xxhash
 from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.array_file import IndexDamagedError
-from banyan.graph_store.index.vector_rows import VectorFile
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.documents import Document
@@ -100,60 +98,6 @@ def test_ids_and_words_are_found_and_no_others(keys, other):
     assert (other in ids) == (words.get(other) is not None) == (other in keys)
 
 
-# ---- vectors -------------------------------------------------------------------------------------
-
-
-def vectors(*numbers):
-    return np.array([[number] * 4 for number in numbers], np.float32)
-
-
-def test_vectors_are_added_behind_those_that_are_there(tmp_path):
-    file = VectorFile(tmp_path, "chunks", 4)
-    file.add(vectors(1, 2))
-    first = file.write()
-    written = [path.read_bytes() for path in file.paths]
-    again = VectorFile(tmp_path, "chunks", 4, first)
-    again.add(vectors(3))
-    second = again.write()
-    assert [path.read_bytes()[:len(data)] for path, data in zip(again.paths, written, strict=True)] == written
-    both = VectorFile(tmp_path, "chunks", 4, second)
-    assert both.stored[:, 0].tolist() == [1, 2, 3]
-    assert both.all().steps.tolist() == [np.float32(number / 127) for number in (1, 2, 3)]
-    assert both.is_coded()
-    assert VectorFile(tmp_path, "chunks", 4, first).stored[:, 0].tolist() == [1, 2], "whoever has the old note"
-
-
-def test_what_a_killed_writer_left_behind_the_end_is_overwritten(tmp_path):
-    file = VectorFile(tmp_path, "chunks", 4)
-    file.add(vectors(1))
-    noted = file.write()
-    for path in file.paths:
-        with path.open("ab") as left:
-            left.write(b"half of a vec")
-    again = VectorFile(tmp_path, "chunks", 4, noted)
-    again.add(vectors(2))
-    assert VectorFile(tmp_path, "chunks", 4, again.write()).stored[:, 0].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("which", [0, 1])
-def test_a_damaged_file_of_vectors_or_codes_is_refused(tmp_path, which):
-    file = VectorFile(tmp_path, "chunks", 4)
-    file.add(vectors(1, 2))
-    noted = file.write()
-    path = file.paths[which]
-    data = bytearray(path.read_bytes())
-    data[-3] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(IndexDamagedError, match="not as it was written"):
-        VectorFile(tmp_path, "chunks", 4, noted)
-    path.write_bytes(data[:-1])
-    with pytest.raises(IndexDamagedError, match="cut short"):
-        VectorFile(tmp_path, "chunks", 4, noted)
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        VectorFile(tmp_path, "chunks", 4, noted)
-
-
 # ---- knowledge bases -----------------------------------------------------------------------------
 
 
@@ -221,27 +165,34 @@ def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):
         assert verify(kb) == []
 
 
-def test_vectors_of_what_is_gone_are_left_behind_in_the_end(opened, home):
+def test_vectors_of_what_is_gone_leave_the_index(opened, home):
     with opened() as kb:
-        for number in range(4):
-            grown(kb)
-            kb.documents.delete("eve")
-            with kb.writing():
-                small_base.put(kb, "carl", f"Karl {number} left.", entities={f"Karl {number}": "Person"})
-                small_base.finish(kb)
-                kb.save_index()
-            rows = {kind: len(stored) for kind, stored in kb.written_index().vectors.items()}
-            assert rows["entities"] <= 2 * kb.counts().entities
-            assert verify(kb) == []
-    assert len(list(home.glob("kb/index-*.f32"))) == len(list(home.glob("kb/index-*.i8"))) == 3
+        grown(kb)
+        index = kb.written_index()
+        assert len(index["entities.vectors"]) == kb.counts().entities
+        assert len(index["triples.vectors"]) == kb.counts().triples
+        assert verify(kb) == []
+    assert [path.name for path in home.glob("kb/index*")] == ["index.bin"]
 
 
-@pytest.mark.parametrize("name", ["index.bin", "index-triples-0.f32", "index-triples-0.i8"])
-def test_a_damaged_index_is_named_and_made_again(opened, home, name):
+def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
+    with opened() as kb:
+        found(kb)
+        read, get = [], kb.vectors.get
+        monkeypatch.setattr(kb.vectors, "get", lambda kind, ids: read.extend(ids) or get(kind, ids))
+        with kb.writing():
+            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
+            kb.vector_synchroniser.sync()
+            kb.save_index()
+        new = {entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "Eve Byron"}
+        assert {one for one in read if one in kb.graph.entity_ids()} == new
+
+
+def test_a_damaged_index_is_named_and_made_again(opened, home):
     with opened() as kb:
         first = found(kb)
         layout = kb.layout
-    path = layout.root / name
+    path = layout.index
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
@@ -263,10 +214,7 @@ def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
 def test_verify_sees_codes_that_are_not_those_of_the_vectors(opened):
     with opened() as kb:
         about, arrays = array_file.load(kb.layout.index)
-        path = kb.layout.root / "index-chunks-0.i8"
-        path.write_bytes(path.read_bytes()[::-1])
-        about["vectors"]["chunks"]["codes"] = [[len(arrays["chunks"]), xxhash.xxh3_64_hexdigest(path.read_bytes())]]
-        array_file.write(kb.layout.index, about, arrays)
+        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.codes": arrays["chunks.codes"][::-1]})
     with opened() as kb:
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 
@@ -274,8 +222,7 @@ def test_verify_sees_codes_that_are_not_those_of_the_vectors(opened):
 def test_verify_sees_vectors_of_the_index_that_are_of_something_else(opened):
     with opened() as kb:
         about, arrays = array_file.load(kb.layout.index)
-        places = arrays["chunks.places"]
-        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.places": places[::-1]})
+        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.vectors": arrays["chunks.vectors"][::-1]})
     with opened() as kb:
         assert any("not what the graph gives" in one.what or "not those of their texts" in one.what
                    for one in verify(kb))

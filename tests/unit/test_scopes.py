@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
@@ -47,7 +48,9 @@ def built(folder: Path, texts: dict[str, str], **given: Any) -> Workshop:
 def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
     """What questions find: the index with all statistics, facts and reports, then passages, answers and citations."""
     store = resources.retriever("kb", Scope.of(scope)).index.store
-    arrays = {name: (array.dtype.str, array.tolist()) for name, array in store.index().arrays.items()}
+    # Chroma brings vectors to length 1, and may change their last digit each time they are put into it.
+    arrays = {name: (array.dtype.str, (np.round(array, 5) if array.dtype.kind == "f" else array).tolist())
+              for name, array in store.index().items() if not name.endswith(".codes")}
     seen: list[Any] = [arrays, store.schemas.current(), store.graph.dump(), store.communities.all(level=None)]
     graph, context = build_graph(resources), AskContext(documents=tuple(scope))
     for question in QUESTIONS:
