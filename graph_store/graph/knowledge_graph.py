@@ -14,7 +14,7 @@ from typing import Any
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id, triple_id
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows, Contribution
+from ..ledger.facts import AdmittedRows, Contribution, Rows, rows_of
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -56,24 +56,20 @@ class KnowledgeGraph:
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows."""
         graph = cls()
-        for chunk, _, name, kind, start, end in rows.mentions:
-            graph._mention(chunk, (name, kind), [start, end])
-        for chunk, _, head, head_type, relation, tail, tail_type, time, start, end, confidence in rows.facts:
-            graph._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence], time)
-        for chunk, _, entity, kind, attribute, value, _, time, start, end, _ in rows.values:
-            graph._describe(chunk, (entity, kind), attribute, value, [start, end], time)
+        graph._add(*rows)
         return graph
 
     def add(self, chunk_id: str, contribution: Contribution) -> None:
         """Add what a chunk contributes, of which nothing is there yet."""
-        for mention in contribution.mentions:
-            self._mention(chunk_id, (mention.name, mention.type), [mention.span.start, mention.span.end])
-        for fact in contribution.facts:
-            self._state(chunk_id, (fact.head, fact.head_type), fact.relation, (fact.tail, fact.tail_type),
-                        [fact.span.start, fact.span.end, fact.confidence], fact.time)
-        for value in contribution.attributes:
-            self._describe(chunk_id, (value.entity, value.entity_type), value.attribute, value.value,
-                           [value.span.start, value.span.end], value.time)
+        self._add(*rows_of({chunk_id: contribution}))
+
+    def _add(self, mentions: Rows, facts: Rows, values: Rows) -> None:
+        for chunk, _, name, kind, start, end in mentions:
+            self._mention(chunk, (name, kind), [start, end])
+        for chunk, _, head, head_type, relation, tail, tail_type, time, start, end, confidence in facts:
+            self._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence], time)
+        for chunk, _, entity, kind, attribute, value, _, time, start, end, _ in values:
+            self._describe(chunk, (entity, kind), attribute, value, [start, end], time)
 
     def _id(self, named: tuple[str, str]) -> str:
         found = self._ids.get(named)

@@ -45,11 +45,6 @@ class LedgerGraph:
         return made_of[0] if made_of else self._now()
 
     @property
-    def is_loaded(self) -> bool:
-        """Whether the graph is in memory."""
-        return self._mentions is not None
-
-    @property
     def graph(self) -> ResolvedGraph:
         """The graph, loaded when it is first asked for."""
         with self._loading:

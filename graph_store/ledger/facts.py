@@ -5,8 +5,8 @@ are.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from sqlalchemy import Table
@@ -19,7 +19,7 @@ from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
 
 _TABLES = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _POSITION = "position"
-_Values = tuple[object, ...]
+Rows = Sequence[tuple[Any, ...]]
 
 
 class Contribution(Frozen):
@@ -48,7 +48,7 @@ class FactTable:
     def replace(self, contributions: Mapping[str, Contribution]) -> None:
         """Make these the rows of some chunks; rows that stay as they are are not written again."""
         with self._db.transaction():
-            for table, made in zip(_TABLES, _rows_of(contributions), strict=True):
+            for table, made in zip(_TABLES, rows_of(contributions), strict=True):
                 before = {tuple(row) for row in self._rows(table, list(contributions))}
                 gone, new = before - set(made), [row for row in made if row not in before]
                 self._db.execute_many(
@@ -109,17 +109,16 @@ def advance(database: Database) -> None:
     database.set_meta(_POSITION, str(position(database) + 1))
 
 
-def _rows_of(contributions: Mapping[str, Contribution]) -> tuple[list[_Values], list[_Values], list[_Values]]:
-    """Return the rows of some contributions for each table."""
-    mentions, facts, values = list[_Values](), list[_Values](), list[_Values]()
-    for chunk, own in contributions.items():
-        mentions += _number(chunk, ((m.name, m.type, m.span.start, m.span.end) for m in own.mentions))
-        facts += _number(chunk, ((f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start,
-                                    f.span.end, f.confidence) for f in own.facts))
-        values += _number(chunk, ((v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start,
-                                     v.span.end, v.confidence) for v in own.attributes))
-    return mentions, facts, values
+def rows_of(contributions: Mapping[str, Contribution]) -> tuple[Rows, Rows, Rows]:
+    """Return the rows of some contributions: mentions, facts and values."""
+    return (
+        _number((chunk, [(m.name, m.type, m.span.start, m.span.end) for m in own.mentions])
+                for chunk, own in contributions.items()),
+        _number((chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
+                          f.confidence) for f in own.facts]) for chunk, own in contributions.items()),
+        _number((chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
+                          v.confidence) for v in own.attributes]) for chunk, own in contributions.items()))
 
 
-def _number(chunk: str, rows: Iterator[_Values]) -> Iterator[_Values]:
-    return ((chunk, ordinal, *row) for ordinal, row in enumerate(rows))
+def _number(rows: Iterable[tuple[str, Rows]]) -> Rows:
+    return [(chunk, ordinal, *row) for chunk, own in rows for ordinal, row in enumerate(own)]

@@ -15,22 +15,17 @@ Boundary = list[tuple[str, float]]
 """(entity id, affinity), strongest first, then by id."""
 
 
-def boundaries(graph: KnowledgeGraph, communities: Sequence[Sequence[str]], tau: float = TAU) -> list[Boundary]:
-    """Return the entities at the boundary of each community.
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> Boundary:
+    """Return the entities at the boundary of a community, looking only around its members.
 
     Args:
         graph: the graph.
-        communities: the members of each community; they may overlap and need not cover the graph.
+        members: of the community.
         tau: the minimum affinity, from 0 to 1.
 
     Returns:
-        The boundary of each community. It contains only neighbours of members, even with tau = 0.
+        Only neighbours of members, even with tau = 0.
     """
-    return [boundary(graph, members, tau) for members in communities]
-
-
-def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> Boundary:
-    """Return the entities at the boundary of one community (see `boundaries`), looking only around its members."""
     into: dict[str, set[str]] = {}
     for member in members:
         for end in graph.neighbours(member):

@@ -139,7 +139,7 @@ def test_how_much_there_is_stands_in_the_header_of_the_index(opened):
         kb._index = None
         assert kb.counts() == counted
         assert kb._index is None
-        assert not kb.ledger_graph.is_loaded
+        assert kb.ledger_graph._mentions is None
 
 
 def test_a_question_needs_neither_the_graph_nor_chroma(opened):
@@ -149,7 +149,7 @@ def test_a_question_needs_neither_the_graph_nor_chroma(opened):
         kb.freeze()
         assert found(kb) == first
         assert kb.counts().triples == 4
-        assert not kb.ledger_graph.is_loaded
+        assert kb.ledger_graph._mentions is None
         assert kb.vectors.collections._client is None
         assert kb.counts() == (kb.graph.network.number_of_nodes(), 4, 0)
 

@@ -27,7 +27,7 @@ def test_only_what_was_joined_is_looked_up_in_the_graph(resources):
             return client.get(f"{ENTITIES}/{of}", params=asked).raise_for_status().json()["items"]
 
         assert items("names", id=ULM) == items("names", id="nobody") == items("decisions") == []
-        assert not resources.knowledge_base("people").ledger_graph.is_loaded
+        assert resources.knowledge_base("people").ledger_graph._mentions is None
         verdict = {"verdict": "merge", "first": ULM, "second": TURKU, "who": "x"}
         (joined,) = client.post(f"{ENTITIES}/decisions", json=verdict).raise_for_status().json().values()
         (other,) = {ULM, TURKU} - {joined}

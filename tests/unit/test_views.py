@@ -6,7 +6,7 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.synchroniser import build_view
-from banyan.graph_store.tree.view_boundary import boundaries
+from banyan.graph_store.tree.view_boundary import boundary
 from banyan.graph_store.tree.view_spec import ViewError, parse_view
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
@@ -97,8 +97,7 @@ def test_a_boundary_is_what_eq_4_says(parts, tau, data):
     expected = [sorted(((u, len(near[u] & set(c)) / len(near[u])) for u in ids
                         if u not in c and near[u] & set(c) and len(near[u] & set(c)) / len(near[u]) >= tau),
                        key=lambda item: (-item[1], item[0])) for c in communities]
-    assert boundaries(graph, communities, tau) == expected
-    assert [boundaries(graph, [community], tau)[0] for community in communities] == expected
+    assert [boundary(graph, community, tau) for community in communities] == expected
 
 
 def test_a_graph_of_thousands_is_seen_whole():
@@ -182,10 +181,10 @@ def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_bounda
                       ("V", "born_in", "A"), ("V", "born_in", "X"), ("V", "born_in", "Y"), ("A", "born_in", "B")])
     inside = [entity_id(name, "Thing") for name in ("A", "B")]
     u, v = (entity_id(name, "Thing") for name in "UV")
-    assert boundaries(graph, [inside], 0.5)[0] == [(u, pytest.approx(2 / 3))], "two triples to one neighbour count once"
+    assert boundary(graph, inside, 0.5) == [(u, pytest.approx(2 / 3))], "two triples to one neighbour count once"
     both = [(u, pytest.approx(2 / 3)), (v, pytest.approx(1 / 3))]
-    assert boundaries(graph, [inside], 1 / 3)[0] == both, "tau itself is enough"
-    assert boundaries(graph, [[]], 0)[0] == []
+    assert boundary(graph, inside, 1 / 3) == both, "tau itself is enough"
+    assert boundary(graph, [], 0) == []
 
 
 # --- specs -----------------------------------------------------------------------
