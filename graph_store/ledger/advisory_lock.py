@@ -1,8 +1,5 @@
 """The writer's lock of a ledger that is in no file."""
 
-from types import TracebackType
-from typing import Self
-
 from .database import Database
 
 
@@ -30,11 +27,3 @@ class AdvisoryLock:
             self.lock_counter = 0 if force else self.lock_counter - 1
             if not self.lock_counter:
                 self._db.unlock()
-
-    def __enter__(self) -> Self:
-        self.acquire()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        self.release()

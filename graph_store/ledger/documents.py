@@ -10,7 +10,6 @@ from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
 from .database import Database, Record, now
 from .facts import advance
-from .forgetting import forget_responses, forget_summaries
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 
@@ -118,7 +117,9 @@ class Documents:
                                self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-            forget_responses(self._db)
+            # Nothing says which documents a response repeats. What was made of it is stored with its chunk or
+            # community, so only a question or a document that comes back is paid again.
+            self._db.execute("UPDATE calls SET response = '' WHERE response <> ''")
 
     def is_deleting(self) -> bool:
         """Return True if not all that follows from the last deletion is done."""
@@ -128,7 +129,8 @@ class Documents:
         """Note that all that follows from the last deletion is done."""
         if self.is_deleting():
             with self._db.transaction():
-                forget_summaries(self._db)
+                # Descriptions of communities that are gone were kept in case that these come back.
+                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
                 self._db.set_meta(_DELETING, "")
 
     def _drop_chunks(self, chunk_ids: list[str]) -> None:

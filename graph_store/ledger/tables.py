@@ -6,26 +6,14 @@ tables here.
 
 from functools import lru_cache
 
-from sqlalchemy import (
-    DOUBLE_PRECISION,
-    REAL,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    text,
-)
-from sqlalchemy.types import TypeEngine
+import sqlalchemy as sa
+from sqlalchemy import Column, Index, Integer, Table, Text, text
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
 # In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
-_REAL: TypeEngine[float] = REAL().with_variant(DOUBLE_PRECISION(), "postgresql")
+_REAL: sa.types.TypeEngine[float] = sa.REAL().with_variant(sa.DOUBLE_PRECISION(), "postgresql")
 
 
 def _texts(*names: str) -> list[Column[str]]:
@@ -51,7 +39,7 @@ def _number(name: str) -> Column[int]:
 
 def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
     """Return a reference to what a row goes with."""
-    return Column(name, TEXT, ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
+    return Column(name, TEXT, sa.ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
 
 
 META = Table("meta", METADATA, *_text_keys("key"), *_texts("value"), sqlite_with_rowid=False)
@@ -63,7 +51,7 @@ REVISIONS = Table("revisions", METADATA, _owner("document", "documents", primary
 CHUNKS = Table(
     "chunks", METADATA, *_text_keys("id"), _owner("document", "documents"), *_integers("ordinal", "start", "end"),
     *_texts("heading"),
-    Column("status", TEXT, CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
+    Column("status", TEXT, sa.CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
            server_default=text("'pending'")),
     Column("revision", Integer, nullable=False, server_default=text("0")),
     Index("chunks_by_document", "document", "ordinal"),
