@@ -25,8 +25,8 @@ from .detection import (
     groups,
     hierarchy,
 )
+from .view_attributes import View
 from .view_boundary import boundary
-from .view_groups import View
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
 # are values, and so many connections to other communities.
@@ -63,9 +63,9 @@ def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, se
     data = graph_features(graph, vectors)
     row = {entity: number for number, entity in enumerate(ids)}
     labels = np.zeros(len(row), np.intp)
-    for number, group in enumerate(view.groups):
+    for number, group in enumerate(view):
         labels[[row[entity] for entity in group.members]] = number
-    title = {group.members: group.name for group in view.groups}
+    title = {group.members: group.name for group in view}
     return [c.model_copy(update={"label": title[c.members]})
             for c in described(graph, ids, data, labels, 0, settings)]
 

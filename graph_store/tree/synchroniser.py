@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from ...runtime.collection import at_rest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
-from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
@@ -14,20 +13,14 @@ from ..vectors.store import VectorStore
 from .description import digests, find_tree, view_communities
 from .detection import CommunitySettings
 from .local_update import update_tree
-from .view_attributes import by_attribute, by_relation
-from .view_groups import View
-from .view_spec import AttributeSpec, ViewError, ViewSpec, parse_view
+from .view_attributes import build_view
+from .view_spec import ViewError, ViewSpec, parse_view
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 # Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
 _DESCRIBED_AT_ONCE = 256
-
-
-def build_view(graph: KnowledgeGraph, spec: ViewSpec) -> View:
-    """Return the view of a graph."""
-    return by_attribute(graph, spec) if isinstance(spec, AttributeSpec) else by_relation(graph, spec)
 
 
 class TreeSynchroniser:

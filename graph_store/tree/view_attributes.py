@@ -6,19 +6,36 @@ among the years). Units are not converted, so numbers are grouped within their u
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
 
 from ...schemas.naming import canonical_name
 from ...text.dates import years_of
 from ...text.quantities import figures_of
 from ...text.values import parse_value
 from ..graph.knowledge_graph import KnowledgeGraph
-from .view_groups import View, partition
-from .view_spec import AttributeSpec, RelationSpec
+from .view_spec import AttributeSpec, RelationSpec, ViewSpec
+
+Key = TypeVar("Key", bound=Hashable)
 
 _YEARS: dict[str, int] = {"year": 1, "decade": 10, "century": 100}
+
+
+class Group(NamedTuple):
+    """A group of a view: the name of what its entities share, and their sorted ids.
+
+    `rest` marks the group of the entities that the view does not cover.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    rest: bool = False
+
+
+View = list[Group]
+"""A partition: each entity of the graph is in exactly one group, and no group is empty."""
 
 
 @dataclass(frozen=True, order=True)
@@ -30,8 +47,14 @@ class _Place:
     key: str
 
 
-def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
-    """Group the entities by an attribute's value; entities without it form the rest."""
+def build_view(graph: KnowledgeGraph, spec: ViewSpec) -> View:
+    """Return the view of a graph: its groups in order, then the entities without the attribute or relation."""
+    if isinstance(spec, AttributeSpec):
+        return _by_attribute(graph, spec)
+    return _by_relation(graph, spec)
+
+
+def _by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
     names: dict[_Place, Counter[str]] = {}
     chosen: dict[str, _Place] = {}
     for entity, node in graph.network.nodes(data=True):
@@ -46,11 +69,10 @@ def by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
     title = {place: min(spellings, key=lambda name: (-spellings[name], name)) for place, spellings in names.items()}
     if spec.by == "quantile":
         return _by_quantile(graph, spec, chosen)
-    return partition(spec.view, graph.network, chosen, title.__getitem__, lambda place: place, _rest(spec.names[0]))
+    return _partition(graph, chosen, title.__getitem__, lambda place: place, spec.names[0])
 
 
-def by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
-    """Group the entities by a relation's other end; entities without the relation form the rest."""
+def _by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
     support: dict[str, dict[str, set[str]]] = {}
     for head, tail, relation, edge in graph.network.edges(keys=True, data=True):
         if head != tail and relation in spec.step.forward:
@@ -59,12 +81,27 @@ def by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
             support.setdefault(tail, {}).setdefault(head, set()).update(edge["support"])
     order = {end: (graph.entity_text(end), end) for ends in support.values() for end in ends}
     chosen = {entity: min(ends, key=lambda end: (-len(ends[end]), order[end])) for entity, ends in support.items()}
-    return partition(spec.view, graph.network, chosen, lambda end: graph.entity(end).name, order.__getitem__,
-                     _rest(spec.view.partition(":")[2]))
+    return _partition(graph, chosen, lambda end: graph.entity(end).name, order.__getitem__,
+                      spec.view.partition(":")[2])
 
 
-def _rest(name: str) -> str:
-    return f"without {name}"
+def _partition(graph: KnowledgeGraph, keys: Mapping[str, Key], title: Callable[[Key], str],
+               order: Callable[[Key], Any], name: str) -> View:
+    """Group entities with the same key.
+
+    Args:
+        graph: has the entities.
+        keys: the key of each entity that has one.
+        title: returns a key's name.
+        order: returns the value to sort a group by; different for different keys.
+        name: of what the entities without a key lack.
+    """
+    members: dict[Key, list[str]] = {}
+    for entity in sorted(keys):
+        members.setdefault(keys[entity], []).append(entity)
+    groups = [Group(title(key), tuple(members[key])) for key in sorted(members, key=order)]
+    without = tuple(entity for entity in graph.entity_ids() if entity not in keys)
+    return [*groups, Group(f"without {name}", without, rest=True)] if without else groups
 
 
 def _values(attributes: Mapping[str, Mapping[str, Collection[str]]],
@@ -123,5 +160,5 @@ def _by_quantile(graph: KnowledgeGraph, spec: AttributeSpec, chosen: Mapping[str
         low, high = ends[key]
         return low.key if low == high else f"{low.key} – {high.key}"
 
-    return partition(spec.view, graph.network, {entity: quantile[place] for entity, place in chosen.items()}, title,
-                     lambda key: key, _rest(spec.names[0]))
+    return _partition(graph, {entity: quantile[place] for entity, place in chosen.items()}, title, lambda key: key,
+                      spec.names[0])

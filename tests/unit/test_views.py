@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
-from banyan.graph_store.tree.synchroniser import build_view
+from banyan.graph_store.tree.view_attributes import build_view
 from banyan.graph_store.tree.view_boundary import boundary
 from banyan.graph_store.tree.view_spec import ViewError, parse_view
 from banyan.schemas.documents import Span
@@ -52,7 +52,7 @@ def view(graph, spec, schema=SCHEMA):
 def shown(graph, found):
     """The groups as (name, names of members); the rest under None."""
     return [(None if group.rest else group.name, {graph.entity(one).name for one in group.members})
-            for group in found.groups]
+            for group in found]
 
 
 # --- every view is a partition and a function of the graph -------------------
@@ -78,9 +78,9 @@ def test_every_view_covers_each_entity_once_whatever_the_order_of_insertion(part
     order = list(range(len(parts)))
     graph = inserted(order)
     found = view(graph, spec)
-    assert sorted(one for group in found.groups for one in group.members) == graph.entity_ids()
-    assert all(group.members == tuple(sorted(group.members)) and group.members for group in found.groups)
-    assert sum(group.rest for group in found.groups) <= 1
+    assert sorted(one for group in found for one in group.members) == graph.entity_ids()
+    assert all(group.members == tuple(sorted(group.members)) and group.members for group in found)
+    assert sum(group.rest for group in found) <= 1
     random.shuffle(order)
     assert view(inserted(order), spec) == found
 
@@ -106,7 +106,7 @@ def test_a_graph_of_thousands_is_seen_whole():
     graph = graph_of([(f"e{a}", "born_in", f"e{b}") for a, b in random.integers(0, count, (8000, 2))],
                      [(f"e{one}", "founded", str(1800 + one // 3 % 90)) for one in range(0, count, 3)])
     years = view(graph, "attribute:founded")
-    assert [group.name for group in years.groups] == [*map(str, range(1800, 1890)), "without founded"]
+    assert [group.name for group in years] == [*map(str, range(1800, 1890)), "without founded"]
 
 
 # --- by value --------------------------------------------------------------------
