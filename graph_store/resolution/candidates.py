@@ -11,13 +11,14 @@ import numpy as np
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import Pair, pair_of
+from .lexicon import SMALL_WORDS
 from .names import FoldedName, fold, initials_of
-from .spelling import slip_blocks
-from .words import SMALL_WORDS
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
 _PERSON_WORDS = range(2, 6)
+SLIP_LENGTHS = range(6, 41)
+"""Lengths of names that may hide a slip of the pen: shorter ones have too many true neighbours."""
 # Prefixes of other kinds of keys than a name's forms, which never begin with white space.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
@@ -68,6 +69,25 @@ def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
     for block in blocks:
         if 1 < len(block) <= _MOST_SHARED:
             yield from (pair_of(first, second) for first, second in combinations(block, 2))
+
+
+def slip_blocks(names: Mapping[str, str]) -> list[list[str]]:
+    """Entities whose names are the same, or become so when a letter is taken out of one of them or of both.
+
+    Args:
+        names: by entity; those of other lengths than `SLIP_LENGTHS` are passed over.
+
+    Returns:
+        For each form that two entities or more share, these, in the order of `names`.
+    """
+    first: dict[str, str] = {}
+    blocks: dict[str, list[str]] = {}
+    for entity, name in names.items():
+        if len(name) in SLIP_LENGTHS:
+            for form in {name, *(name[:at] + name[at + 1:] for at in range(len(name)))}:
+                if first.setdefault(form, entity) != entity:  # hardly any form is shared
+                    blocks.setdefault(form, [first[form]]).append(entity)
+    return list(blocks.values())
 
 
 def _keys(folded: FoldedName) -> set[str]:

@@ -15,9 +15,9 @@ import numpy as np
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import AliasRow, Pair, pair_of
 from ...text.scripts import script_of
+from .lexicon import SMALL_WORDS
 from .names import FoldedName
 from .surroundings import Surroundings
-from .words import SMALL_WORDS
 
 _LEAST = 0.3
 """Score from which a pair is put to a reasoner: one neighbour that sixteen share."""

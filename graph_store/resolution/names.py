@@ -16,27 +16,7 @@ from ...schemas.caching import cached_if_short
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
-from .words import (
-    BRANCHED,
-    FIGURE,
-    GENERATIONS,
-    HAN_NUMERALS,
-    HAN_OPPOSITES,
-    INEXACT,
-    KINDS,
-    LEADING_FORMS,
-    LEGAL,
-    LEGAL_HAN,
-    LONE_LETTERS,
-    NUMBERS,
-    OPPOSITES,
-    ORDINALS,
-    ROMAN,
-    SHORT_FORMS,
-    SMALL_WORDS,
-    TITLES,
-    WRITTEN,
-)
+from . import lexicon
 
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
@@ -51,7 +31,7 @@ _SIMILAR = 0.86
 """The minimum similarity (1 - edit distance / longer length) of two spellings of a name."""
 _LONG_WORD = 6
 _LEAST_LEFT, _LEAST_PLURAL = 2, 4
-_OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*OPPOSITES), frozenset().union(*HAN_OPPOSITES)
+_OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*lexicon.OPPOSITES), frozenset().union(*lexicon.HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -121,8 +101,8 @@ def _words(text: str) -> list[str]:
     if len(parts) > 1 and parts[0] in _ARTICLES:
         parts = parts[1:]
     last = len(parts) - 1
-    spelled = [LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
-    return _join_letters([SHORT_FORMS.get(part, part) for part in spelled])
+    spelled = [lexicon.LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
+    return _join_letters([lexicon.SHORT_FORMS.get(part, part) for part in spelled])
 
 
 def _join_letters(parts: list[str]) -> list[str]:
@@ -156,51 +136,51 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     """Count the figures, numerals, ordinals and generations in a name."""
     numbers: Counter[str] = Counter()
     for place, word in enumerate(words):
-        if word in NUMBERS and not (word in LONE_LETTERS and place == 0):
-            numbers[NUMBERS[word]] += 1
+        if word in lexicon.NUMBERS and not (word in lexicon.LONE_LETTERS and place == 0):
+            numbers[lexicon.NUMBERS[word]] += 1
         elif not word.isalpha():
-            for figure in FIGURE.findall(word):
+            for figure in lexicon.FIGURE.findall(word):
                 numbers[figure.replace(",", "")] += 1
-        if word in GENERATIONS or (word not in NUMBERS and ROMAN.fullmatch(word)):
+        if word in lexicon.GENERATIONS or (word not in lexicon.NUMBERS and lexicon.ROMAN.fullmatch(word)):
             numbers[word] += 1
     if not text.isascii():
-        numbers.update(sign for sign in text if sign in HAN_NUMERALS)
+        numbers.update(sign for sign in text if sign in lexicon.HAN_NUMERALS)
     return tuple(sorted(numbers.items()))
 
 
 def _spell_numerals(words: Iterable[str]) -> str:
     # "one season" is not "first season", so only ordinals are replaced.
-    if not ORDINALS.keys().isdisjoint(words):
-        words = (ORDINALS.get(word, word) for word in words)
+    if not lexicon.ORDINALS.keys().isdisjoint(words):
+        words = (lexicon.ORDINALS.get(word, word) for word in words)
     return " ".join(sorted(words))
 
 
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
-    if key.isascii() and (not folded or folded[-1] not in LEGAL):
+    if key.isascii() and (not folded or folded[-1] not in lexicon.LEGAL):
         return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
     written: set[str] = set()
-    if words and words[-1] in LEGAL:
+    if words and words[-1] in lexicon.LEGAL:
         # A legal form is capitalised: "American company" is not a company's name.
         written = {_without_accents(word) for part in name.split() if part[0].isupper()
                    for word in _words(canonical_name(part))}
-    while len(words) > 1 and words[-1] in LEGAL and words[-1] in written:
-        forms.insert(0, LEGAL[words.pop()])
-    if len(words) > 1 and words[0] in LEGAL and not words[0].isascii():
+    while len(words) > 1 and words[-1] in lexicon.LEGAL and words[-1] in written:
+        forms.insert(0, lexicon.LEGAL[words.pop()])
+    if len(words) > 1 and words[0] in lexicon.LEGAL and not words[0].isascii():
         forms.insert(0, words.pop(0))
     base = " ".join(words)
-    han = LEGAL_HAN.search(base)
+    han = lexicon.LEGAL_HAN.search(base)
     if han and han[0] != base:
         return base[:han.start()] + base[han.end():], han[0]
     return base, " ".join(forms)
 
 
 def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
-    if not folded or folded[0] not in TITLES:
+    if not folded or folded[0] not in lexicon.TITLES:
         return key, ""  # true of most names
     words, titles = list(folded), list[str]()
     # Leave at least two words, so that "King Charles" does not match every Charles.
-    while len(words) > _LEAST_LEFT and words[0] in TITLES and words[1] not in SMALL_WORDS:
+    while len(words) > _LEAST_LEFT and words[0] in lexicon.TITLES and words[1] not in lexicon.SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)
 
@@ -210,7 +190,7 @@ def initials_of(folded: FoldedName) -> set[str]:
     if len(folded.words) < _LEAST_ACRONYM:
         return set()
     return {"".join(word[0] for word in folded.words),
-            "".join(word[0] for word in folded.words if word not in SMALL_WORDS)} - {""}
+            "".join(word[0] for word in folded.words if word not in lexicon.SMALL_WORDS)} - {""}
 
 
 def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
@@ -226,8 +206,8 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
         return True
-    return (_opposite(first.opposed, second.opposed, OPPOSITES)
-            or _opposite(first.signs, second.signs, HAN_OPPOSITES))
+    return (_opposite(first.opposed, second.opposed, lexicon.OPPOSITES)
+            or _opposite(first.signs, second.signs, lexicon.HAN_OPPOSITES))
 
 
 def _opposite(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
@@ -250,8 +230,9 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:
-        plain = not any(INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text) for name in (first, second))
-        return NameMatch("date", 0.97) if plain else None
+        inexact = any(lexicon.INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text)
+                      for name in (first, second))
+        return None if inexact else NameMatch("date", 0.97)
     return (_match_key(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
             or _match_rearranged(first, second) or _match_persons(first, second, person=person)
@@ -288,7 +269,7 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
         return NameMatch("acronym", 0.95)
     if long.base == short.key:
         # "(film)" says what it is; "(season 2)" or "(east)" names a part of it.
-        return NameMatch("qualifier", 0.5 if KINDS.search(long.qualifier) else 0.2, loose=True)
+        return NameMatch("qualifier", 0.5 if lexicon.KINDS.search(long.qualifier) else 0.2, loose=True)
     return None
 
 
@@ -315,7 +296,7 @@ def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
     long = first.name if len(first.words) > 1 else second.name
     # Acronyms of two letters, or of uncapitalised words, match too many names.
     telling = (min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-               and all(word[0].isupper() or word in SMALL_WORDS for word in WRITTEN.findall(long)))
+               and all(word[0].isupper() or word in lexicon.SMALL_WORDS for word in lexicon.WRITTEN.findall(long)))
     return NameMatch("acronym", 0.45 if telling else 0.2, loose=True)
 
 
@@ -341,10 +322,10 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     base, comma, added = name.partition(",")
     if not comma:
         return False
-    words = WRITTEN.findall(added)
+    words = lexicon.WRITTEN.findall(added)
     # Universities and banks have a branch in each place, and a place's name does not begin with a small word.
-    return (bool(words) and fold(base).key == short.key and not BRANCHED.search(base)
-            and all(word[0].isupper() or word in SMALL_WORDS - {"and"} for word in words)
+    return (bool(words) and fold(base).key == short.key and not lexicon.BRANCHED.search(base)
+            and all(word[0].isupper() or word in lexicon.SMALL_WORDS - {"and"} for word in words)
             and not words[0].islower() and not any(sign.isdigit() for sign in added))
 
 

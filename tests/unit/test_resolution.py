@@ -10,10 +10,9 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.facts import Contribution
-from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
+from banyan.graph_store.resolution.candidates import SLIP_LENGTHS, candidate_pairs, near_pairs, slip_blocks
 from banyan.graph_store.resolution.names import fold, match_names
 from banyan.graph_store.resolution.resolve import Judgements, resolve
-from banyan.graph_store.resolution.spelling import LENGTHS, slip_blocks
 from banyan.graph_store.resolution.statements import may_state, statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
@@ -267,7 +266,7 @@ def test_slips_are_found_as_by_writing_out_every_form(written: list[str]) -> Non
     names = {str(number): name for number, name in enumerate(written)}
     blocks: dict[str, list[str]] = {}
     for one, name in names.items():
-        if len(name) in LENGTHS:
+        if len(name) in SLIP_LENGTHS:
             for form in {name} | {name[:place] + name[place + 1:] for place in range(len(name))}:
                 blocks.setdefault(form, []).append(one)
     assert sorted(slip_blocks(names)) == sorted(block for block in blocks.values() if len(block) > 1)
