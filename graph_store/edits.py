@@ -40,13 +40,7 @@ class Editing:
         self._control = control
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
-        """Show an entity under another name; its own names still find it.
-
-        Args:
-            entity: its id, any of its names, or "name (type)".
-            name: the new name.
-            who: the person who decides.
-            why: the reason, shown to others.
+        """Show an entity, named by its id, any name or "name (type)", under another name; its own names still find it.
 
         Returns:
             The number of the edit.
@@ -81,11 +75,7 @@ class Editing:
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
         """Reject or correct a fact or a value, whichever document states it.
 
-        Args:
-            fact: as the graph has it.
-            instead: the correct fact, which gets the same evidence; None rejects the fact.
-            who: the person who decides.
-            why: the reason, shown to others.
+        A correct fact gets the evidence of the one that it replaces; None rejects the fact.
         """
         graph, schema = self._graph.graph, self._control.schema()
         meant = _find_fact(graph, fact)
@@ -134,11 +124,7 @@ def _element(elements: tuple[SchemaElement, ...], label: str) -> str:
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
-    """Return the graph's fact or value that a person's words refer to.
-
-    Raises:
-        EntityDecisionError: the graph has no such fact or value.
-    """
+    """Return the graph's fact or value that a person's words refer to."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
         for value in values if label_key(attribute) == key else ():
@@ -155,11 +141,7 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
-    """Return the corrected value.
-
-    Raises:
-        EntityDecisionError: the correction is not another value of the attribute's kind.
-    """
+    """Return the corrected value, if it is another one of the attribute's kind."""
     value, kind = instead.object.strip(), schema.attribute_type(meant.attribute)
     if instead[:2] != fact[:2]:
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -171,11 +153,7 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 
 
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
-    """Return the corrected fact.
-
-    Raises:
-        EntityDecisionError: the correction is not another fact that fits the schema.
-    """
+    """Return the corrected fact, if it is another one and fits the schema."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element(schema.relation_types, instead.relation) or (instead.relation.strip() if schema.open else "")
     if not relation:

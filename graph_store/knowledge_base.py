@@ -69,7 +69,7 @@ class KnowledgeBase:
 
     def __init__(self, layout: Layout, embedder: Embedder | EmbeddingModels, *, create: bool = False,
                  any_embedding: bool = False) -> None:
-        """Open an existing or a new knowledge base.
+        """Open an existing or, with `create`, a new knowledge base.
 
         Args:
             layout: where it is.
@@ -131,15 +131,7 @@ class KnowledgeBase:
     @classmethod
     def create(cls, home: Path, name: str, embedder: Embedder, *, server: ChromaServer | None = None,
                database: SecretStr | None = None) -> Self:
-        """Open the knowledge base of that name, making it if there is none.
-
-        Args:
-            home: the folder of knowledge bases.
-            name: its name.
-            embedder: the embedding model.
-            server: holds its vectors; None: its folder does.
-            database: holds its ledger; None: its folder does.
-        """
+        """Open the knowledge base of that name, making it if there is none; without servers its folder holds all."""
         return cls(Layout.of(home, name, server, database), embedder, create=True)
 
     @classmethod

@@ -205,8 +205,7 @@ class Layout:
     def make(self, identity: str) -> None:
         """Create the folder, and delete files in it that were derived from another ledger.
 
-        Args:
-            identity: the ledger's id, or "" if the ledger is in the folder itself.
+        The ledger's identity is "" if it is in the folder itself.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         note = self.root / _IDENTITY

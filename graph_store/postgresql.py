@@ -95,12 +95,7 @@ class LedgerSchema:
 
 
 def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
-    """Create an engine for a server, without connecting yet.
-
-    Args:
-        url: the server's address.
-        session: further options of each session, as on PostgreSQL's command line.
-        options: passed to `create_engine`.
+    """Create an engine for a server, without connecting yet; `session` has options as on PostgreSQL's command line.
 
     Raises:
         DatabaseError: psycopg is not installed.

@@ -45,12 +45,7 @@ __all__ = ["Bounds", "bound"]
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
-    """Admit what fits the schema and stands in the source; reject the rest with the reason.
-
-    Returns:
-        Mentions, facts and attributes, without repetitions, in a canonical order, rejections, asks
-        and how many items were repaired.
-    """
+    """Admit what fits the schema and stands in the source, in a canonical order; reject the rest with the reason."""
     return _Bounding(extraction, chunk, bounds).run()
 
 

@@ -217,13 +217,7 @@ class SourceText:
             yield _together([*tokens[:-1], last])
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Where a value stands in the source, in whichever spelling; or None.
-
-        Args:
-            value: the value as said.
-            kind: its kind.
-            unit: for numbers: the unit meant where none is named.
-        """
+        """Where a value stands in the source, in whichever spelling; `unit` is that of a number that names none."""
         normal = parse_value(value, kind, unit)
         literal = self.find(value)
         if not normal:

@@ -19,14 +19,10 @@ _STEMMING = Lock()  # a stemmer keeps the word it works on
 
 @cached_if_short(65536)
 def stems(label: str) -> tuple[str, ...]:
-    """Return a label's words without English inflection; words of other languages are unchanged.
+    """Return a label's words, folded, without number, person, tense and the auxiliary of a passive.
 
-    Args:
-        label: "works for", "was_founded_by", "电影".
-
-    Returns:
-        Folded words without number, person, tense and the auxiliary of a passive. Nouns for agents
-        ("employer") keep their ending, because the employer is not the one who is employed.
+    Nouns for agents ("employer") keep their ending, because the employer is not the one who is employed. Words of
+    other languages than English are unchanged.
     """
     words = label_key(label).split()
     while len(words) > 1 and words[0] in _AUXILIARIES:

@@ -56,10 +56,7 @@ class Bounds:
     def find(self, kind: ElementKind, label: str) -> Known | None:
         """Return the element that a label refers to, or None if the schema has none.
 
-        Args:
-            kind: the kind of element.
-            label: as the model wrote it. An open schema admits every label unchanged, and a blank
-                entity type as `ROOT_TYPE`.
+        An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
         """
         at = (kind, label)
         if at not in self._found:
@@ -78,12 +75,7 @@ class Bounds:
         return known.name if known else None
 
     def decided(self, name: str, known: Known) -> Known:
-        """Return the type that a person assigned to an entity if the schema has it, else the extracted type.
-
-        Args:
-            name: the entity's canonical name.
-            known: the extracted type.
-        """
+        """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
         wanted = self._decided.get((name, known.name))
         given = self.find("entity_type", wanted) if wanted else None
         return given if given and given.repair is None else known
@@ -193,15 +185,9 @@ class Bounds:
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
-        """Return everything about a label that bounding depends on.
+        """Return everything about a label that bounding depends on, to compare with another schema's.
 
-        Args:
-            kind: a kind of element, or "name" for the name of an entity or the end of a triple.
-            label: as the model wrote it.
-
-        Returns:
-            A value to compare with another schema's for the same label. If it is equal for all of
-            `extracted_labels(extraction)`, both schemas bound the extraction to the same result.
+        If it is equal for all of `extracted_labels(extraction)`, both schemas bound the extraction to the same result.
         """
         if kind == "name":
             return self.is_type_name(label)

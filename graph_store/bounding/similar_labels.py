@@ -76,15 +76,7 @@ class SimilarLabels:
         return near.pop() if len(near) == 1 else None
 
     def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Group labels that are inflections of each other or more similar than the threshold.
-
-        Args:
-            kind: the labels' kind.
-            labels: in any order; duplicates count once.
-
-        Returns:
-            Groups that contain each label once; groups and their members are sorted.
-        """
+        """Group labels that are inflections of each other or more similar than the threshold; each once, sorted."""
         from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
 
         ordered = sorted(set(labels))

@@ -19,14 +19,9 @@ class TypeWishes:
         self._wishes[entity].add((fact, allowed))
 
     def wish_ends(self, head: tuple[str, str | None], relation: str, tail: tuple[str, str | None]) -> None:
-        """Note what a triple asks for of those of its ends that have no type.
+        """Note what a triple asks for of those of its ends, given by key and type, that have no type yet.
 
         Where one end has a type that fits the other side alone, the triple was said backwards.
-
-        Args:
-            head: its key and its type, None if not known.
-            relation: the schema's name of the relation.
-            tail: as `head`.
         """
         domain, codomain = self._bounds.ends(relation)
         for (key, own), (_, other), mine, theirs in ((head, tail, domain, codomain), (tail, head, codomain, domain)):

@@ -88,15 +88,15 @@ def _pair(count: AskCount) -> tuple[str, str]:
 
 def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
             supported: bool = False) -> list[Candidate]:
-    """Collect candidates from asks, with near-duplicates merged, strongest support first.
+    """Collect candidates from asks, in any order, with near-duplicates merged, strongest support first.
 
     A candidate with the name of a known element widens that element: it adds labels that mean the same, and types
     between which the element is often stated.
 
     Args:
-        counts: the asks; their order makes no difference.
+        counts: the asks.
         known: the elements that the schema has.
-        similar: tells which labels are near-duplicates of each other.
+        similar: tells which labels are near-duplicates.
         support: documents that must show a pair of types for it to count as observed.
         supported: leave out asks between pairs of types without that support, as they would not be admitted.
 
@@ -148,12 +148,8 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
           ) -> list[AskCount]:
     """Return the asks with labels that mean the same under one label: a known element's name, or one of theirs.
 
-    Without a verdict, "acquired by" means "acquired" from tail to head.
-
-    Args:
-        counts: the asks.
-        same: a model's verdicts on which labels mean the same.
-        known: the elements that the schema has. An ask under another label of one counts with full confidence.
+    Without a verdict in `same`, "acquired by" means "acquired" from tail to head. An ask under another label of a known
+    element counts with full confidence.
     """
     counts = list(counts)
     meanings = _meanings(counts, same, known)
@@ -215,18 +211,11 @@ def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
 
 def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]],
                  similar: SimilarLabels, embedder: Embedder, shown: int) -> list[Candidate]:
-    """Return the candidates with examples, the nearest known element and their contextual consistency.
+    """Return the candidates with `shown` examples, the nearest known element and their contextual consistency.
 
     Consistency is the mean cosine between a candidate's contexts, minus the mean cosine between contexts
     of different candidates of its kind. The difference cancels what all texts of the domain have in
     common, and the uniformly high cosines of a model that does not know their language.
-
-    Args:
-        candidates: the candidates to complete.
-        examples: returns occurrences of a candidate, spread over documents.
-        similar: finds the nearest known element.
-        embedder: encodes the contexts.
-        shown: the number of examples in each returned candidate.
     """
     occurrences = [examples(candidate) for candidate in candidates]
     texts = sorted({example.words for own in occurrences for example in own})

@@ -46,15 +46,7 @@ class SchemaControl:
 
     def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
                  cached: Embedder) -> None:
-        """Control the schema of a ledger.
-
-        Args:
-            database: the ledger.
-            documents: its documents.
-            extractions: its extractions.
-            embedder: encodes labels to compare them.
-            cached: the same model with vectors cached across builds; for writers only.
-        """
+        """Control the schema of a ledger; `cached` is the embedder with vectors cached across builds, for writers."""
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._cached = RememberingEmbedder(cached, _LABELS_KEPT)
@@ -154,8 +146,7 @@ class SchemaControl:
 
         Args:
             support: documents that must show a pair of types for it to count as observed.
-            most: the number of candidates, with all their evidence; None returns all, without examples and
-                consistency.
+            most: how many, with all their evidence; None returns all, without examples and consistency.
         """
         grounds = self._grounds()
         candidates = waiting(self._history.current(), grounds, support)
@@ -177,9 +168,7 @@ class SchemaControl:
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store which candidates mean the same as an element or another candidate.
 
-        Args:
-            compared: the candidates, numbered from 1.
-            same: the model's verdicts; a name that is neither an element's nor a candidate's is ignored.
+        Verdicts number the candidates from 1; a name that is neither an element's nor a candidate's is ignored.
         """
         known = known_labels(self._history.current())
         names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}

@@ -162,7 +162,7 @@ class Outcome:
 
 def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
            decisions: Sequence[Decision]) -> Outcome:
-    """Carry out a person's decisions, all or none.
+    """Carry out a person's decisions on candidates or elements in force, all or none.
 
     The result does not depend on their order. Types come first, because observations between types
     count once the types are known; elements are accepted before others refer to them, and rejected last.
@@ -172,7 +172,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         schema: the schema in force: `base` and what grew automatically.
         grounds: all asks.
         support: as for `waiting`.
-        decisions: on candidates or on elements in force; the others stay unchanged.
+        decisions: what to change.
 
     Raises:
         DecisionError: a decision names no candidate or element, or cannot be carried out.

@@ -20,12 +20,7 @@ class GraphEdits:
     schema: GraphSchema | None = None
 
     def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return the edits by the nodes that they concern now.
-
-        Args:
-            node_of: the node that an entity belongs to.
-            known: whether there is an entity of that id.
-        """
+        """Return the edits by the nodes that they concern now; `node_of` gives the node of an entity's id."""
         after = ids_after(decided_types(self.edits))
 
         def node(entity: str) -> str:

@@ -53,15 +53,10 @@ def state_of(path: Path) -> list[int]:
 
 
 def is_due(path: Path, state: Sequence[int], triples: Callable[[], int]) -> bool:
-    """Return True if the graph of a state is to be written.
+    """Return True if the graph of a state, whose last number is that of its documents, is to be written.
 
     A large one is written only after a tenth of its documents came or went: the bytes written stay proportional to what
-    is added.
-
-    Args:
-        path: the file.
-        state: the state of the knowledge base; the last number is that of its documents.
-        triples: counts those of the graph; called where the file is of another state.
+    is added. Its triples are counted only where the file is of another state.
     """
     try:
         then = state_of(path)

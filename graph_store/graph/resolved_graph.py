@@ -20,13 +20,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def __init__(self, mentions: KnowledgeGraph | None = None, aliases: Mapping[str, AliasRow] | None = None,
                  edits: GraphEdits | None = None) -> None:
-        """Resolve a graph.
-
-        Args:
-            mentions: the unresolved graph, which nobody changes any more.
-            aliases: the entities that are another one, by id.
-            edits: what persons changed.
-        """
+        """Resolve a graph of mentions, which nobody changes any more, by aliases and by what persons changed."""
         super().__init__()
         self.mentions = mentions or KnowledgeGraph()
         self._aliases: dict[str, AliasRow] = dict(aliases or {})

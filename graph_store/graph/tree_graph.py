@@ -38,14 +38,8 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
     """Return entities, triples and the communities of all levels of the default view, with what supports them.
 
     A source is {document, start, end, quote}: characters of the document's text, and what they read; with `time` where
-    it says when the fact holds. Where a
-    name of another kind could be missed, `kind` tells: a relation may be called as the tree's own edges are.
-
-    Args:
-        graph: entities and facts.
-        chunks: those that support them.
-        communities: of all levels.
-        about: what is noted of the graph as a whole.
+    it says when the fact holds. Where a name of another kind could be missed, `kind` tells: a relation may be called as
+    the tree's own edges are.
 
     Returns:
         A graph of values that JSON knows, in an order that is a function of them; made as it is read, once.
@@ -80,9 +74,7 @@ class Sources:
            times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
         """Return the sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once.
 
-        Args:
-            support: where the fact stands.
-            times: where it stands with a time, by the words that say when it holds.
+        `times` has the places where the fact stands with a time, by the words that say when it holds.
         """
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for words, places in (("", support), *(times or {}).items()):

@@ -45,15 +45,10 @@ class Browsing:
         return np.zeros(0, np.intp) if number is None else self._callers[number].astype(np.intp)
 
     def holding(self, text: str, kind: str = "") -> Rows:
-        """Return the rows of the entities with a name that contains a text, ignoring case and width.
+        """Return the rows of the entities, of a type or of any, with a name that contains a text in any case and width.
 
-        Args:
-            text: the text to find.
-            kind: the entities' type; "" means any.
-
-        Returns:
-            Rows with an equal name first, then those with a name that begins with the text, then the others;
-            best connected first in each group.
+        Rows with an equal name come first, then those with a name that begins with the text; best connected first in
+        each group.
         """
         close = self._closeness(normalise(text).encode("utf-8", "surrogatepass"))
         if kind:

@@ -9,13 +9,8 @@ from ..graph.knowledge_graph import KnowledgeGraph
 def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
     """Return the attributes with a date or a number, by the id of the chunk that states them.
 
-    Args:
-        graph: the graph.
-        schema: has an attribute's kind, unit and the words that questions use for it; the kind of an
-            attribute that it lacks is inferred from each value.
-
-    Returns:
-        Each such chunk's facts, by entity, attribute and value.
+    The schema has an attribute's kind, unit and the words that questions use for it; the kind of an attribute that it
+    lacks is inferred from each value. A chunk's facts are in the order of entity, attribute and value.
     """
     known = {attribute.name: attribute for attribute in schema.attribute_types}
     facts: dict[str, list[TypedFact]] = {}

@@ -57,16 +57,9 @@ class Manifest(Frozen):
 
 
 def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Write a backup, completely or not at all.
+    """Write a backup, completely or not at all; `force` replaces an existing file.
 
     It contains the ledger as it was at the start. Builds are not blocked, and their later commits are left out.
-
-    Args:
-        layout: the knowledge base.
-        target: the file to write.
-        embedder: the embedding model; see `copy_ledger`.
-        progress: reports how much of the ledger is copied.
-        force: replace an existing file.
 
     Raises:
         BackupError: the file exists already, cannot be written there, or could not be restored.
@@ -91,16 +84,9 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
 
 
 def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
-    """Copy the current state of the ledger, and read the copy as `restore` does.
+    """Copy the current state of the ledger to an empty folder, and read the copy as `restore` does.
 
-    Args:
-        layout: the knowledge base.
-        folder: an empty folder for the copy and for the files that reading it creates.
-        embedder: the embedding model; it embeds only the schema's labels.
-        progress: reports how much of the ledger is copied.
-
-    Returns:
-        The copy, and its description.
+    The embedding model embeds only the schema's labels.
 
     Raises:
         BackupError: the copy could not be restored.

@@ -22,12 +22,9 @@ class UnrestorableError(StoreError):
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Read every row of a ledger through the code that will read it.
+    """Read every row of a ledger, alone in a folder of its own, through the code that will read it.
 
-    Args:
-        apart: a folder of its own, with the ledger alone; it is brought to the present format, and files are made
-            beside it.
-        embedder: the embedding model; nothing is embedded but the schema's labels.
+    Files are made beside it; nothing is embedded but the schema's labels.
 
     Returns:
         The embedding model that the knowledge base was built with.
@@ -53,7 +50,7 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
 
 
 def _check(apart: Layout) -> str:
-    """Bring the ledger to the present format; check that it is sound and has its tables alone.
+    """Check that the ledger is sound and has its tables alone; return the name of the embedding model.
 
     A view or trigger of a stranger's would be run by our own statements.
     """

@@ -88,17 +88,11 @@ def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
 def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's; the next opening rebuilds the derived files.
 
-    First every row is read in a separate folder, with the code that will read it later.
-
-    Args:
-        file: the backup.
-        layout: the knowledge base, which need not exist.
-        embedder: the embedding model; it embeds only the schema's labels.
-        progress: reports how many bytes are read.
-        force: replace an existing knowledge base.
+    First every row is read in a separate folder, with the code that will read it later. The embedding model embeds only
+    the schema's labels.
 
     Raises:
-        BackupError: the file is not a sound backup, or the knowledge base exists already.
+        BackupError: the file is not a sound backup, or the knowledge base exists already, without `force`.
         WriterBusyError: another process is writing to the knowledge base.
         OSError: the disk is full or not writable; existing data is unchanged.
     """

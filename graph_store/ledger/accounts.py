@@ -58,11 +58,7 @@ class Spent(Tokens):
 class Calls:
     """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts stay when their documents are deleted.
-
-    Args:
-        database: the ledger's database.
-        budget: used if the calling thread's `charged` names none; None means unlimited.
+    Accounts stay when their documents are deleted. The budget is used if the calling thread's `charged` names none.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -159,11 +155,7 @@ class Calls:
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
     def extractions(self, model: str, enough: int) -> tuple[Tokens, list[str]]:
-        """Return what extracting a sample of chunks with a model cost, including repairs.
-
-        Args:
-            model: the model.
-            enough: the number of chunks at which to stop adding documents.
+        """Return what extracting a sample of at least `enough` chunks with a model cost, including repairs.
 
         Returns:
             The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.

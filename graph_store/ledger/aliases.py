@@ -40,15 +40,7 @@ class AliasTable:
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> bool:
-        """Replace the aliases, writing only those that differ.
-
-        Args:
-            aliases: the new aliases by entity id.
-            state: the state of the ledger that they belong to (see `state`).
-
-        Returns:
-            True if an alias changed.
-        """
+        """Replace the aliases by those of a state (see `state`), writing only what differs; return True if any did."""
         with self._db.transaction():
             before = self.aliases()
             gone = [{"id": entity} for entity in before if entity not in aliases]
@@ -72,12 +64,7 @@ class AliasTable:
         return (self.resolved() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
-        """Return a text that identifies everything aliases depend on.
-
-        Args:
-            position: the ledger's position, which identifies its facts.
-            reasoner: the fingerprint of the model that decides doubtful pairs, or "" for none.
-        """
+        """Return a text that identifies everything aliases depend on; without a model the reasoner is ""."""
         latest = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
         schema = self._db.count("SELECT max(version) FROM schema_versions")

@@ -77,12 +77,6 @@ class CommunityTable:
     def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
         """Return a page of the default view's communities of a level, or within another one, largest first.
 
-        Args:
-            level: the level; ignored with a parent.
-            parent: the id of the community that contains them, or "" for any.
-            limit: the maximum number of communities.
-            offset: the number of communities to skip.
-
         Returns:
             The communities, and their total number.
         """

@@ -31,10 +31,8 @@ _DOCUMENTS_AT_ONCE = 200
 def copy_rows(source: Database, target: Database, progress: Callable[[int, int], None]) -> None:
     """Make a ledger's rows those of another one, all or none; whoever reads it has the old ones until all are there.
 
-    Args:
-        source: the other one, of which nothing else is read meanwhile; it is copied as it is when this begins.
-        target: the ledger whose rows are replaced.
-        progress: told how many rows of how many are copied.
+    The source is copied as it is when this begins, and nothing else may be read of it meanwhile. `progress` is told how
+    many rows of how many are copied.
     """
     source.freeze()
     tables = METADATA.sorted_tables  # what refers to others comes after them
@@ -54,10 +52,7 @@ def copy_rows(source: Database, target: Database, progress: Callable[[int, int],
 def copy_documents(source: Database, target: Database, documents: Sequence[str]) -> None:
     """Copy the rows of some documents into an empty ledger, with decisions and reports; what is derived is not copied.
 
-    Args:
-        source: where they are.
-        target: the empty ledger.
-        documents: their ids; new content that waits for one is left out.
+    New content that waits for a document is left out.
     """
     with target.transaction():
         for table in _OF_ALL:

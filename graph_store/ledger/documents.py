@@ -50,17 +50,10 @@ class Documents:
         self._last: tuple[tuple[str, bool, str | None], Document] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store a document, or its new content under the same id.
+        """Store a document with all its chunks, or its new content under the same id; return True if anything changed.
 
-        Args:
-            document: the document.
-            chunks: all its chunks; those stored before under the same ids stay as they are.
-
-        Returns:
-            Whether anything changed.
-
-        Facts of chunks that are gone stay in service until the new chunks are extracted: the new content
-        then waits as a revision (see `put_in_service`).
+        Chunks that are stored under the same ids stay as they are. Facts of chunks that are gone stay in service until
+        the new chunks are extracted: the new content then waits as a revision (see `put_in_service`).
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():

@@ -33,10 +33,6 @@ class PostgresqlLedger:
     def __init__(self, place: LedgerSchema, create: bool) -> None:
         """Connect to the database; the schema need not exist.
 
-        Args:
-            place: the schema.
-            create: whether `create` may create the schema.
-
         Raises:
             DatabaseError: the server does not answer, or the schema is not a ledger.
         """

@@ -53,12 +53,7 @@ class Revisions:
         return document_of(rows[0]) if rows else None
 
     def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
-        """Return True if replacing the content now would remove facts before their replacements are extracted.
-
-        Args:
-            document_id: the document.
-            new: the ids of the chunks of its new content.
-        """
+        """Return True if putting new chunks in place now would remove facts before their replacements are extracted."""
         old = {str(row[0]): row[1] for row in self._db.rows(
             "SELECT id, status FROM chunks WHERE document = :document AND revision = 0", document=document_id)}
         return not old.keys() >= set(new) and any(

@@ -29,10 +29,6 @@ class SqliteLedger:
     def __init__(self, path: Path, create: bool) -> None:
         """Open a file.
 
-        Args:
-            path: the file.
-            create: create the file if it is missing.
-
         Raises:
             UnknownKnowledgeBaseError: the file is missing and `create` is False.
             LedgerDamagedError: the file is not a SQLite database.

@@ -72,13 +72,10 @@ def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
 
 
 def slip_blocks(names: Mapping[str, str]) -> list[list[str]]:
-    """Entities whose names are the same, or become so when a letter is taken out of one of them or of both.
-
-    Args:
-        names: by entity; those of other lengths than `SLIP_LENGTHS` are passed over.
+    """Group entities whose names are the same, or become so when a letter is taken out of one of them or of both.
 
     Returns:
-        For each form that two entities or more share, these, in the order of `names`.
+        For each form that two entities or more share, these, in the order of `names`; of `SLIP_LENGTHS` alone.
     """
     first: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
@@ -109,15 +106,10 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find pairs of entities whose names have similar embeddings.
-
-    Args:
-        ids: n distinct ids.
-        vectors: unit vectors of their names, shape (n, d).
-        least: the minimum cosine.
+    """Find pairs of distinct ids whose names' unit vectors, shape (n, d), have at least some cosine.
 
     Returns:
-        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all pairs with at least that cosine.
+        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all such pairs.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []

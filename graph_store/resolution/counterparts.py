@@ -44,15 +44,9 @@ class TrustedVectors:
 
 def counterparts(around: Surroundings, aliases: Mapping[str, AliasRow], trusted: TrustedVectors,
                  ) -> list[tuple[Pair, float]]:
-    """Return the pairs that may be one entity by what surrounds them.
+    """Return the pairs that may be one entity by what surrounds them, with their scores from 0.3 to 1, by pair.
 
-    Args:
-        around: the graph of mentions.
-        aliases: what is merged already: a group counts as its canonical entity, also as a neighbour.
-        trusted: vectors of canonical entities.
-
-    Returns:
-        (pair, score from 0.3 to 1) by pair.
+    A group of aliases counts as its canonical entity, also as a neighbour; vectors are of canonical entities.
     """
     shared = _Shared(around, aliases)
     cosines = _Cosines(around, trusted)

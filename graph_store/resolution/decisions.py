@@ -15,14 +15,9 @@ Verdict = Literal["merge", "split"]
 
 
 def match_entity(graph: ResolvedGraph, name: str) -> str:
-    """Return the entity that a person names.
+    """Return the entity that a person names by id, by its name as in a source, or by "name (type)".
 
-    Args:
-        graph: the resolved graph.
-        name: the entity's id, its name as in a source, or "name (type)".
-
-    Returns:
-        The entity's own id, even if it is merged with others.
+    It is the entity's own id, even if it is merged with others.
 
     Raises:
         EntityDecisionError: there is no such entity, or there are several, which the message names.

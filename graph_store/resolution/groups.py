@@ -31,13 +31,9 @@ class Groups:
 
     def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
                  least: float) -> None:
-        """Join entities into groups.
+        """Join entities into groups by ties with at least some score, and by people's decisions.
 
-        Args:
-            around: the entities' graph.
-            ties: the ties between pairs of entities.
-            decisions: people's decisions in the order they were made; the last one on a pair applies.
-            least: the minimum score of a tie that joins.
+        Of several decisions on a pair the last one applies.
         """
         self._around = around
         self._ties = dict(ties)

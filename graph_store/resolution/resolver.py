@@ -62,13 +62,9 @@ class Resolver:
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
-        """Find which entities are the same, and merge them.
+        """Find which entities are the same, and merge them; doubtful pairs are put to the reasoner of a fingerprint.
 
-        If asking the model raises an exception, the aliases found without it are stored.
-
-        Args:
-            ask: whom doubtful pairs are put to; None: nobody.
-            reasoner: its fingerprint.
+        If asking it raises an exception, the aliases found without it are stored.
         """
         try:
             aliases, state = self.find(ask, reasoner), self._state(reasoner)

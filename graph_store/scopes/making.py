@@ -37,13 +37,9 @@ class _KnownVectors(RememberingEmbedder):
 
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> None:
-    """Make the knowledge base of some documents.
+    """Make the knowledge base of some documents of a frozen one, in a place where nothing is yet.
 
-    Args:
-        base: the knowledge base that they are of, frozen.
-        documents: their ids.
-        layout: where it is made; nothing is there yet.
-        thresholds: gives what the schema grows by, for the number of its documents.
+    `thresholds` gives what the schema grows by, for the number of its documents.
     """
     layout.make("")
     with closing(Database(layout.ledger)) as ledger:

@@ -34,10 +34,7 @@ class ScopeFolder:
     def find_or_make(self, state: str, documents: Sequence[str], fill: Callable[[Layout], None]) -> Layout:
         """Return the layout of a scope, made once for a state by whichever process asks first.
 
-        Args:
-            state: what it follows from; scopes of other states are removed.
-            documents: the ids of its documents.
-            fill: makes it in an empty layout.
+        It is filled in an empty layout; scopes of other states are removed.
 
         Raises:
             OSError: it cannot be written.

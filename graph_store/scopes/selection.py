@@ -31,10 +31,6 @@ class _Candidate(NamedTuple):
 def documents_in(documents: Documents, scope: Scope) -> list[str]:
     """Return the ids of the documents of a scope, sorted.
 
-    Args:
-        documents: those of the knowledge base.
-        scope: the conditions.
-
     Raises:
         ScopeError: a name fits no document, no document has a metadata key, or none has all that is asked for; the
             message names what comes nearest.

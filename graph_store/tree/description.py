@@ -38,10 +38,7 @@ _DECIMALS = 4
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
     """Find the communities of the graph, and communities of communities above them; without names.
 
-    Args:
-        graph: the graph.
-        vectors: with the vectors of all its entities and relations.
-        settings: the constants of the detection.
+    All entities and relations must have vectors.
 
     Returns:
         Each level a partition of the entities, each community within its parent; by level and id.
@@ -76,7 +73,7 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
 
     Args:
         graph: the graph.
-        vectors: with the vectors of the entities and relations.
+        vectors: those of the entities and relations.
         chosen: the entities, in order; None: all, in the order of their ids.
         sample: others by which it is known what all entities have in common.
     """

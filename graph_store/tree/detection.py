@@ -75,15 +75,10 @@ class CommunitySettings:
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
-    """Partition the entities into communities.
-
-    Args:
-        data: n entities in an order that depends on their content alone (sorted ids).
-        settings: the constants.
+    """Partition the entities, in an order that depends on their content alone (sorted ids), into communities.
 
     Returns:
-        For each entity the number of its community, shape (n,), numbered from 0 without gaps in
-        order of first member.
+        The number of each entity's community, shape (n,), without gaps and in order of first member.
     """
     if not len(data.representations):
         return np.zeros(0, np.intp)
@@ -94,16 +89,13 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
 
 
 def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
-    """Fit a partition of a graph that has changed in places; what is far from the changes stays.
+    """Fit a partition of a graph that has changed in places; what is far from the changes stays; see `detect`.
 
     Args:
-        data: n entities in an order that depends on their content alone.
+        data: n entities.
         labels: their communities; a new entity is one of its own.
         active: who may move at first, shape (n,).
         settings: the constants.
-
-    Returns:
-        As `detect`.
     """
     with one_thread():
         return _fuse(data, renumbered(labels), active, settings)

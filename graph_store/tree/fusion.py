@@ -47,14 +47,9 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
 
 def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
          max_members: int) -> tuple[Labels, int]:
-    """Put each chosen entity into the community that it fits best, if that has room.
+    """Put each chosen entity into the adjacent community that it fits best, if that has room.
 
-    Args:
-        now: the entities and their communities.
-        chosen: who may move, shape (n,): not all at once, or two would swap places for ever.
-        pairs: the communities adjacent to each.
-        semantic_weight: lambda.
-        max_members: the size that no community exceeds.
+    Not all may be chosen at once, or two would swap places for ever.
 
     Returns:
         The new labels (a community may have lost all its members), and how many moved.
@@ -91,14 +86,9 @@ def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> t
 
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
-    """One round of pairwise fusion (eq. 7): closest pairs first, each community at most once.
+    """Merge pairs of communities whose divergence is below epsilon (eq. 7): closest first, each at most once.
 
-    Args:
-        now: the entities and their communities.
-        pairs: ordered pairs of communities to compare, both directions.
-        semantic_weight: lambda.
-        below: epsilon: pairs merge whose divergence is smaller.
-        max_members: the size that no union exceeds.
+    Pairs are ordered, in both directions. No union exceeds `max_members`.
 
     Returns:
         The new labels, numbered without gaps, and how many pairs merged.

@@ -24,17 +24,7 @@ _SAMPLE = 1000
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, before: Sequence[Community],
                 ) -> list[Community]:
-    """Fit the tree of the graph as it was to what it is now; there are as many levels as before.
-
-    Args:
-        graph: the graph.
-        vectors: with the vectors of all its entities and relations.
-        settings: the constants of the detection.
-        before: the communities of all levels, as they were.
-
-    Returns:
-        As `description.find_tree`.
-    """
+    """Fit the tree of the graph as it was to what it is now, with as many levels; see `description.find_tree`."""
     finest = [community for community in before if community.level == 0]
     of = {entity: community for community in finest for entity in community.members}
     near = {entity: _beside(graph, entity) for entity in graph.network if entity not in of}

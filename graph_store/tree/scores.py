@@ -19,16 +19,11 @@ class Perception:
     """The entities and communities of one iteration, as the two terms of phi compare them."""
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
-        """Describe every community by its members.
+        """Describe every community by its members; there are at least so many, and some may have lost all of theirs.
 
         Psi has two halves: the relation-specific neighbourhood, each relation with the entity at its other end and
         each passage that mentions the entity, and the communities that those ends belong to at this iteration. A
         relation type that is shared without an end counts nothing.
-
-        Args:
-            data: n entities.
-            labels: their communities; some may have lost all their members.
-            communities: how many there are at least.
         """
         self.labels = labels
         self.sizes = np.bincount(labels, minlength=communities)
@@ -47,14 +42,10 @@ class Perception:
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
-        """Compute S_r and S_s of pairs; an entity is left out of its own community.
-
-        Args:
-            entities: of each pair, shape (m,).
-            communities: of each pair, shape (m,), ascending.
+        """Compute S_r and S_s of pairs of entity and community, by community; an entity is left out of its own.
 
         Returns:
-            The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (m,).
+            The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (pairs,).
         """
         overlap, cosine = np.zeros(len(entities), np.float32), np.zeros(len(entities), np.float32)
         table = np.zeros((_BLOCK, self._total.shape[1]), np.float32)

@@ -50,12 +50,7 @@ class TreeSynchroniser:
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
-        """Find the communities of the graph, then describe the new ones.
-
-        Args:
-            summarise: describes communities; called for some at a time.
-            settings: constants of the detection.
-            whole: find all communities, even if little of a large graph has changed.
+        """Find the communities of the graph, all of them anew if `whole`, then describe the new ones.
 
         Returns:
             How many communities there are on the finest level.

@@ -87,14 +87,9 @@ def _by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
 
 def _partition(graph: KnowledgeGraph, keys: Mapping[str, Key], title: Callable[[Key], str],
                order: Callable[[Key], Any], name: str) -> View:
-    """Group entities with the same key.
+    """Group entities by keys, and those that have none as the ones without `name`.
 
-    Args:
-        graph: has the entities.
-        keys: the key of each entity that has one.
-        title: returns a key's name.
-        order: returns the value to sort a group by; different for different keys.
-        name: of what the entities without a key lack.
+    `order` returns the value to sort a group by, different for different keys.
     """
     members: dict[Key, list[str]] = {}
     for entity in sorted(keys):

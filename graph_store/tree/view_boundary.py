@@ -16,16 +16,7 @@ Boundary = list[tuple[str, float]]
 
 
 def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> Boundary:
-    """Return the entities at the boundary of a community, looking only around its members.
-
-    Args:
-        graph: the graph.
-        members: of the community.
-        tau: the minimum affinity, from 0 to 1.
-
-    Returns:
-        Only neighbours of members, even with tau = 0.
-    """
+    """Return the neighbours of a community's members that are at its boundary, with an affinity of at least tau."""
     into: dict[str, set[str]] = {}
     for member in members:
         for end in graph.neighbours(member):

@@ -75,12 +75,7 @@ ViewSpec = AttributeSpec | RelationSpec
 
 
 def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpec:
-    """Read a view's text.
-
-    Args:
-        text: see above.
-        schema: names the attributes and relations; an open one those of the graph as well.
-        graph: the graph that the view is meant for.
+    """Read a view's text; an open schema has the attributes and relations of the graph as well.
 
     Raises:
         ViewError: no such view, attribute or relation; the message names those that exist.

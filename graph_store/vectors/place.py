@@ -14,13 +14,7 @@ IDENTITY = "vectors_identity"
 
 
 def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:
-    """Return the collections of a knowledge base for an embedding model.
-
-    Args:
-        layout: says whether a server has them.
-        database: the ledger, which has the identity on servers.
-        fingerprint: of the model; each has collections of its own.
-    """
+    """Return the collections of a knowledge base for an embedding model, in its folder or on its server."""
     model = content_id("model", fingerprint)
     if layout.server is None:
         return FolderCollections(layout.vectors, model)

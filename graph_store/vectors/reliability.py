@@ -64,13 +64,7 @@ def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """Measure how often a sentence's nearest chunk is its own.
-
-    Args:
-        chunks: the chunks, n of them.
-        vectors: the chunks' unit vectors, shape (n, d).
-        encode: encodes sentences as queries.
-    """
+    """Measure how often the chunk nearest to a sentence, encoded as a query, is its own; vectors (n, d) are unit."""
     chosen = sample(chunks)
     if not chosen:
         return Reliability()
