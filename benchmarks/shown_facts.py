@@ -20,7 +20,7 @@ from banyan.config import Settings
 from banyan.evaluation.datasets import Question, load_questions
 from banyan.evaluation.retrieval import search_texts
 from banyan.schemas.retrieval import SubQuery
-from banyan.tools.near_facts import near_facts
+from banyan.tools.near_facts import FLOOR, near_facts
 from banyan.tools.retriever import Retriever
 
 
@@ -34,9 +34,9 @@ def sub_queries(resources: Resources, kb: str, question: Question, *, gold: bool
     return [with_elements(part, schema) for part in distinct([whole, *parts])]
 
 
-def near(retriever: Retriever, parts: Sequence[SubQuery]) -> list[str]:
+def near(retriever: Retriever, parts: Sequence[SubQuery], floor: float) -> list[str]:
     """Return the facts that serve the sub-queries, as lines with their scores, also those that passages state."""
-    found = near_facts(retriever, retriever.queries(parts))
+    found = near_facts(retriever, retriever.queries(parts), floor)
     return list({item.line: f"{item.score:.2f} {item.line}" for item in reversed(found)}.values())[::-1]
 
 
@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, help="budget; none: the setting (BANYAN_CONTEXT_TOKENS)")
     parser.add_argument("--sub-queries", choices=["none", "gold"], default="none")
     parser.add_argument("--unread", action="store_true", help="also facts that passages state: as if none were shown")
+    parser.add_argument("--floor", type=float, default=FLOOR, help="with --unread: the least score of a fact")
     given = parser.parse_args()
     count = facts = 0
     with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
@@ -66,7 +67,7 @@ def main() -> None:
         questions = load_questions(given.questions, given.format)
         for question in questions:
             parts = sub_queries(resources, given.kb, question, gold=given.sub_queries == "gold")
-            lines = (near(retriever, parts) if given.unread else
+            lines = (near(retriever, parts, given.floor) if given.unread else
                      shown(retriever, parts, given.tokens or resources.settings.context_tokens))
             count, facts = count + bool(lines), facts + len(lines)
             if lines:
