@@ -4,15 +4,13 @@ Made from the mentions' graph, in which every name and type is a node, from the 
 of names, facts and values. Where a subject has one value at a time, later ones end those before (`supersede`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from .edits import GraphEdits
 from .knowledge_graph import EdgeKey, KnowledgeGraph, surer
 from .superseding import supersede
-
-Support = dict[str, list[Any]]
 
 
 class ResolvedGraph(KnowledgeGraph):
@@ -120,17 +118,12 @@ class ResolvedGraph(KnowledgeGraph):
         parts = [self.mentions.network.nodes[entity] for entity in members]
         kind = next((self._aliases[entity].type for entity in members if entity != node),
                     self.mentions.network.nodes[node]["type"])
-        names = parts[0]["names"] if len(parts) == 1 else _join(part["names"] for part in parts)
-        attributes, times = parts[0]["attributes"], parts[0].get("times", {})
-        if len(parts) > 1:
-            attributes = {name: _join(part["attributes"].get(name, {}) for part in parts)
-                          for name in sorted({name for part in parts for name in part["attributes"]})}
-            times = _joined_times(part.get("times", {}) for part in parts)
-        if node in self._edited.names:
-            names = {**names, self._edited.names[node]: names.get(self._edited.names[node], {})}
-        if node in self._edited.values:
-            attributes = _correct(attributes, self._edited.values[node])
-            times = _joined_times(_corrected_times(times, self._edited.values[node]))
+        names, attributes, times = (_merged([part.get(of, {}) for part in parts])
+                                    for of in ("names", "attributes", "times"))
+        if given := self._edited.names.get(node):
+            names = {**names, given: names.get(given, {})}
+        if edited := self._edited.values.get(node):
+            attributes, times = (_merged([*_corrected(values, edited)]) for values in (attributes, times))
         self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes,
                               **({"times": times} if times else {}))
 
@@ -143,58 +136,34 @@ class ResolvedGraph(KnowledgeGraph):
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
         edges = [self.mentions.network.edges[h, t, r] for h, r, t in sources]
-        support = edges[0]["support"] if len(edges) == 1 else _surest(edge["support"] for edge in edges)
-        times = edges[0].get("times") if len(edges) == 1 else _join(edge.get("times", {}) for edge in edges)
+        support = _merged([edge["support"] for edge in edges], surer)
+        times = _merged([edge["times"] for edge in edges if "times" in edge])
         self.network.add_edge(head, tail, relation, support=support, **({"times": times} if times else {}))
 
 
-def _join(parts: Iterable[Mapping[str, Support]]) -> dict[str, Support]:
-    """Names, or values, with the chunks of all parts; of two spans in a chunk the first."""
-    joined: dict[str, Support] = {}
+def _merged(parts: Sequence[Mapping[str, Any]], best: Callable[..., Any] = min) -> Mapping[str, Any]:
+    """Return nested dictionaries as one; of two places in a chunk the first, or of two supports the surer one."""
+    if len(parts) == 1:  # as nearly always
+        return parts[0]
+    merged: dict[str, Any] = {}
     for part in parts:
-        for key, chunks in part.items():
-            spans = joined.setdefault(key, {})
-            for chunk, span in chunks.items():
-                spans[chunk] = min(span, spans.get(chunk, span))
-    return joined
+        for key, value in part.items():
+            if key not in merged:
+                merged[key] = value
+            elif isinstance(value, dict):
+                merged[key] = _merged((merged[key], value), best)
+            else:
+                merged[key] = best(merged[key], value)
+    return merged
 
 
-def _joined_times(parts: Iterable[Mapping[str, Mapping[str, dict[str, Support]]]]) -> dict[str, dict[str, Any]]:
-    """Return the times of values by attribute and value, with the chunks of all parts."""
-    joined: dict[str, dict[str, list[dict[str, Support]]]] = {}
-    for part in parts:
-        for name, values in part.items():
-            for value, times in values.items():
-                joined.setdefault(name, {}).setdefault(value, []).append(times)
-    return {name: {value: _join(times) for value, times in sorted(values.items())}
-            for name, values in sorted(joined.items())}
-
-
-def _correct(attributes: Mapping[str, Mapping[str, Support]], edited: Mapping[tuple[str, str], str | None],
-               ) -> dict[str, dict[str, Support]]:
-    """Attributes with the values that hold in the place of those that a person rejected or corrected."""
-    made = {name: _join({instead: support} for value, support in values.items()
-                          if (instead := edited.get((name, value), value)) is not None)
-            for name, values in attributes.items()}
-    return {name: values for name, values in made.items() if values}
-
-
-def _corrected_times(times: Mapping[str, Mapping[str, dict[str, Support]]],
-                     edited: Mapping[tuple[str, str], str | None]) -> Iterator[dict[str, dict[str, Any]]]:
-    """Yield the times of each value under the value that holds in its place."""
-    for name, values in times.items():
-        for value, own in values.items():
+def _corrected(values: Mapping[str, Mapping[str, Any]], edited: Mapping[tuple[str, str], str | None],
+               ) -> Iterator[dict[str, dict[str, Any]]]:
+    """Yield what is held of each value, by attribute, under the value that holds in its place."""
+    for name, own in values.items():
+        for value, held in own.items():
             if (instead := edited.get((name, value), value)) is not None:
-                yield {name: {instead: own}}
-
-
-def _surest(supports: Iterable[Support]) -> Support:
-    """Return the support of all; of two facts of a chunk the surer one, then the first."""
-    joined: Support = {}
-    for support in supports:
-        for chunk, fact in support.items():
-            joined[chunk] = surer(fact, joined.get(chunk, fact))
-    return joined
+                yield {name: {instead: held}}
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
