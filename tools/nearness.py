@@ -1,6 +1,6 @@
 """The cosines of a wording to everything of a kind: approximate for all rows, exact on request.
 
-All vectors are compared by their codes of a byte for each dimension (graph_store/index/codes.py), which reads a
+All vectors are compared by their codes of a byte for each dimension (graph_store/index/vector_rows.py), which reads a
 quarter of them. How far such a cosine can be from the exact one is known, so the best are found exactly: those that
 could be among them are compared again.
 """
@@ -14,8 +14,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph_store.index.codes import Codes, coded, farthest
-from ..graph_store.index.vector_rows import StoredVectors
+from ..graph_store.index.vector_rows import Codes, StoredVectors, coded, farthest
 from ..models.embedding.embedder import Vectors
 from .best import Rows, best_rows, floor
 

@@ -1,8 +1,13 @@
-"""The vectors of entities, triples and chunks in the index, by row, with their codes of one byte per dimension."""
+"""The vectors of entities, triples and chunks in the index, by row, with their codes of one byte per dimension.
+
+Codes are for a first comparison before the best are compared exactly. A vector's largest component is 127 steps. The
+product of two codes is an integer, so it does not depend on batches or threads. Its maximum distance from the vectors'
+own product is known.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +15,41 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ..vectors.store import Kind, VectorStore
 from .array_file import Arrays
-from .codes import Codes, coded, farthest
 from .columns import Ids
 
 COMPARED: tuple[Kind, ...] = ("entities", "triples", "chunks")
 """The kinds of vectors that retrieval compares."""
+_STEPS = 127
+_AT_ONCE = 8192
+
+
+class Codes(NamedTuple):
+    """The codes of n vectors, shape (n, d), and the length of each one's step, shape (n,)."""
+
+    codes: NDArray[np.int8]
+    steps: NDArray[np.float32]
+
+
+def coded(vectors: Vectors) -> Codes:
+    """Quantise vectors, shape (n, d)."""
+    codes = np.zeros(vectors.shape, np.int8)
+    steps = np.zeros(len(vectors), np.float32)
+    for start in range(0, len(vectors), _AT_ONCE):
+        block = vectors[start:start + _AT_ONCE]
+        step = np.abs(block).max(axis=1, initial=0) / np.float32(_STEPS)
+        whole = np.divide(block, step[:, None], out=np.zeros_like(block), where=step[:, None] > 0)
+        codes[start:start + _AT_ONCE], steps[start:start + _AT_ONCE] = np.rint(whole), step
+    return Codes(codes, steps)
+
+
+def farthest(vectors: Vectors, codes: Codes) -> float:
+    """Return the largest Euclidean distance between a vector and its code; 0 without vectors."""
+    most = 0.0
+    for start in range(0, len(vectors), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        apart: NDArray[Any] = vectors[part] - codes.codes[part] * codes.steps[part, None]
+        most = max(most, float(np.linalg.norm(apart, axis=1).max()))
+    return most
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.index.codes import coded, farthest
-from banyan.graph_store.index.vector_rows import StoredVectors
+from banyan.graph_store.index.vector_rows import StoredVectors, coded, farthest
 from banyan.tools import nearness as module
 from banyan.tools.nearness import nearness
 from hypothesis import given
