@@ -11,7 +11,7 @@ from ..ledger.database import Database
 from ..ledger.version import published
 from ..vectors.ledger_embedder import recorded_model
 from .verify import unsound
-from .verify_ledger import foreign_objects
+from .verify_rows import foreign_objects
 
 MESSAGE = 1000
 """Characters of a reason, which may quote what is in the ledger."""

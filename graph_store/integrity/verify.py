@@ -3,7 +3,9 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import islice
 
+from ...schemas.documents import Frozen
 from ..errors import DatabaseError, StoreError
 from ..index.store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
@@ -11,28 +13,38 @@ from ..layout import Layout
 from ..ledger.database import Database
 from ..vectors.place import collections_of
 from . import verify_derived as derived
-from . import verify_facts as facts
-from . import verify_ledger as ledger
-from . import verify_schema as schema
-from .problems import REINDEX, RESTORE, Problem, some
+from . import verify_rows as rows
 from .status import status_of
 
 __all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
-_Check = Callable[[KnowledgeBase], Iterator[Problem]]
+RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
+REINDEX = "run `banyan reindex`"
+BUILD = "run `banyan build` again"
+_SHOWN = 20
 
-_CHECKS: tuple[tuple[str, _Check, str], ...] = (
-    ("the ledger's file", ledger.file, RESTORE),
-    ("the tables", ledger.tables, RESTORE),
-    ("documents and chunks", ledger.chunks, RESTORE),
-    ("new content that waits", ledger.waiting, RESTORE),
-    ("the stages of chunks", ledger.stages, RESTORE),
-    ("the positions", ledger.positions, REINDEX),
-    ("the accounts", ledger.accounts, RESTORE),
-    ("the schema's history", schema.history, RESTORE),
-    ("the schema's growth", schema.growth, RESTORE),
-    ("the extractions of chunks", facts.contributions, RESTORE),
-    ("what waits for the schema", facts.bounding, REINDEX),
+
+class Problem(Frozen):
+    """A problem and its fix."""
+
+    what: str
+    fix: str
+
+
+_CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] = (
+    ("the ledger's file", rows.file, RESTORE),
+    ("the tables", rows.tables, RESTORE),
+    ("documents and chunks", rows.chunks, RESTORE),
+    ("new content that waits", rows.waiting, RESTORE),
+    ("the stages of chunks", rows.stages, RESTORE),
+    ("the owners of what waits", rows.owners, REINDEX),
+    ("the positions", rows.positions, REINDEX),
+    ("the accounts", rows.accounts, RESTORE),
+    ("the schema's history", rows.history, RESTORE),
+    ("the schema's growth", rows.growth, BUILD),
+    ("the extractions of chunks", rows.extractions, RESTORE),
+    ("the facts of chunks", rows.contributions, REINDEX),
+    ("what waits for the schema", rows.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the aliases", derived.alias_grounds, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
@@ -40,7 +52,6 @@ _CHECKS: tuple[tuple[str, _Check, str], ...] = (
     ("the communities", derived.communities, REINDEX),
     ("the index", derived.index, REINDEX),
 )
-
 
 _DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
 """Checks of data that opening the knowledge base or the next build rebuilds from the ledger."""
@@ -73,7 +84,7 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     problems: list[Problem] = []
     for name, check, fix in _CHECKS:
         try:
-            problems += some(check(knowledge_base))
+            problems += _some(check(knowledge_base), fix)
         except DatabaseError:
             raise  # the server does not answer, so its data cannot be checked
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
@@ -96,4 +107,11 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
     kb.entities.decisions()
     kb.entities.verdicts()
     kb.edits.table.all()
-    return [problem for name, check, _ in _CHECKS if name not in _DERIVED for problem in some(check(kb))]
+    return [problem for name, check, fix in _CHECKS if name not in _DERIVED for problem in _some(check(kb), fix)]
+
+
+def _some(lines: Iterator[str], fix: str) -> Iterator[Problem]:
+    """Yield the first problems of a check, and how many more there are: one damage must not hide all others."""
+    yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
+    if more := sum(1 for _ in lines):
+        yield Problem(what=f"... and {more} more like this", fix=fix)

@@ -1,7 +1,6 @@
 """Check what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
 from ..vectors.store import KINDS, Kind
-from .problems import REINDEX, Problem
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
 # once in 30 times; a damaged file or another model affects more than a tenth.
@@ -37,28 +35,28 @@ def damaged_graph(path: Path) -> Iterator[str]:
         yield str(error)
 
 
-def graph(kb: KnowledgeBase) -> Iterator[Problem]:
+def graph(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the graph in use equals one built afresh from the ledger."""
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     if nx.node_link_data(kb.tree_graph(), edges="edges") != nx.node_link_data(kb.fresh_tree_graph(), edges="edges"):
-        yield Problem(what="the graph's file is not what the ledger's rows give", fix=REINDEX)
+        yield "the graph's file is not what the ledger's rows give"
 
 
-def index(kb: KnowledgeBase) -> Iterator[Problem]:
+def index(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the retrieval index matches the graph, the vectors and the communities."""
     written = kb.written_index()
     if written is None:
         return
     if kb.index_differs():
-        yield Problem(what="the index that retrieval reads is not what the graph gives", fix=REINDEX)
+        yield "the index that retrieval reads is not what the graph gives"
         return
     for kind in COMPARED:
         ids, texts = columns.Ids(written, kind), _texts(kb, kind)
         vectors = written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
         if other := _count_mismatches(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
-            yield Problem(what=f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} "
-                               "that were looked at are not those of their texts", fix=REINDEX)
+            yield (f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} that were looked "
+                   "at are not those of their texts")
 
 
 def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
@@ -66,10 +64,10 @@ def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors)
     return int((np.sum(kb.embedder.encode(texts) * vectors, axis=1) < _LEAST_COSINE).sum()) if texts else 0
 
 
-def aliases(kb: KnowledgeBase) -> Iterator[Problem]:
+def aliases(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the aliases, if up to date, are those that the ledger's facts, decisions and verdicts give."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
-        yield Problem(what="the names that count as one entity's are not those that the ledger gives", fix=REINDEX)
+        yield "the names that count as one entity's are not those that the ledger gives"
 
 
 def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
@@ -84,7 +82,7 @@ def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
     return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks(kb.documents.done())}
 
 
-def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
+def vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, of the right dimension and length, and findable."""
     for kind in KINDS:
         texts, there = _texts(kb, kind), kb.vectors.ids(kind)
@@ -92,10 +90,9 @@ def vectors(kb: KnowledgeBase) -> Iterator[Problem]:
         # A relation's vector stays after its last triple is gone, until the next reindex, which is harmless.
         extra = set() if kind == "relations" else there - texts.keys()
         if missing or extra:
-            yield Problem(what=f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over",
-                          fix=REINDEX)
+            yield f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over"
         for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & there), texts):
-            yield Problem(what=f"the vectors of the {kind}: {what}", fix=REINDEX)
+            yield f"the vectors of the {kind}: {what}"
 
 
 def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
@@ -121,14 +118,14 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
         yield f"{lost} of {len(near)} looked for were not found by their own vector"
 
 
-def communities(kb: KnowledgeBase) -> Iterator[Problem]:
+def communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check that every tree level and every view partitions the entities, levels are nested and all are described."""
     if kb.tree.is_described() and (lost := len(kb.communities.undescribed())):
-        yield Problem(what=f"{lost} communities have lost their description", fix=REINDEX)
+        yield f"{lost} communities have lost their description"
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
-    for what in chain(_tree(kb), _views(kb)):
-        yield Problem(what=what, fix=REINDEX)
+    yield from _tree(kb)
+    yield from _views(kb)
 
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:
@@ -165,20 +162,19 @@ def _views(kb: KnowledgeBase) -> Iterator[str]:
             yield f"the view {view!r} does not partition the entities"
 
 
-def alias_grounds(kb: KnowledgeBase) -> Iterator[Problem]:
+def alias_grounds(kb: KnowledgeBase) -> Iterator[str]:
     """Check that aliases lead to canonical entities, quote the source and follow people's decisions."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return  # they belong to another state, and the next build replaces them
     rows, known = kb.entities.aliases(), kb.graph.mentions.network
     for entity, row in rows.items():
         if entity not in known or row.canonical not in known or row.canonical in rows:
-            yield Problem(what=f"the alias {entity} leads nowhere", fix=REINDEX)
+            yield f"the alias {entity} leads nowhere"
         chunks = {chunk.id: chunk for chunk in kb.documents.chunks(e.chunk for e in row.evidence)}
         if any(e.chunk not in chunks or not 0 <= e.start < e.end <= len(chunks[e.chunk].text) for e in row.evidence):
-            yield Problem(what=f"the alias {entity} rests on words that are not there", fix=REINDEX)
+            yield f"the alias {entity} rests on words that are not there"
     latest = {(decision.first, decision.second): decision for decision in kb.entities.decisions()}
     for (first, second), decision in latest.items():
         ends = [rows[entity].canonical if entity in rows else entity for entity in (first, second)]
         if first in known and second in known and (ends[0] == ends[1]) != (decision.verdict == "merge"):
-            yield Problem(what=f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not",
-                          fix=REINDEX)
+            yield f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not"

@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.evolution.editing import DecisionError, decisions_to
 from banyan.graph_store.evolution.growth import replay
-from banyan.graph_store.integrity import verify_schema
+from banyan.graph_store.integrity import verify_rows
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema
 
@@ -59,7 +59,7 @@ def test_a_schema_in_the_place_of_another_is_that_schema_and_its_history_can_be_
 def test_its_history_is_sound(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
         kb.schema_control.decide(decisions_to(SCHEMA, OTHER), "Ann", 2)
-        assert list(verify_schema.history(kb)) == []
+        assert list(verify_rows.history(kb)) == []
         assert kb.schemas.version() == 2
         assert not kb.schema_control.decide(decisions_to(kb.schemas.current(), kb.schemas.current()), "Ann", 2)
 
