@@ -93,10 +93,12 @@ def test_facts_are_those_near_to_the_sub_query_values_among_them(retriever):
     assert [item.score for item in found] == sorted((item.score for item in found), reverse=True)
     assert all(item.score >= 0.6 for item in found)
     assert near_facts(retriever, [query], 1.1) == []
+    assert {item.line for item in near_facts(retriever, [query], 0.0)} == {found[0].line}, "of other relations none"
 
 
 @pytest.mark.parametrize(("question", "served"), [
-    ("Ulm lies on which Danube?", True), ("born in Ulm Danube weather", False), ("barges lies on weather", False)])
+    ("Ulm lies on which river?", True), ("Is it true that Ulm lies on Danube?", True),
+    ("Which Danube lies on Ulm?", False), ("born in Ulm Danube weather", False), ("barges lies on weather", False)])
 def test_a_fact_serves_a_sub_query_that_names_its_entity_and_asks_what_it_tells(retriever, question, served):
     (query,) = asked(retriever, question)
     assert ("Ulm | lies on | Danube" in {item.line for item in near_facts(retriever, [query], 0.5)}) == served
