@@ -75,9 +75,9 @@ def _by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
 def _by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
     support: dict[str, dict[str, set[str]]] = {}
     for head, tail, relation, edge in graph.network.edges(keys=True, data=True):
-        if head != tail and relation in spec.step.forward:
+        if head != tail and relation in spec.forward:
             support.setdefault(head, {}).setdefault(tail, set()).update(edge["support"])
-        if head != tail and relation in spec.step.backward:
+        if head != tail and relation in spec.backward:
             support.setdefault(tail, {}).setdefault(head, set()).update(edge["support"])
     order = {end: (graph.entity_text(end), end) for ends in support.values() for end in ends}
     chosen = {entity: min(ends, key=lambda end: (-len(ends[end]), order[end])) for entity, ends in support.items()}

@@ -56,19 +56,12 @@ class AttributeSpec:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One hop: triples of the `forward` relations read from head to tail, of the `backward` ones from tail to head."""
-
-    forward: tuple[str, ...]
-    backward: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class RelationSpec:
-    """Group by what a hop leads to."""
+    """Group by the other ends of relations: `forward` ones lead from head to tail, `backward` ones to the head."""
 
     view: str
-    step: Step
+    forward: tuple[str, ...]
+    backward: tuple[str, ...]
 
 
 ViewSpec = AttributeSpec | RelationSpec
@@ -87,8 +80,7 @@ def parse_view(text: str, schema: GraphSchema, graph: KnowledgeGraph) -> ViewSpe
         case "attribute":
             return names.attribute(rest)
         case "relation":
-            step, name = names.step(rest)
-            return RelationSpec(f"relation:{name}", step)
+            return names.relation(rest)
         case _:
             raise ViewError(f"there is no view {text!r}: say one of {FORMS}")
 
@@ -131,12 +123,13 @@ class _Names:
         kind = known.kind if known else _usual_kind(self._graph, names)
         return AttributeSpec(f"attribute:{names[0]}", names, kind, known.unit if known else "", _USUAL[kind])
 
-    def step(self, name_given: str) -> tuple[Step, str]:
+    def relation(self, name_given: str) -> RelationSpec:
         name_given = name_given.strip()
         back = name_given.startswith(_INVERSE)
         names = self._find("relation", name_given.lstrip("".join(_INVERSE)), self._relations)
         backward = tuple(name for relation in names for name in self._read_backward(relation))
-        return (Step(backward, names), f"^{names[0]}") if back else (Step(names, backward), names[0])
+        forward, backward = (backward, names) if back else (names, backward)
+        return RelationSpec(f"relation:{'^' if back else ''}{names[0]}", forward, backward)
 
     def _read_backward(self, name: str) -> list[str]:
         """Relations that say the same from tail to head: facts are stored under one of them alone."""
