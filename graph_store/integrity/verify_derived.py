@@ -6,19 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
-from ...schemas.naming import relation_id, triple_id
 from ..graph import graph_file
-from ..graph.knowledge_graph import relation_text
 from ..index import columns
 from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..ledger.communities import Community
-from ..vectors.store import KINDS, Kind
+from ..vectors.backend import Kind
+from ..vectors.embedded_texts import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
 # once in 30 times; a damaged file or another model affects more than a tenth.
 _EMBEDDED_AGAIN = 32
-_SEARCHED = 64
 # float32 sums over hundreds of dimensions are exact to 1e-5, and other batch sizes change the sixth digit.
 _LENGTH_ERROR = 1e-3
 _LEAST_COSINE = 0.99
@@ -51,10 +49,10 @@ def index(kb: KnowledgeBase) -> Iterator[str]:
     if kb.index_differs():
         yield "the index that retrieval reads is not what the graph gives"
         return
+    texts = _texts(kb)
     for kind in COMPARED:
-        ids, texts = columns.Ids(written, kind), _texts(kb, kind)
-        vectors = written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
-        if other := _count_mismatches(kb, [texts[ids.at(row)] for row in range(len(vectors))], vectors):
+        ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
+        if other := _count_mismatches(kb, [texts[kind][ids.at(row)] for row in range(len(vectors))], vectors):
             yield (f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} that were looked "
                    "at are not those of their texts")
 
@@ -70,22 +68,15 @@ def aliases(kb: KnowledgeBase) -> Iterator[str]:
         yield "the names that count as one entity's are not those that the ledger gives"
 
 
-def _texts(kb: KnowledgeBase, kind: Kind) -> dict[str, str]:
-    """Return the text of everything that needs a vector, by id."""
-    edges = kb.graph.edges() if kind in ("triples", "relations") else []
-    if kind == "entities":
-        return {entity: kb.graph.entity_text(entity) for entity in kb.graph.entity_ids()}
-    if kind == "triples":
-        return {triple_id(*edge): kb.graph.triple_text(edge) for edge in edges}
-    if kind == "relations":
-        return {relation_id(relation): relation_text(relation) for _, relation, _ in edges}
-    return {chunk.id: chunk.titled_text() for chunk in kb.documents.chunks(kb.documents.done())}
+def _texts(kb: KnowledgeBase) -> dict[Kind, dict[str, str]]:
+    """Return the text of everything that needs a vector, by kind and id."""
+    return {kind: texts(ids) for kind, ids, texts in embedded(kb.graph, kb.documents, kb.documents.done())}
 
 
 def vectors(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that exactly the expected ids have a vector, of the right dimension and length, and findable."""
-    for kind in KINDS:
-        texts, there = _texts(kb, kind), kb.vectors.ids(kind)
+    """Check that exactly the expected ids have a vector, of the right dimension and length."""
+    for kind, texts in _texts(kb).items():
+        there = kb.vectors.ids(kind)
         missing = texts.keys() - there
         # A relation's vector stays after its last triple is gone, until the next reindex, which is harmless.
         extra = set() if kind == "relations" else there - texts.keys()
@@ -111,11 +102,6 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
     looked_at = ids[:_EMBEDDED_AGAIN]
     if other := _count_mismatches(kb, [texts[key] for key in looked_at], stored[:len(looked_at)]):
         yield f"{other} of {len(looked_at)} looked at are not those of their texts"
-    near = kb.vectors.nearest(kind, stored[:_SEARCHED], 1)
-    lost = sum(not hits or hits[0][1] < _LEAST_COSINE for hits in near)
-    # The index is approximate and may miss a few.
-    if lost > len(near) // 2:
-        yield f"{lost} of {len(near)} looked for were not found by their own vector"
 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:

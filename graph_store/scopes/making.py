@@ -10,17 +10,15 @@ from contextlib import closing
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
 from ...models.rules.reasoner import RulesReasoner
-from ...schemas.naming import triple_id
 from ..derive import derive
 from ..evolution.growth import Thresholds
-from ..graph.knowledge_graph import KnowledgeGraph
 from ..index.array_file import Arrays
 from ..index.vector_rows import COMPARED, vectors_of
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.copying import copy_documents
 from ..ledger.database import Database
-from ..vectors.store import Kind
+from ..vectors.embedded_texts import embedded
 
 _NEW_TEXTS = 10_000
 """Room for the vectors of texts that the index has not: labels, sentences that are sampled."""
@@ -54,12 +52,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 
 def _vectors(scope: KnowledgeBase, index: Arrays) -> Iterator[tuple[str, Vectors]]:
     """Yield the texts that a scope embeds, as far as an index has their vectors."""
-    graph: KnowledgeGraph = scope.ledger_graph.mentions
-    yield from _known_vectors(index, "entities", {entity: graph.entity_text(entity) for entity in graph.entity_ids()})
-    yield from _known_vectors(index, "triples", {triple_id(*edge): graph.triple_text(edge) for edge in graph.edges()})
-    yield from _known_vectors(index, "chunks", {chunk.id: chunk.titled_text() for chunk in scope.documents.chunks()})
-
-
-def _known_vectors(index: Arrays, kind: Kind, texts: dict[str, str]) -> Iterator[tuple[str, Vectors]]:
-    for key, vector in vectors_of(index, kind, texts):
-        yield texts[key], vector
+    for kind, ids, texts in embedded(scope.ledger_graph.mentions, scope.documents, scope.documents.done()):
+        if kind in COMPARED:
+            known = texts(ids)
+            yield from ((known[key], vector) for key, vector in vectors_of(index, kind, known))

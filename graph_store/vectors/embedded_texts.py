@@ -1,0 +1,28 @@
+"""What of a knowledge base is embedded: entities, triples, relations and chunks, each as a text by id."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from ...schemas.naming import relation_id, triple_id
+from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..ledger.documents import Documents
+from .backend import Kind
+
+
+class Embedded(NamedTuple):
+    """The ids of a kind, and a function that returns the texts of some of them by id."""
+
+    kind: Kind
+    ids: Collection[str]
+    texts: Callable[[Collection[str]], dict[str, str]]
+
+
+def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
+    """Return what is embedded of a graph and of some chunks."""
+    triples = {triple_id(*edge): edge for edge in graph.edges()}
+    relations = {relation_id(name): name for name in sorted({name for _, name, _ in triples.values()})}
+    return (Embedded("entities", graph.entity_ids(), lambda ids: {key: graph.entity_text(key) for key in ids}),
+            Embedded("triples", triples, lambda ids: {key: graph.triple_text(triples[key]) for key in ids}),
+            Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
+            Embedded("chunks", chunks, lambda ids: {
+                chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
