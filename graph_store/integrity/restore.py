@@ -36,7 +36,6 @@ MAX_RATIO = 200
 ledger is mostly zeros."""
 _SMALL = 1 << 24
 _HEAD = 18
-_PAGE_SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -173,12 +172,6 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
         if identity:  # it may reuse the old ledger's collections on a vector server
             new.set_meta(IDENTITY, identity)
         new.execute("PRAGMA journal_mode=DELETE")
-        # The new ledger is copied over the old one page by page, so it needs the same page size.
-        file = layout.ledger_file
-        size = int.from_bytes(_head(file)[16:18], "big") if file.is_file() else 0
-        if size in _PAGE_SIZES:
-            new.execute(f"PRAGMA page_size={size}")
-            new.execute("VACUUM")
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
