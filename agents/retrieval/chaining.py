@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from ...graph_store.bounding.grounding import words
+from ...graph_store.bounding.grounding import without_aside, words
 from ...schemas.naming import canonical_name
 from ...schemas.references import literal, references, replaced
 from ...schemas.retrieval import SubAnswer, SubQuery
@@ -88,7 +88,8 @@ def names_of(answer: str, is_name: IsName) -> tuple[str, ...]:
         is_name: returns True for the name of a known entity. Commas and "and" separate only known names.
 
     Returns:
-        Each name once, in order; the whole answer if it is no list.
+        Each name once, in order, without a note in brackets after it that is no part of a known name; the whole
+        answer if it is no list.
     """
     whole = answer.strip()
     if is_name(whole):
@@ -96,6 +97,7 @@ def names_of(answer: str, is_name: IsName) -> tuple[str, ...]:
     items = [item for part in _LIST.split(whole) if (item := part.strip())]
     if any(len(item.split()) > _WORDS_OF_A_NAME or len(item) > _LETTERS_OF_A_NAME for item in items):
         return (whole,)
+    items = [item if is_name(item) else without_aside(item) or item for item in items]
     names: dict[str, str] = {}
     for name in (name for item in items for name in _split_at_joints(item, is_name)):
         names.setdefault(canonical_name(name), name)

@@ -8,6 +8,7 @@ thematic. A fact or report is cited by the words that support it.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from ...graph_store.bounding.grounding import without_aside
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Evidence, Passage, Reflection
 from ...text.tokens import estimate_tokens
@@ -25,7 +26,6 @@ _ABOUT_FIRST = 3
 _BEST_AGAIN = 2
 _RELIED_ON = 3
 """Items kept because they hold an answer, where a model does not say which it needs."""
-_ASIDE = re.compile(r"(?<!\s)\s*+[(（][^()（）]*+[)）]$")
 _FLOOR, _FEWEST, _FEWEST_LATER = 0.03, 5, 2
 """A passage whose weight is less than this share of the best one's is left out, where there are so many others.
 
@@ -99,7 +99,7 @@ def answering_first(retriever: Retriever, queries: Sequence[Query], ranking: Seq
         mentioned = {key: weights.get(key, 0.0) for named in query.meaning.names for entity in named.entities
                      for key in index.entity_support(entity)}
         titled = [key for key in sorted(mentioned, key=lambda key: (-mentioned[key], key))
-                  if canonical_name(_ASIDE.sub("", index.chunks[index.chunk_row[key]].title)) in names]
+                  if canonical_name(without_aside(index.chunks[index.chunk_row[key]].title)) in names]
         first.update((key, mentioned[key]) for key in titled[:_ABOUT_FIRST])
     again = {*first, *(key for key, _ in ranking[:_BEST_AGAIN])}
     return [*first.items(), *((key, weight) for key, weight in ranking if key not in first)], again

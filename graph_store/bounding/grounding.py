@@ -45,6 +45,11 @@ _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTED = re.compile(r"[a-z]{4,}")
 
 
+def without_aside(name: str) -> str:
+    """Return a name without the note in brackets that it ends with: "Ulm" of "Ulm (city)"."""
+    return _ASIDE.sub("", name)
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
     return _WORD.findall(text.lower() if text.isascii() else _fold(text)[0])
@@ -189,7 +194,7 @@ class SourceText:
         if not tokens:
             return self._in_its_words(name, self.verbatim(name))
         shorter = [part for part in (tokens[1:] if tokens[0] in _ARTICLES else [],
-                                     words(_ASIDE.sub("", name)) if _ASIDE.search(name) else []) if part]
+                                     words(without_aside(name)) if _ASIDE.search(name) else []) if part]
         for part in (tokens, *shorter):
             place = self._words.find(_together(part))
             if place:

@@ -123,7 +123,6 @@ class VectorSynchroniser:
         stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
         for new in (_entities(stated, stated.entity_ids()), *_edges(stated, stated.edges()), self._chunks(chunk_ids)):
             self.store.put(*new)
-        self.store.collections.settle()
 
     def sync(self) -> None:
         """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.

@@ -42,6 +42,9 @@ def known(text: str) -> bool:
     ("Anna Neu; Otto Alt", ["Anna Neu", "Otto Alt"]),
     ("Anna\nOtto\n", ["Anna", "Otto"]),
     ("  Ulm ", ["Ulm"]),
+    ("the Soviet Union (Russia)", ["the Soviet Union"]),
+    ("Ulm (on the Danube); Turku（芬兰）", ["Ulm", "Turku"]),
+    ("(none)", ["(none)"]),
 ])
 def test_an_answer_that_lists_names_gives_each_of_them(answer, names):
     assert list(names_of(answer, known)) == names
