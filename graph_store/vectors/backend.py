@@ -19,9 +19,9 @@ KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 COLLECTIONS: tuple[Kind, ...] = (*KINDS, "texts")
 """All kinds, including the cached vectors of other texts (see `text_cache`)."""
 
-INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_search": 300, "ef_construction": 8, "max_neighbors": 8}
-"""The settings of Chroma's indexes. Only `verify` searches them, because retrieval compares vectors directly, so they
-have few links to make adding elements cheap."""
+INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_construction": 8, "max_neighbors": 8}
+"""The settings of Chroma's indexes. Retrieval compares vectors directly and never searches them, so they have few links
+to make adding elements cheap."""
 
 # Seconds between attempts. A writer's commit takes milliseconds, or tenths of a second on a busy machine.
 _WAITS = (0.02, 0.1, 0.3, 1.0)

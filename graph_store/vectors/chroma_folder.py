@@ -29,8 +29,6 @@ _SYNC_FIRST = 10
 _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
 _SYNC_TOLERANCE = 1.5
-# Chroma changes random places of its catalogue and SQLite writes whole pages, so small pages save writing.
-_PAGE_BYTES = 1024
 
 
 class FolderCollections(Collections):
@@ -98,7 +96,6 @@ class FolderCollections(Collections):
             if self._client is None:
                 self._check()
                 try:
-                    self._make_catalogue()
                     self._path = claim_path(self.folder)
                     self._client = cast("Client", chroma().folder_client(self._path))
                 except (AttributeError, ValueError, sqlite3.Error) as error:
@@ -119,17 +116,6 @@ class FolderCollections(Collections):
             raise StoreError(f"the vectors in {self.folder} are damaged ({found[0]}): run `banyan reindex`; the "
                              "ledger has all that it takes")
         self._checked = True
-
-    def _make_catalogue(self) -> None:
-        """Create the empty file of Chroma's catalogue, because the page size must be set before the tables exist."""
-        path = self.folder / "chroma.sqlite3"
-        with pause_claims(self.folder) as free:
-            if not free or path.is_file():
-                return
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(path, timeout=30)) as catalogue:
-                catalogue.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-                catalogue.execute("VACUUM")
 
     def adjust_sync(self, kind: Kind) -> None:
         """Adjust how often Chroma rewrites a collection's index to the collection's size."""
