@@ -392,7 +392,6 @@ class KnowledgeBase:
         """Stay as it is from here on, for reading alone: graph and all that is read of the ledger are of one moment."""
         self.database.freeze()
         self.refresh()
-        self.vectors.freeze()
 
 
 def _close_all(locks: Sequence[BaseFileLock | AdvisoryLock], vectors: VectorSynchroniser, database: Database) -> None:

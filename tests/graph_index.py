@@ -59,8 +59,8 @@ class GraphAlone:
     def current(self) -> Reliability:
         return Reliability()
 
-    def missing(self, kind: str, ids: Sequence[str]) -> list[str]:
-        return []
+    def found(self, kind: str, ids: Sequence[str]) -> dict[str, Vectors]:
+        return dict(zip(ids, self.get(kind, ids), strict=True))
 
     def get(self, kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}

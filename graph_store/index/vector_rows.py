@@ -97,11 +97,11 @@ def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorSt
     if before:
         vectors[rows >= 0] = before[f"{kind}.vectors"][rows[rows >= 0]]
         there = np.asarray(vectors.any(axis=1), bool)
-    new = [row for row, has in enumerate(there.tolist()) if not has]
-    absent = set(store.missing(kind, [ids[row] for row in new]))
-    if new := [row for row in new if ids[row] not in absent]:
-        vectors[new] = store.get(kind, [ids[row] for row in new])
-        there[new] = True
+    new = np.flatnonzero(~there).tolist()
+    found = store.found(kind, [ids[row] for row in new])
+    for row in new:
+        if ids[row] in found:
+            vectors[row], there[row] = found[ids[row]], True
     return vectors, there
 
 

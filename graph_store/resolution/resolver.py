@@ -150,13 +150,11 @@ class Resolver:
         return TrustedVectors(ids, self._embed(around, ids), trust)
 
     def _embed(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
-        vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
-        absent = set(self._vectors.missing("entities", ids))
-        there = np.array([entity not in absent for entity in ids], bool)
-        vectors[there] = self._vectors.get("entities", [entity for entity in ids if entity not in absent])
+        found = self._vectors.found("entities", ids)
+        absent = [entity for entity in ids if entity not in found]
         if absent:
-            vectors[~there] = self._embedder.encode([around.text(entity) for entity in ids if entity in absent])
-        return vectors
+            found.update(zip(absent, self._embedder.encode([around.text(entity) for entity in absent]), strict=True))
+        return np.array([found[entity] for entity in ids], np.float32).reshape(len(ids), self._embedder.dimension)
 
     def _put(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         """Ask about what is doubtful; returns whether anything was answered."""

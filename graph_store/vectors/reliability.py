@@ -91,9 +91,8 @@ class ReliabilityRecord:
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
         texts = self._documents.texts()
-        absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
-        chunks = [chunk for chunk in texts if chunk.id not in absent]
-        vectors = self._vectors.get("chunks", [chunk.id for chunk in chunks])
-        measured = measure(chunks, vectors, self._embedder.encode)
+        found = self._vectors.found("chunks", [chunk.id for chunk in texts])
+        chunks = [chunk for chunk in texts if chunk.id in found]
+        measured = measure(chunks, np.array([found[chunk.id] for chunk in chunks]), self._embedder.encode)
         self._vectors.collections.settle()
         self._db.set_meta("reliability", measured.dump())

@@ -5,7 +5,7 @@ is up to date, and writing it again changes nothing.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from .backend import KINDS, Collections, Kind
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult
 
-__all__ = ["KINDS", "Kind", "Put", "VectorStore"]
-
-Put = tuple[Kind, Sequence[str], Sequence[str]]
-"""A kind, ids, and the text of each id."""
+__all__ = ["KINDS", "Kind", "VectorStore"]
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
@@ -33,36 +30,23 @@ class VectorStore:
         """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
-        self._looked_up: dict[Kind, dict[str, Vectors]] | None = None
-
-    def freeze(self) -> None:
-        """Switch to read-only use: vectors that `missing` finds stay available to `get` if a writer drops them."""
-        self._looked_up = {}
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
-        if self._looked_up is not None:
-            looked_up = self._looked_up.setdefault(kind, {})
-            looked_up.update(self._read(kind, [key for key in ids if key not in looked_up]))
-            return [key for key in ids if key not in looked_up]
-        present = self._present(kind, ids)
+        present = {key for page in _pages(ids) for key in self._read(kind, page)["ids"]}
         return [key for key in ids if key not in present]
 
-    def _present(self, kind: Kind, ids: Sequence[str]) -> set[str]:
-        return {key for page in _pages(ids) for key in self._get(kind, page, with_vectors=False)["ids"]}
-
-    def _get(self, kind: Kind, ids: list[str], *, with_vectors: bool = True) -> "GetResult":
-        return self.collections.read(kind, lambda collection: collection.get(
-            ids=ids, include=["embeddings"] if with_vectors else []))
-
-    def _read(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
+    def found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in _pages(ids):
-            got = self._get(kind, page)
+            got = self._read(kind, page, "embeddings")
             embeddings = got["embeddings"] if got["embeddings"] is not None else ()
             vectors.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
         return vectors
+
+    def _read(self, kind: Kind, ids: list[str], *include: Literal["embeddings"]) -> "GetResult":
+        return self.collections.read(kind, lambda collection: collection.get(ids=ids, include=[*include]))
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
         """Embed and store the texts of ids without a vector.
@@ -89,7 +73,9 @@ class VectorStore:
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids that have one."""
         # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
-        for page in _pages(sorted(self._present(kind, sorted(ids)))):
+        wanted = sorted(ids)
+        absent = set(self.missing(kind, wanted))
+        for page in _pages([key for key in wanted if key not in absent]):
             self._remove(kind, page)
 
     def _remove(self, kind: Kind, ids: list[str]) -> None:
@@ -112,36 +98,13 @@ class VectorStore:
         Raises:
             StoreError: an id has no vector; `banyan reindex` fixes that.
         """
-        # The looked-up vectors serve one call only, as the caller has them afterwards.
-        looked_up = {} if self._looked_up is None else self._looked_up.pop(kind, {})
-        vectors = {key: looked_up[key] for key in ids if key in looked_up}
-        vectors |= self._read(kind, [key for key in dict.fromkeys(ids) if key not in vectors])
+        vectors = self.found(kind, list(dict.fromkeys(ids)))
         absent = [key for key in ids if key not in vectors]
         if absent:
             raise StoreError(f"{len(absent)} of the {kind} have no vector; run `banyan reindex`")
         if not ids:
             return np.zeros((0, self._embedder.dimension), np.float32)
         return np.stack([vectors[key] for key in ids])
-
-    def nearest(self, kind: Kind, queries: Vectors, limit: int) -> list[list[tuple[str, float]]]:
-        """Return the nearest ids to each query.
-
-        Args:
-            kind: the collection.
-            queries: unit vectors, shape (n, d).
-            limit: the maximum number for each query.
-
-        Returns:
-            For each query, pairs of id and cosine similarity, best first, then by id.
-        """
-        if not len(queries):
-            return []
-        nearest = self.collections.read(kind, lambda collection: collection.query(
-            query_embeddings=cast("list[Sequence[float]]", queries), n_results=limit, include=["distances"]))
-        distances = nearest["distances"] or []
-        return [sorted(((key, 1.0 - float(d)) for key, d in zip(ids, row, strict=True)),
-                       key=lambda item: (-item[1], item[0]))
-                for ids, row in zip(nearest["ids"], distances, strict=True)]
 
     def close(self) -> None:
         """Close the collections."""

@@ -1,22 +1,22 @@
 """The vectors of a knowledge base, kept up with its graph."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ...models.embedding.embedder import Embedder
-from ...schemas.naming import relation_id, triple_id
 from ..errors import EmbeddingMismatchError, VectorServerError
-from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import LedgerGraph
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.documents import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
+from .embedded_texts import embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
-from .store import Kind, Put, VectorStore
+from .store import Kind, VectorStore
 
 
 class VectorSynchroniser:
@@ -121,8 +121,8 @@ class VectorSynchroniser:
         self._clear_if_damaged()
         self._note_embedding()
         stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
-        for new in (_entities(stated, stated.entity_ids()), *_edges(stated, stated.edges()), self._chunks(chunk_ids)):
-            self.store.put(*new)
+        for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
+            self._put(kind, texts(ids))
 
     def sync(self) -> None:
         """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
@@ -159,37 +159,14 @@ class VectorSynchroniser:
 
     def _compare(self) -> None:
         """Embed and drop what the ids of graph and store differ in."""
-        graph, edges = self._graph.graph, self._graph.graph.edges()
-        triples = {triple_id(*edge): edge for edge in edges}
-        relations = {relation_id(relation): relation for relation in sorted({edge[1] for edge in edges})}
-        self.store.put(*_entities(graph, self._drop_others("entities", graph.entity_ids())))
-        new = self._drop_others("triples", triples)
-        self.store.put("triples", new, [graph.triple_text(triples[key]) for key in new])
-        new = self._drop_others("relations", relations)
-        self.store.put("relations", new, [relation_text(relations[key]) for key in new])
-        self.store.put(*self._chunks(self._drop_others("chunks", self._documents.done())))
+        for kind, ids, texts in embedded(self._graph.graph, self._documents, self._documents.done()):
+            there = self.store.ids(kind)
+            self.store.drop(kind, there.difference(ids))
+            self._put(kind, texts([key for key in ids if key not in there]))
         self.store.collections.drop_other_models()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
         self._suspect = False
 
-    def _drop_others(self, kind: Kind, ids: Iterable[str]) -> list[str]:
-        """Drop the vectors of all other ids; return the ids that have none yet."""
-        there, wanted = self.store.ids(kind), list(ids)
-        self.store.drop(kind, there.difference(wanted))
-        return [key for key in wanted if key not in there]
-
-    def _chunks(self, ids: Sequence[str]) -> Put:
-        chunks = self._documents.chunks(ids)
-        return "chunks", [chunk.id for chunk in chunks], [chunk.titled_text() for chunk in chunks]
-
-
-def _entities(graph: KnowledgeGraph, ids: Sequence[str]) -> Put:
-    return "entities", list(ids), [graph.entity_text(entity) for entity in ids]
-
-
-def _edges(graph: KnowledgeGraph, edges: Sequence[tuple[str, str, str]]) -> tuple[Put, Put]:
-    relations = sorted({relation for _, relation, _ in edges})
-    return (("triples", [triple_id(*edge) for edge in edges], [graph.triple_text(edge) for edge in edges]),
-            ("relations", [relation_id(relation) for relation in relations],
-             [relation_text(relation) for relation in relations]))
+    def _put(self, kind: Kind, texts: Mapping[str, str]) -> None:
+        self.store.put(kind, list(texts), list(texts.values()))

@@ -178,8 +178,8 @@ def test_vectors_of_what_is_gone_leave_the_index(opened, home):
 def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
     with opened() as kb:
         found(kb)
-        read, get = [], kb.vectors.get
-        monkeypatch.setattr(kb.vectors, "get", lambda kind, ids: read.extend(ids) or get(kind, ids))
+        read, find = [], kb.vectors.found
+        monkeypatch.setattr(kb.vectors, "found", lambda kind, ids: read.extend(ids) or find(kind, ids))
         with kb.writing():
             small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
             kb.vector_synchroniser.sync()
