@@ -88,27 +88,29 @@ class FolderCollections(Collections):
     def collection(self, kind: Kind) -> "Collection":
         """Return a collection, which is created if missing."""
         with self._lock:
-            return self._open(kind)
+            if kind not in self._collections:
+                self._collections[kind] = self._open(kind, self._client or self._connect())
+            return self._collections[kind]
 
-    def _open(self, kind: Kind) -> "Collection":
-        if kind not in self._collections:
-            name = f"{kind}-{self._model}"
-            if self._client is None:
-                self._check()
-                try:
-                    self._path = claim_path(self.folder)
-                    self._client = cast("Client", chroma().folder_client(self._path))
-                except (AttributeError, ValueError, sqlite3.Error) as error:
-                    # chromadb raises these when it cleans up after a failed start.
-                    release_path(self._path)
-                    raise self._unusable(error) from error
-            try:
-                # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
-                self._collections[kind] = self._client.get_collection(name, embedding_function=None)
-            except chroma().NotFoundError:
-                self._collections[kind] = self._client.get_or_create_collection(
-                    name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
-        return self._collections[kind]
+    def _connect(self) -> "Client":
+        self._check()
+        self._path = claim_path(self.folder)
+        try:
+            self._client = cast("Client", chroma().folder_client(self._path))
+        except (AttributeError, ValueError, sqlite3.Error) as error:
+            # chromadb raises these when it cleans up after a failed start.
+            release_path(self._path)
+            raise self._unusable(error) from error
+        return self._client
+
+    def _open(self, kind: Kind, client: "Client") -> "Collection":
+        name = f"{kind}-{self._model}"
+        try:
+            # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
+            return client.get_collection(name, embedding_function=None)
+        except chroma().NotFoundError:
+            return client.get_or_create_collection(
+                name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
 
     def _check(self) -> None:
         """Check the index files before they are first loaded, because damaged files would crash the process."""
