@@ -78,8 +78,7 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     Returns:
         The problems: damage to the ledger's file, tables and rows; facts whose span does not quote the
         source, that do not fit the schema in force or that it does not admit from the extractions; a
-        schema that differs from its history; a graph, vectors or tree that differ from the ledger. Empty
-        if there are none.
+        graph, vectors or tree that differ from the ledger. Empty if there are none.
     """
     problems: list[Problem] = []
     for name, check, fix in _CHECKS:

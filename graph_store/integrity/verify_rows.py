@@ -10,20 +10,16 @@ from contextlib import closing
 from pathlib import Path
 
 from ...ingest.chunking import chunk_id
-from ...schemas.delta import ElementKind
-from ...schemas.diff import diff
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ..errors import LedgerDamagedError, StoreError
-from ..evolution.editing import KIND_NAMES, DecisionError, find_element, sort_elements
-from ..evolution.growth import replay
+from ..evolution.editing import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
 from ..ledger.extractions import rejection_row
 from ..ledger.facts import Contribution, contribution_of
-from ..ledger.schema_history import SchemaVersion
 from ..ledger.schema_requests import ask_row
 from ..vectors.reliability import Reliability
 
@@ -180,7 +176,7 @@ def accounts(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def history(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each version of the schema follows from the previous one and its decisions, from the seed on."""
+    """Check that there is a schema if there are chunks, and that its versions can be read and are without gaps."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count():
         yield "there are chunks and no schema"
@@ -188,46 +184,7 @@ def history(kb: KnowledgeBase) -> Iterator[str]:
         if version.version != number:
             yield f"version {number} of the schema is missing"
             return
-        if number == 1:
-            same = kb.schemas.based(1) == version.graph_schema
-            wrong = "" if same else "is no seed"
-        else:
-            wrong = _check_grown(kb, version) if version.who == "auto" else _check_decided(kb, version)
-        if wrong:
-            yield f"version {number} of the schema ({version.who}) {wrong}"
-
-
-def _check_decided(kb: KnowledgeBase, version: SchemaVersion) -> str:
-    """Return what is wrong with a version made by a person's decisions, or ""."""
-    seed, before = kb.schemas.seed(), version.version - 1
-    try:
-        outcome = replay(kb.schemas.based(before), kb.schemas.numbered(before), version.decisions)
-    except DecisionError as error:
-        return f"has a decision that cannot be carried out again: {error}"
-    result = (sort_elements(outcome.base, seed), sort_elements(outcome.schema, seed))
-    if result == (kb.schemas.based(version.version), version.graph_schema):
-        return ""
-    return "is not what its decisions make of the version before"
-
-
-def _check_grown(kb: KnowledgeBase, version: SchemaVersion) -> str:
-    """Return what is wrong with a version that grew automatically, or "": its changes must match its decisions."""
-    before, after = kb.schemas.numbered(version.version - 1), version.graph_schema
-    accepted = {_key_of(after, d.decision.kind, d.decision.name) for d in version.decisions
-                if d.decision.verdict == "accept"}
-    rejected = {_key_of(before, d.decision.kind, d.decision.name) for d in version.decisions
-                if d.decision.verdict == "reject"}
-    changes = diff(before, after)
-    if {(c.kind, c.name) for c in changes if c.change == "added"} != accepted:
-        return "has other elements than it accepted"
-    if {(c.kind, c.name) for c in changes if c.change == "removed"} != rejected:
-        return "lacks other elements than it rejected"
-    return ""
-
-
-def _key_of(schema: GraphSchema, kind: ElementKind, name: str) -> tuple[ElementKind, str]:
-    element = find_element(schema, kind, name)
-    return (kind, element.name if element else f"no {name}")
+        kb.schemas.based(number)
 
 
 def growth(kb: KnowledgeBase) -> Iterator[str]:
