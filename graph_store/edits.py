@@ -7,12 +7,14 @@ facts and values are applied on top of the graph (`graph.edits`), like aliases.
 
 from typing import NamedTuple
 
+from ..schemas.delta import ElementKind
 from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, ValueEdit, ValueRef
-from ..schemas.graph_schema import GraphSchema, SchemaElement
+from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import canonical_name, label_key, normalise
 from ..text.values import parse_value
 from .errors import EntityDecisionError
 from .evolution.control import SchemaControl
+from .evolution.editing import find_element
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .ledger.database import Database
@@ -63,7 +65,7 @@ class Editing:
         """Give an entity another type of the schema; facts about it that do not fit that type are rejected."""
         graph, schema = self._graph.graph, self._control.schema()
         node = match_node(graph, entity)
-        wanted = _element(schema.entity_types, kind) or (kind.strip() if schema.open else "")
+        wanted = _element(schema, "entity_type", kind)
         if not wanted:
             raise EntityDecisionError(f"the schema has no entity type {kind!r}; it has: "
                                       f"{', '.join(known.name for known in schema.entity_types)}")
@@ -117,10 +119,10 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
     return EntityRef(name=one.name, type=one.type)
 
 
-def _element(elements: tuple[SchemaElement, ...], label: str) -> str:
-    """Return the schema's name for an element given any of its names, or "" if there is none."""
-    key = label_key(label)
-    return next((element.name for element in elements if key in map(label_key, element.all_names())), "")
+def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
+    """Return the schema's name for an element given any of its names, an open one's own label, or ""."""
+    known = find_element(schema, kind, label)
+    return known.name if known else (label.strip() if schema.open else "")
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
@@ -155,7 +157,7 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
     """Return the corrected fact, if it is another one and fits the schema."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
-    relation = _element(schema.relation_types, instead.relation) or (instead.relation.strip() if schema.open else "")
+    relation = _element(schema, "relation", instead.relation)
     if not relation:
         raise EntityDecisionError(f"the schema has no relation {instead.relation!r}; it has: "
                                   f"{', '.join(known.name for known in schema.relation_types)}")

@@ -1,6 +1,6 @@
 """Proposed changes of the schema, and the decisions on them (Youtu-GraphRAG eq. 3)."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pydantic import Field, JsonValue
 
@@ -8,6 +8,7 @@ from .documents import Frozen
 from .naming import label_key
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
+ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 LabelKind = ElementKind | Literal["name"]
 """What a label names: an element of the schema, or an entity."""
 Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]

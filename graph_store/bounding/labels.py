@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from ...schemas.delta import ElementKind, LabelKind
+from ...schemas.delta import ELEMENT_KINDS, ElementKind, LabelKind
 from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
@@ -43,8 +43,7 @@ class Bounds:
         self.schema = schema
         self._decided = types or {}
         self._similar = similar
-        kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
-        self._names = {kind: _names(schema.elements(kind)) for kind in kinds}
+        self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
         self._found: dict[tuple[ElementKind, str], Known | None] = {}
         self._ancestors = {t.name: frozenset(schema.ancestors(t.name)) for t in schema.entity_types}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Embedder, Vectors, products
-from ...schemas.delta import ElementKind
+from ...schemas.delta import ELEMENT_KINDS, ElementKind
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import script_of
@@ -36,8 +36,7 @@ class SimilarLabels:
         self._embedder = embedder
         self._schema = schema
         self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
-        kinds: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
-        for kind in kinds:
+        for kind in ELEMENT_KINDS:
             for element in schema.elements(kind):
                 for key in dict.fromkeys(map(label_key, element.all_names())):
                     self._known[kind, script_of(key)].append((key, element.name))

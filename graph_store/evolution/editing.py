@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from ...schemas.delta import Candidate, Decision, ElementKind
+from ...schemas.delta import ELEMENT_KINDS, Candidate, Decision, ElementKind
 from ...schemas.diff import diff
 from ...schemas.errors import BanyanError
 from ...schemas.graph_schema import (
@@ -320,7 +320,7 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
                             "another knowledge base with the schema that you want")
-    elements = {(kind, element.name): element for kind in ("entity_type", "relation", "attribute")
+    elements = {(kind, element.name): element for kind in ELEMENT_KINDS
                 for element in after.elements(kind)}
     return [Decision(kind=change.kind, name=change.name, verdict="reject") if change.change == "removed" else
             Decision(kind=change.kind, name=change.name, verdict="define",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...models.embedding.embedder import Embedder
-from ...schemas.delta import Candidate, Decided, Decision, ElementKind, Example, Verdict
+from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Example, Verdict
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
@@ -25,7 +25,6 @@ _COLUMNS = 5
 """Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
 # Elements are added and widened before others refer to them or are removed.
 _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
-_KINDS: tuple[ElementKind, ...] = ("entity_type", "relation", "attribute")
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
     """
     schema, decided = base, list[Decided]()
     asked = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
-    for kinds in (_KINDS[:1], _KINDS[1:]):
+    for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
         counts = [count for count in asked if count.kind in kinds]
         if "relation" in kinds:
             counts = resolvable(counts, Bounds(schema).entity_type)
@@ -96,7 +95,7 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
     declared = with_evidence([c for c in strong if c.rows >= thresholds.support], grounds)
     consistent = [c for c in with_evidence([c for c in strong if c.rows < thresholds.support], grounds)
                   if c.consistency is None or c.consistency >= thresholds.consistency]
-    joining = [candidate for kind in _KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
+    joining = [candidate for kind in ELEMENT_KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
                for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
     return [*widening, *joining]
 
@@ -218,7 +217,7 @@ def _validate(outcome: Outcome) -> Outcome:
 
 
 def _order(decision: Decision) -> tuple[int, int, str]:
-    kind = _KINDS.index(decision.kind)
+    kind = ELEMENT_KINDS.index(decision.kind)
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
 
 

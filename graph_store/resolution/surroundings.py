@@ -36,7 +36,7 @@ class Surroundings:
         self._network = graph.network
         self._schema = schema
         self._chain = cache(schema.ancestors)
-        self.support = cache(self._support)
+        self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
         """The chunks that mention an entity."""
         self.neighbours = cache(self._neighbours)
         """The folded names of what an entity is tied to, and its attributes' values."""
@@ -77,9 +77,6 @@ class Surroundings:
     def type(self, entity: str) -> str:
         """Return an entity's type."""
         return self._types[entity]
-
-    def _support(self, entity: str) -> frozenset[str]:
-        return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """Return the documents of some chunks."""
