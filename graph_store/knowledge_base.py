@@ -23,7 +23,7 @@ from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph.tree_graph import NodeLink, TreeGraph, node_link
 from .index.array_file import Arrays
-from .index.contents import Source
+from .index.contents import Source, contents
 from .index.store import IndexStore
 from .layout import Layout
 from .ledger.accounts import Calls
@@ -282,7 +282,7 @@ class KnowledgeBase:
 
     def index(self) -> Arrays:
         """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
-        return self.written_index() or self._index_store.make(self._index_source())
+        return self.written_index() or contents(self._index_source(), {})
 
     def written_index(self) -> Arrays | None:
         """Return the index of this state in its file; None where that is of another one, missing or damaged."""

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
-from banyan.graph_store.index.contents import Source
-from banyan.graph_store.index.store import IndexStore
+from banyan.graph_store.index.contents import Source, contents
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.vectors.reliability import Reliability
@@ -53,8 +51,7 @@ class GraphAlone:
         return self
 
     def index(self) -> Arrays:
-        source = Source(self.graph, self.chunks, [], self.finest, open_schema(), self)
-        return IndexStore(Path("nowhere"), self.embedder).make(source)
+        return contents(Source(self.graph, self.chunks, [], self.finest, open_schema(), self), {})
 
     def current(self) -> Reliability:
         return Reliability()

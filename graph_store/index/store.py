@@ -62,10 +62,6 @@ class IndexStore:
         arrays = contents(source, self._before(version))
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
-    def make(self, source: Source) -> Arrays:
-        """Make an index in memory, where it cannot be written or another process is writing."""
-        return contents(source, {})
-
     def differs(self, version: Version, source: Source) -> bool:
         """Whether the arrays of the file are not what a state gives, with the vectors that are in the file."""
         there, made = array_file.load(self._path).arrays, contents(source, self._before(version))
