@@ -94,4 +94,5 @@ class AliasTable:
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
         if last and tuple(last[0]) == row:
             return
-        self._db.insert(ENTITY_DECISIONS, [(*row, now())], *ENTITY_DECISIONS.columns.keys()[1:])
+        number = 1 + self._db.count("SELECT max(seq) FROM entity_decisions")
+        self._db.insert(ENTITY_DECISIONS, [(number, *row, now())])

@@ -46,7 +46,6 @@ def copy_rows(source: Database, target: Database, progress: Callable[[int, int],
                 target.insert(table, rows)
                 done += len(rows)
                 progress(done, total)
-        target.go_on_counting()
 
 
 def copy_documents(source: Database, target: Database, documents: Sequence[str]) -> None:
@@ -68,7 +67,6 @@ def copy_documents(source: Database, target: Database, documents: Sequence[str])
         for key in _SETTINGS:
             if (value := source.get_meta(key)) is not None:
                 target.set_meta(key, value)
-        target.go_on_counting()
         advance(target)
 
 

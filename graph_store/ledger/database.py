@@ -173,15 +173,17 @@ class Database:
         if many:
             self._change(sql, many)
 
-    def insert(self, table: Table, rows: Iterable[Sequence[object]], *columns: str) -> None:
-        """Insert rows, given as tuples of some columns' values, or of all."""
-        names = columns or table.columns.keys()
-        self.execute_many(insertion(table, *columns), (dict(zip(names, row, strict=True)) for row in rows))
+    def insert(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
+        """Insert rows, given as tuples of all columns' values."""
+        self._write(table, insertion(table), rows)
 
     def replace(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert rows, given as tuples of all columns' values; each replaces the one of its key, if there is one."""
+        self._write(table, replacement(table), rows)
+
+    def _write(self, table: Table, sql: str, rows: Iterable[Sequence[object]]) -> None:
         names = table.columns.keys()
-        self.execute_many(replacement(table), (dict(zip(names, row, strict=True)) for row in rows))
+        self.execute_many(sql, (dict(zip(names, row, strict=True)) for row in rows))
 
     def _change(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
         with self._lock, self._explain_errors():
@@ -203,11 +205,6 @@ class Database:
         """Store a setting of the knowledge base."""
         self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
                      "WHERE meta.value <> excluded.value", key=key, value=value)
-
-    def go_on_counting(self) -> None:
-        """Let the numbers that the database gives go on behind those that were inserted."""
-        with self._lock, self._explain_errors():
-            self._ledger.go_on_counting()
 
     def checkpoint(self) -> None:
         """Have what was changed or deleted leave the files in which it waits; of no use where a reader needs them."""

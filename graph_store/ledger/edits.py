@@ -37,9 +37,10 @@ class EditTable:
                                  "(SELECT max(number) FROM edits)")
             if last and tuple(last[0])[:3] == row:
                 return int(last[0].number)
-            self._db.insert(EDITS, [(*row, now())], "edit", "who", "why", "decided_at")
+            number = 1 + self._db.count("SELECT max(number) FROM edits")
+            self._db.insert(EDITS, [(number, *row, now(), "", "")])
             self._count_change()
-            return self._db.count("SELECT max(number) FROM edits")
+            return number
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, unless it is undone already."""

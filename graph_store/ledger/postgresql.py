@@ -114,13 +114,6 @@ class PostgresqlLedger:
         self.place.describe(self.connection, number, self.identity)
         self._table = self._table_id()
 
-    def go_on_counting(self) -> None:
-        """Set sequences to continue after the numbers that were inserted."""
-        for table, column in (("entity_decisions", "seq"), ("edits", "number")):
-            self.connection.exec_driver_sql(
-                f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
-                f"coalesce(max({column}), 0) + 1, false) FROM {table}")
-
     def freeze(self) -> None:
         """Read only the current state from now on; the server keeps it for this connection until it is closed."""
         self.connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

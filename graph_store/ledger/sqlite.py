@@ -95,9 +95,6 @@ class SqliteLedger:
         """Create the tables."""
         METADATA.create_all(self.connection, checkfirst=False)
 
-    def go_on_counting(self) -> None:
-        """Do nothing, because SQLite continues after the largest number itself."""
-
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if it has no tables yet."""
         return self._number("PRAGMA user_version")

@@ -33,8 +33,7 @@ def _real(name: str) -> Column[float]:
 
 
 def _number(name: str) -> Column[int]:
-    """Return a key that is given by the database, and never given again."""
-    return Column(name, Integer, primary_key=True, autoincrement=True)
+    return Column(name, Integer, primary_key=True, autoincrement=False)
 
 
 def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
@@ -72,7 +71,7 @@ REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True)
 def _admitted_table(name: str, *texts: str, confidence: bool = True) -> Table:
     """Return a table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
     return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
-                 Column("ordinal", Integer, primary_key=True, autoincrement=False), *_texts(*texts),
+                 _number("ordinal"), *_texts(*texts),
                  *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
 
 
@@ -80,7 +79,7 @@ MENTIONS = _admitted_table("mentions", "name", "type", confidence=False)
 FACTS = _admitted_table("facts", "head", "head_type", "relation", "tail", "tail_type", "time")
 ATTRIBUTE_VALUES = _admitted_table("attribute_values", "entity", "entity_type", "attribute", "value", "normal", "time")
 
-SCHEMA_VERSIONS = Table("schema_versions", METADATA, Column("version", Integer, primary_key=True, autoincrement=False),
+SCHEMA_VERSIONS = Table("schema_versions", METADATA, _number("version"),
                         *_texts("schema", "base", "decisions", "who", "decided_at"))
 DECLINED = Table("declined", METADATA, *_text_keys("kind", "name"), *_texts("who", "why", "decided_at"),
                  sqlite_with_rowid=False)
@@ -95,10 +94,9 @@ ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("c
 ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
                         _real("confidence"), *_texts("reasoner"), sqlite_with_rowid=False)
 ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
-                         *_texts("verdict", "first", "second", "who", "why", "decided_at"), sqlite_autoincrement=True)
-EDITS = Table("edits", METADATA, _number("number"), *_texts("edit", "who", "why", "decided_at"),
-              Column("undone_by", TEXT, nullable=False, server_default=text("''")),
-              Column("undone_at", TEXT, nullable=False, server_default=text("''")), sqlite_autoincrement=True)
+                         *_texts("verdict", "first", "second", "who", "why", "decided_at"))
+EDITS = Table("edits", METADATA, _number("number"),
+              *_texts("edit", "who", "why", "decided_at", "undone_by", "undone_at"))
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
                     _real("cohesion"), *_texts("label", "keywords", "members"))
@@ -112,9 +110,9 @@ TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "mod
 
 
 @lru_cache
-def insertion(table: Table, *columns: str) -> str:
-    """Return the statement that inserts rows with some columns, or with all."""
-    names = columns or tuple(table.columns.keys())
+def insertion(table: Table) -> str:
+    """Return the statement that inserts rows."""
+    names = table.columns.keys()
     return (f"INSERT INTO {table.name} ({', '.join(map(quoted, names))}) "  # noqa: S608
             f"VALUES ({', '.join(f':{name}' for name in names)})")
 

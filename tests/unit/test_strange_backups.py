@@ -145,7 +145,7 @@ def test_rows_that_cannot_be_used_never_get_in(stored, table):
     """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works."""
     manifest, ledger = parts(stored.folder / "kb.zip")
     ledger = altered(ledger, stored.folder,
-                     f"INSERT INTO edits (edit, who, why, decided_at) VALUES ('{EDIT}', 'Ann', '', '')")
+                     f"INSERT INTO edits VALUES (1, '{EDIT}', 'Ann', '', '', '', '')")
     before = tables(stored.folder / "home", "kb")
     for _, column, kind in (one for one in COLUMNS if one[0] == table):
         value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"
