@@ -173,7 +173,7 @@ class Workshop:
         """The triples of the graph by names."""
         with self.resources() as resources:
             graph = resources.knowledge_base("kb").graph
-            return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+            return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
     def problems(self) -> list[Any]:
         """What `verify` finds."""

@@ -12,7 +12,7 @@ Edges, keyed by relation: `support` {chunk: (start, end, confidence)}; where the
 from typing import Any
 
 from ...schemas.documents import Frozen
-from ...schemas.naming import canonical_name, entity_id, triple_id
+from ...schemas.naming import canonical_name, entity_id
 from ...text.times import Validity
 from ..ledger.facts import AdmittedRows, Contribution, Rows, rows_of
 
@@ -26,20 +26,6 @@ class Entity(Frozen):
     id: str
     name: str
     type: str
-
-
-class Triple(Frozen):
-    """A triple of the graph as others see it; `confidence` is the best of its supports."""
-
-    id: str
-    head: Entity
-    relation: str
-    tail: Entity
-    confidence: float
-
-    def text(self) -> str:
-        """Return the triple in words."""
-        return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
 
 
 class KnowledgeGraph:
@@ -132,13 +118,6 @@ class KnowledgeGraph:
         """Return the chunks that mention an entity, sorted."""
         return sorted({chunk for chunks in self.network.nodes[entity]["names"].values() for chunk in chunks})
 
-    def triple(self, key: EdgeKey) -> Triple:
-        """Return a triple by its key."""
-        head, relation, tail = key
-        support = self.network.edges[head, tail, relation]["support"]
-        return Triple(id=triple_id(head, relation, tail), head=self.entity(head), relation=relation,
-                      tail=self.entity(tail), confidence=max(entry[2] for entry in support.values()))
-
     def validity(self, key: EdgeKey) -> Validity:
         """Return when a triple holds."""
         head, relation, tail = key
@@ -152,10 +131,14 @@ class KnowledgeGraph:
         return {name: {value: Validity.of(times, later.get(name, {}).get(value, ())) for value, times in values.items()}
                 for name, values in node.get("times", {}).items()}
 
+    def words(self, key: EdgeKey) -> str:
+        """Return a triple in words: "Ana Ruiz leads Orio"."""
+        head, relation, tail = key
+        return f"{self.name(head)} {relation_text(relation)} {self.name(tail)}"
+
     def statement(self, key: EdgeKey) -> str:
         """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        head, relation, tail = key
-        return self.validity(key).noted(f"{self.name(head)} {relation_text(relation)} {self.name(tail)}")
+        return self.validity(key).noted(self.words(key))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
         """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""

@@ -23,9 +23,7 @@ class ResolvedGraph(KnowledgeGraph):
         self.mentions = mentions or KnowledgeGraph()
         self._aliases: dict[str, AliasRow] = dict(aliases or {})
         self._edits = edits or GraphEdits()
-        self._node_of: dict[str, str] = {}
         self._members: dict[str, set[str]] = {}
-        self._edge_of: dict[EdgeKey, EdgeKey] = {}
         self._sources: dict[EdgeKey, set[EdgeKey]] = {}
         self._edited = self._edits.on(self.canonical, self.mentions.network.has_node)
         self._make()
@@ -41,18 +39,18 @@ class ResolvedGraph(KnowledgeGraph):
 
     def edge_of(self, key: EdgeKey) -> EdgeKey | None:
         """Return the edge of a fact of the mentions' graph; None if there is none or a person rejected it."""
-        edge = self._edge_of.get(key)
+        return self._present(self._holding(self._to_nodes(key)))
+
+    def _present(self, edge: EdgeKey | None) -> EdgeKey | None:
         return edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
 
     def moved(self) -> dict[str, str]:
         """Return the node of each entity that is another one's alias."""
-        return {entity: node for entity, node in self._node_of.items() if entity != node}
+        return {entity: node for node, entities in self._members.items() for entity in entities if entity != node}
 
     def corrected(self) -> dict[EdgeKey, EdgeKey | None]:
         """Return what holds in the place of each fact of nodes that a person decided on; None: nothing does."""
-        holding = {said: self._holding(said) for said in self._edited.facts}
-        return {said: edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
-                for said, edge in holding.items()}
+        return {said: self._present(self._holding(said)) for said in self._edited.facts}
 
     def groups(self) -> list[EntityGroup]:
         """Return the nodes with aliases, by name."""
@@ -76,10 +74,11 @@ class ResolvedGraph(KnowledgeGraph):
     def _make(self) -> None:
         """Make all nodes and edges."""
         for entity in self.mentions.network:
-            self._node_of[entity] = self.canonical(entity)
-            self._members.setdefault(self._node_of[entity], set()).add(entity)
+            self._members.setdefault(self.canonical(entity), set()).add(entity)
         for head, tail, relation in self.mentions.network.edges(keys=True):
-            self._place_edge((head, relation, tail))
+            key = head, relation, tail
+            if edge := self._holding(self._to_nodes(key)):
+                self._sources.setdefault(edge, set()).add(key)
         # Sorted, so that the network's own order does not hang on the hash seed.
         for node in sorted(self._members):
             self._make_node(node)
@@ -87,13 +86,6 @@ class ResolvedGraph(KnowledgeGraph):
             self._make_edge(key)
         if self._edits.schema is not None:
             supersede(self, self._edits.schema)
-
-    def _place_edge(self, key: EdgeKey) -> None:
-        """Note which edge a fact of mentions belongs to; none where a person rejected it."""
-        edge = self._holding(self._to_nodes(key))
-        if edge is not None:
-            self._edge_of[key] = edge
-            self._sources.setdefault(edge, set()).add(key)
 
     def _to_nodes(self, key: EdgeKey) -> EdgeKey:
         """Return the fact that a fact of mentions says of nodes."""

@@ -200,7 +200,7 @@ class Surroundings:
 
     def facts(self, entity: str, most: int) -> Sequence[str]:
         """Return some of an entity's triples and attributes in words, in order of their ids."""
-        triples = [self._graph.triple(edge).text() for edge in self._graph.incident(entity)[:most]]
+        triples = [self._graph.words(edge) for edge in self._graph.incident(entity)[:most]]
         values = [f"{name}: {', '.join(given)}" for name, given in self._graph.attributes(entity).items()]
         return (values + triples)[:most]
 

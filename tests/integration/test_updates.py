@@ -40,7 +40,7 @@ def shop(tmp_path, hashed_embedder):
 def edges(shop):
     with shop.resources() as resources:
         graph = resources.knowledge_base("kb").graph
-        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
 
 def state(shop):

@@ -42,7 +42,7 @@ def imported(shell):
 def facts(shell):
     with shell.resources() as resources:
         graph = resources.knowledge_base("kb").graph
-        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
 
 def test_relations_that_the_seed_lacks_are_admitted_from_one_document(shell, imported):

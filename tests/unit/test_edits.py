@@ -65,7 +65,7 @@ def kb(made: Path, tmp_path: Path) -> Any:
 
 
 def facts(kb: KnowledgeBase) -> set[str]:
-    return {kb.graph.triple(key).text() for key in kb.graph.edges()}
+    return {kb.graph.words(key) for key in kb.graph.edges()}
 
 
 def values(kb: KnowledgeBase) -> list[str]:

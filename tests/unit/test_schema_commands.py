@@ -39,7 +39,7 @@ def typing(monkeypatch):
 def triples(shell) -> set[tuple[str, str, str]]:
     with shell.resources() as resources:
         graph = resources.knowledge_base("kb").graph
-        return {(t.head.name, t.relation, t.tail.name) for t in map(graph.triple, graph.edges())}
+        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
 
 def version(shell) -> int:
