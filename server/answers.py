@@ -53,6 +53,13 @@ class Ready(BaseModel):
     embedding: str
 
 
+class LocalCommand(BaseModel):
+    """How programs on the server's machine start Banyan; empty for clients with a key, who may be elsewhere."""
+
+    command: str = Field(description="the absolute path of `banyan`")
+    home: str = Field(description="the home folder, for BANYAN_HOME")
+
+
 class KnowledgeBaseEntry(BaseModel):
     """A knowledge base with its counts."""
 

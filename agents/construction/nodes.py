@@ -241,7 +241,7 @@ class Nodes:
             grouped_by = self._resources.schema_writer(state["knowledge_base"]) if due else None
             if due:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
-            if grouped_by and policy != "off" and not state.get("recorded"):
+            if grouped_by and policy != "off" and not state.get("recorded") and not state["stopped"]:
                 stopped = self._group_labels(kb, grouped_by, state["run"], context)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
