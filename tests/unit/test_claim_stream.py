@@ -9,7 +9,6 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to, complete_claims, text_listener
 from banyan.models.llm import LlmReasoner
-from banyan.models.llm.endpoint import Reply
 from banyan.models.reasoner import ReasonerError
 
 from ..conftest import load_test_module
@@ -18,19 +17,8 @@ from ..in_memory_calls import InMemoryCalls
 asking = load_test_module("asking")
 opened, resources = asking.opened, asking.resources
 
-BORN = "She was born in Ulm, Germany, on 3 May 1801."
-WAS = "Ada Byron was a mathematician."
-
-
-def claim(text, words=None, passage=1):
-    return {"text": text, "quotes": [{"passage": passage, "words": words or text}]}
-
-
-def reply(*claims, **changes):
-    return json.dumps({"thought": "", "answers": [], "sufficient": True, "claims": list(claims), "short": "",
-                       "confidence": 0.9, "missing": "", "sub_queries": [], "keep": [], **changes})
-
-
+scripted = load_test_module("scripted_replies")
+BORN, WAS, claim, reply = scripted.BORN, scripted.WAS, scripted.claim, scripted.reply
 TWO = reply(claim("One."), claim("Two."))
 
 
@@ -73,27 +61,10 @@ def test_a_listener_hears_of_each_claim_once():
     assert heard == [["One."], ["One.", "Two."], ["Other."]]
 
 
-class Streaming:
-    """An endpoint that sends its replies to the listener by the character."""
-
-    def __init__(self, *replies):
-        self.replies = list(replies)
-
-    async def send(self, messages, json_schema, permit):
-        permit()
-        said = self.replies.pop(0)
-        listener = text_listener()
-        if json_schema["title"] in {"reflection", "answer"}:
-            for end in range(len(said) + 1):
-                await listener(said[:end])
-        if said.endswith("fails"):
-            raise ReasonerError("the endpoint failed")
-        return Reply(said, 10, 5)
-
-
 def events(resources, *replies, **context):
     """What the graph streams of claims, and the answer."""
-    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: Streaming(*replies))
+    endpoint = scripted.StreamingEndpoint(*replies)
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
     seen, answer = [], {}
     for kind, event in build_graph(resources).stream({"knowledge_base": "kb", "question": asking.PLAIN},
                                                      context=AskContext(documents=("ada",), **context),
@@ -155,8 +126,8 @@ def test_a_repair_without_an_answer_withdraws_all(resources):
 
 def test_a_failure_withdraws_all(resources):
     seen = []
-    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(),
-                                 lambda _: Streaming(reply(claim("She was born in Ulm.", BORN)) + "fails"))
+    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)) + "fails")
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
     stream = build_graph(resources).stream({"knowledge_base": "kb", "question": asking.PLAIN},
                                            context=AskContext(documents=("ada",)), stream_mode="custom")
     with pytest.raises(ReasonerError):
