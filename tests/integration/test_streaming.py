@@ -7,11 +7,13 @@ import httpx
 import openai
 import pytest
 from langserve import RemoteRunnable
+from playwright.sync_api import expect
 
 from ..conftest import load_test_module
 
 pytestmark = pytest.mark.integration
 
+browsing, web = load_test_module("browsing"), load_test_module("web")
 llm_server = load_test_module("llm_server")
 rest, serving, sse = load_test_module("rest"), load_test_module("serving"), load_test_module("sse")
 wait_for = load_test_module("waiting").wait_for
@@ -121,3 +123,27 @@ def test_an_endpoint_that_does_not_stream_answers_as_before(client, endpoint, st
     assert seen[-1][2]["answer"] == ANSWER
     assert "claim" not in {name for _, name, _ in seen}
     assert "".join(data["text"] for _, name, data in seen if name == "token") == ANSWER
+
+
+def below_question(page, element):
+    """How far an element is below the question."""
+    return element.bounding_box()["y"] - page.locator(".turn .question").bounding_box()["y"]
+
+
+@web.needs_chromium
+def test_the_page_shows_each_claim_where_the_answer_will_stand(web_browser, server, endpoint):
+    endpoint.streams = True
+    with browsing.opened(web_browser, server.url, "#/ask?kb=kb") as page:
+        page.get_by_label("Your question").fill("At which place was Marie Curie born?")
+        page.keyboard.press("Enter")
+        claims = page.locator(".turn[aria-busy=true] .answer > p:not(.progress)")
+        expect(claims).to_have_count(2)
+        expect(claims.first.locator("a.mark")).to_have_text("1")
+        expect(page.locator(".answer .progress")).to_contain_text("Writing the answer")
+        browsing.shoot(page, "claims")
+        before = below_question(page, claims.first)
+        page.wait_for_selector(".turn[aria-busy=false] .answer .short")
+        final = page.locator(".answer > p:not(.short, .facts)")
+        expect(final).to_have_count(2)
+        assert below_question(page, final.first) == pytest.approx(before, abs=0.5)
+        browsing.shoot(page, "answered")
