@@ -193,7 +193,11 @@ class KnowledgeBase:
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> Iterator[Step | Answer]:
-        """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
+        """Answer like `ask`, yielding each step, then the complete answer.
+
+        A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
+        takes all of them back.
+        """
         output: Any = None
         arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
         for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):

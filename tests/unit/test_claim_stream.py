@@ -135,6 +135,18 @@ def test_a_failure_withdraws_all(resources):
     assert seen[-2:] == ["claim", "withdrawn"]
 
 
+def test_an_asynchronous_run_has_them_too(resources):
+    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)))
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+
+    async def steps():
+        return [event["step"] async for event in build_graph(resources).astream(
+            {"knowledge_base": "kb", "question": asking.PLAIN}, context=AskContext(documents=("ada",)),
+            stream_mode="custom")]
+
+    assert asyncio.run(steps())[-3:] == ["claim", "reflect", "answer"]
+
+
 def test_the_answer_step_shows_claims_too(resources):
     answer = json.dumps({"thought": "", "answerable": True, "claims": [claim("She was born in Ulm.", BORN)],
                          "short": "Ulm", "confidence": 0.9})
