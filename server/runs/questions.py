@@ -18,7 +18,7 @@ from ...agents.retrieval.state import MAX_QUESTION, AskContext
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
-from ...schemas.scope import DocumentNames, MetadataValues
+from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
@@ -147,7 +147,8 @@ class Questions:
             for event in self._steps(kb, question, messages):
                 if event.event != "answer":
                     yield event
-            event.data["turn"] = self._conversations.add(thread, question.question, event.data)
+            scope = Scope.of(question.documents, question.where)
+            event.data["turn"] = self._conversations.add(thread, question.question, event.data, scope)
         yield event  # only now, so a client with the answer can ask a follow-up at once
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:

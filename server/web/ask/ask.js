@@ -53,9 +53,11 @@ async function remembered(base, thread) {
 const fromServer = ({ title, link = null, turns }) => ({
   title,
   link,
-  turns: turns.map(({ number, question, answer, rating }) => ({
+  turns: turns.map(({ number, question, documents, where, answer, rating }) => ({
     number,
     question,
+    documents,
+    where,
     answer,
     rating,
     steps: answer.trace ?? [],
