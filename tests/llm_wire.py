@@ -91,13 +91,13 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
     if calls:
         opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
     yield delta({"role": "assistant", **opening})
-    size = TOKEN if rate else 20
+    size, began = TOKEN if rate else 20, time.monotonic()
     for start in range(0, len(text), size):
         if breaks and start > len(text) / 2:
             raise ConnectionResetError("scripted fault")
         piece = text[start:start + size]
-        if rate:
-            await asyncio.sleep(1 / rate)
+        if rate:  # by the clock, so that delays do not add up
+            await asyncio.sleep(began + (start + size) / size / rate - time.monotonic())
         yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
     yield delta({}, finish)
     if usage:
