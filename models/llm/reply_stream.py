@@ -5,7 +5,6 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from ..claim_stream import OnText
@@ -61,26 +60,26 @@ async def _read(response: Any, on_text: OnText) -> ChatCompletion:
 
 
 async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) -> ChatCompletion:
-    state = ChatCompletionStreamState()
-    text, usage, is_empty = "", None, True
+    """Return the reply that the chunks make up, as if it had been sent whole.
+
+    The SDK's own `ChatCompletionStreamState` does this too, but rebuilds the whole reply with each chunk.
+    """
+    content = refusal = name = arguments = finish = model = ""
+    usage, is_empty = None, True
     async for chunk in chunks:
-        is_empty = False
-        state.handle_chunk(chunk)
-        usage = chunk.usage or usage
-        if piece := _text_of(chunk):
-            text += piece
-            await on_text(text)
+        is_empty, usage, model = False, chunk.usage or usage, chunk.model
+        for choice in chunk.choices[:1]:
+            finish, delta, before = choice.finish_reason or finish, choice.delta, len(content) + len(arguments)
+            content += delta.content or ""
+            refusal += delta.refusal or ""
+            for called in (call.function for call in delta.tool_calls or () if call.function):
+                name, arguments = called.name or name, arguments + (called.arguments or "")
+            if len(content) + len(arguments) > before:
+                await on_text(arguments or content)
     if is_empty:
         raise ValueError("the stream is empty")
-    completion = state.current_completion_snapshot
-    completion.usage = usage
-    return completion
-
-
-def _text_of(chunk: ChatCompletionChunk) -> str:
-    """Return what a chunk adds to the reply: text, or arguments of the function that takes the answer."""
-    if not chunk.choices:
-        return ""
-    delta = chunk.choices[0].delta
-    calls = [call.function.arguments or "" for call in delta.tool_calls or () if call.function]
-    return (delta.content or "") + "".join(calls)
+    function = {"name": name, "arguments": arguments}
+    calls = [{"id": name, "type": "function", "function": function}] if name or arguments else None
+    return ChatCompletion.construct(id="", object="chat.completion", created=0, model=model, usage=usage, choices=[{
+        "index": 0, "finish_reason": finish or None,
+        "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls}}])
