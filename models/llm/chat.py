@@ -7,7 +7,7 @@ import json
 import re
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -167,8 +167,10 @@ class _Chat(ChatOpenAI):
         if on_text is None or not self._streams:
             return await super()._agenerate(messages, stop, run_manager, **kwargs)
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        seconds = cast("float", self.request_timeout)
         try:
-            return self._create_chat_result(await stream_completion(self.async_client, payload, on_text))
+            completion = await stream_completion(self.async_client, payload, on_text, seconds)
+            return self._create_chat_result(completion)
         except StreamFailed as failed:
             if failed.broken_off and not self.max_retries:
                 raise

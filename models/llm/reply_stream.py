@@ -1,5 +1,6 @@
 """One reply of an OpenAI-compatible endpoint, received as a stream."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -25,34 +26,38 @@ class StreamFailed(openai.OpenAIError):
         self.broken_off = broken_off
 
 
-async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnText) -> ChatCompletion:
+async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnText, seconds: float) -> ChatCompletion:
     """Send a chat completion request with `stream`, and return the complete reply.
 
     Args:
         client: the openai package's `chat.completions`.
         payload: the request's fields.
         on_text: called with the reply's text so far as it arrives; not called if the endpoint ignores `stream`.
+        seconds: how long a reply may take from its beginning, which a small model that repeats itself would not end.
 
     Raises:
         StreamFailed: the endpoint refuses streams, or what it sends is not one, or it broke off.
-        openai.OpenAIError: the call failed for another reason before the reply began.
+        openai.OpenAIError: the call failed for another reason before the reply began, or the reply takes too long.
     """
     payload = {**payload, "stream": True, "stream_options": {"include_usage": True}}
     try:
         async with client.with_streaming_response.create(**payload) as response:
-            return await _read(response, on_text)
+            return await _read(response, on_text, seconds)
     except openai.APIStatusError as error:
         if error.status_code not in _MAY_MEAN_THE_STREAM:
             raise
         raise StreamFailed(error) from error
 
 
-async def _read(response: Any, on_text: OnText) -> ChatCompletion:
+async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletion:
     """Return the reply in a response, whether it is a stream or not."""
     try:
-        if "json" in response.headers.get("content-type", ""):
-            return ChatCompletion.construct(**await response.json())
-        return await _receive(await response.parse(), on_text)
+        async with asyncio.timeout(seconds):
+            if "json" in response.headers.get("content-type", ""):
+                return ChatCompletion.construct(**await response.json())
+            return await _receive(await response.parse(), on_text)
+    except TimeoutError as error:
+        raise openai.APITimeoutError(request=response.http_request) from error
     except (openai.APIError, httpx2.HTTPError) as error:
         raise StreamFailed(error, broken_off=True) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:

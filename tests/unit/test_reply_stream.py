@@ -140,6 +140,20 @@ def broken():
     return httpx2.Response(200, stream=Stream(), headers={"content-type": "text/event-stream"})
 
 
+def endless(closed=None):
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            while True:
+                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
+                await asyncio.sleep(0.001)
+
+        async def aclose(self):
+            if closed is not None:
+                closed.set()
+
+    return httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
+
+
 def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_time(ask):
     reply, heard, sent = ask(broken(), whole(), in_pieces(), times=2)
     assert reply.text == SAID
@@ -147,6 +161,11 @@ def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_
     assert [bool(one.get("stream")) for one in sent] == [True, False, True]
     with pytest.raises(ReasonerError, match="Connection error"):
         ask(broken(), llm_retries=0)
+
+
+def test_a_reply_that_does_not_end_is_given_up_in_time(ask):
+    with pytest.raises(ReasonerError, match="did not answer in time"):
+        ask(endless(), llm_timeout=0.2)
 
 
 def test_a_wrong_key_is_told_at_once(ask):
@@ -178,17 +197,7 @@ def test_nothing_is_streamed_without_a_listener(monkeypatch):
 
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
     closed = asyncio.Event()
-
-    class Endless(httpx2.AsyncByteStream):
-        async def __aiter__(self):
-            while True:
-                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
-                await asyncio.sleep(0.001)
-
-        async def aclose(self):
-            closed.set()
-
-    response = httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
+    response = endless(closed)
     monkeypatch.setattr(chat, "open_http_client",
                         lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
     endpoint = OpenAiEndpoint(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
