@@ -17,6 +17,7 @@ from ..trace import print_trace
 app = typer.Typer()
 
 _LONGEST_LINE = 100
+_WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
 Instructed = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
 
@@ -97,7 +98,7 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
 def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
     """Print a line of the answer, or that the lines so far are withdrawn; return the lines that stand."""
     if event["step"] == "withdrawn":
-        out.print("[yellow]The lines above are withdrawn: the model took them back.[/yellow]")
+        out.print(_WITHDRAWN)
         return []
     (line,) = event["found"]
     out.print(escape(line), width=_width())
@@ -109,7 +110,7 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
     if lines[:len(shown)] == list(shown):
         lines = lines[len(shown):]
     else:  # a document was changed or deleted meanwhile
-        out.print("[yellow]The lines above are withdrawn: their sources have changed.[/yellow]")
+        out.print(_WITHDRAWN)
     if lines:
         out.print(_highlight("\n".join(lines), answer["short"]), width=_width())
     for citation in answer["citations"]:

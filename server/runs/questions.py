@@ -28,7 +28,7 @@ from .following import Followed, following
 from .threads import THREAD_NAME, Thread
 
 GONE = "the client disconnected, or the server stopped, before the question was answered"
-WITHDRAWN = "\n\n(The text above is withdrawn: the model took it back. The answer follows.)\n\n"
+WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 """For streams of text, in which nothing can be replaced."""
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""

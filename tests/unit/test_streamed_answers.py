@@ -116,7 +116,7 @@ def test_a_terminal_shows_claims_once(says, terminal):
 def test_a_terminal_says_what_is_withdrawn(says, terminal):
     run(says(BROKEN, OTHER), shows_claims=True)
     printed = [line.strip() for line in terminal.getvalue().splitlines()]
-    assert printed[:3] == [LINES[0], "The lines above are withdrawn: the model took them back.",
+    assert printed[:3] == [LINES[0], "The lines above are withdrawn; the answer follows.",
                            "She was a mathematician. [1]"]
 
 
