@@ -108,6 +108,8 @@ class ConversationTurn(BaseModel):
     number: int
     asked_at: str
     question: str
+    documents: list[str] = Field(default=[], description="the documents that the question was limited to; empty: all")
+    where: dict[str, str] = Field(default={}, description="their metadata; empty: any")
     answer: AskAnswer
     rating: int = Field(description="1: good, -1: bad, 0: not rated")
 

@@ -14,7 +14,6 @@ from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
-from ...runtime.budgets import charged
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.references import literal
 from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
@@ -30,13 +29,14 @@ from ..serving import charged_to_client, is_served
 from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
+from .claims import showing_claims
 from .context import build_context
 from .conversation import read_conversation
 from .evidence import answering_first, choose_evidence, item_key, relied_on
 from .planning import Caps, Plan, distinct, in_schema, key, plan_round, with_elements
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .readings import Readings
-from .reranking import reranked
+from .reranking import rerank
 from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
@@ -121,6 +121,9 @@ class RetrievalNodes:
         caps = replace(most, **{name: value for name, value in given.items() if value is not None})
         # A client of a server may lower them: what a question may cost is not its decision.
         return caps.at_most(most) if is_served() else caps
+
+    def _abstain_below(self, context: AskContext) -> float:
+        return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
 
     def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
         """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
@@ -265,26 +268,16 @@ class RetrievalNodes:
             evidence[found.number].extend(found.evidence)
         top = self._resources.settings.top_k
         ranking = retriever.ranking(retriever.rank(queries, evidence, context.switches), top)
-        ranking, how = self._rerank(retriever, [query.text for query in queries if not query.follows], ranking)
+        reorder = partial(rerank, self._resources.reranker, retriever,
+                          best=self._resources.settings.rerank_passages)
+        ranking, how = reorder([query.text for query in queries if not query.follows], ranking)
         followed: list[tuple[str, float]] = []
         if start and self._reasoner(state, context).reasons:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
-            followed, how = self._rerank(retriever, [query.text for query in new], followed)
+            followed, how = reorder([query.text for query in new], followed)
         return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
                 "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
-
-    def _rerank(self, retriever: Retriever, questions: Sequence[str],
-                  ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
-        """Return the ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
-        reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
-        if reranker is None:
-            return ranking, ""
-        passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
-        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-        with charged(account=retriever.account):
-            ranking = reranked(reranker, questions, texts, ranking)
-        return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
@@ -296,9 +289,11 @@ class RetrievalNodes:
         ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
         if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
-        items, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
-                                                      self._knowledge_base(state).schemas.current()))
-        reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+        items, kb, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
+                                                          (kb := self._knowledge_base(state)), kb.schemas.current()))
+        with showing_claims(items, kb.documents, context.mode) as shown:
+            reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+            shown.settle(reflection.draft, self._abstain_below(context))
         return await in_busy_thread(self._apply_reflection, state, context, items, reflection)
 
     def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
@@ -368,14 +363,16 @@ class RetrievalNodes:
         if draft is None:
             reasoner = await in_busy_thread(self._answering, state, context)
             items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
-            draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+            documents = (await in_busy_thread(self._knowledge_base, state)).documents
+            with showing_claims(items, documents, context.mode) as shown:
+                draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+                shown.settle(draft, self._abstain_below(context))
         return await in_busy_thread(self._check_answer, state, context, draft, items)
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
                  items: Sequence[Passage]) -> dict[str, Any]:
         """Return the answer with every citation checked."""
-        documents = self._knowledge_base(state).documents
-        below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
+        documents, below = self._knowledge_base(state).documents, self._abstain_below(context)
         checked = cite(draft, items, documents, context.mode, below)
         quoted = isinstance(draft, QuotedDraft)
         if quoted or checked.abstained:
