@@ -6,6 +6,11 @@
 While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. The reasoner sees the
 schema that was decided on after the previous batch.
 
+`write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
+with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
+`extract` sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but finds no
+communities, and the report says why it stopped.
+
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. So the
 next run resumes a run that ended anywhere. The steps are in `nodes`.
 """

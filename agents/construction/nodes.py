@@ -168,7 +168,11 @@ class Nodes:
         return {"batch": batch, "extracted": state["batch"]}
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
+        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again.
+
+        `EndpointDown` stops the build and leaves the chunk to be extracted; any other `ReasonerError` fails this chunk
+        alone.
+        """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         work = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
         if work is None:
@@ -276,8 +280,10 @@ class Nodes:
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
-        A person is asked after each batch. The thresholds are applied to all that was asked for until now, so that
-        the schema that they lead to in the end is a function of the documents.
+        The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
+        until now, so that the schema that they lead to in the end is a function of the documents. A person is asked
+        after each batch: the interrupt ends this node and frees the writer's lock, and on resume the node runs again
+        from its start. A build that stopped decides nothing.
         """
         policy = (runtime.context or BuildContext()).policy
         if state["stopped"]:
@@ -298,7 +304,11 @@ class Nodes:
         return {"candidates": []}
 
     def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Bound a batch and write what is admitted, in one transaction; then embed it."""
+        """Bound a batch, write it, and embed it.
+
+        Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
+        transaction (`SchemaControl.write`).
+        """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
         with self._resources.runs.step(name, run) as kb, charged(build=run, budget=budget):
@@ -310,7 +320,10 @@ class Nodes:
         return {}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Find and describe the communities, save the graph, and report."""
+        """Derive all that follows from the rows (`graph_store/derive.py`), and report.
+
+        That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
+        """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
         context = runtime.context or BuildContext()
         with self._resources.runs.step(name, run) as kb:

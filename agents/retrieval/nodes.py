@@ -78,7 +78,10 @@ class RetrievalNodes:
         return reasoner.instructed(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
-        """Return the retriever that the question began with, whatever was published meanwhile."""
+        """Return the retriever that the question began with, whatever was published meanwhile.
+
+        It reads a frozen state (`agents/readers.py`). In another process, or after an hour, it is the newest one.
+        """
         name = state["knowledge_base"]
         return self._readings.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
 
@@ -352,7 +355,7 @@ class RetrievalNodes:
         return plan, notes
 
     def go_on(self, state: AskState) -> list[Send] | str:
-        """Search again if there are new sub-queries, else answer."""
+        """Search again if `reflect` began a new round, else answer."""
         if state["fused"] == state["iterations"]:
             return "answer"
         return self._searches(state) or [Send("fuse", state)]
@@ -371,7 +374,11 @@ class RetrievalNodes:
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
                  items: Sequence[Passage]) -> dict[str, Any]:
-        """Return the answer with every citation checked."""
+        """Return the answer with every citation checked, or an abstention.
+
+        The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
+        is below `abstain_below` or no claim has a sound quote; then the closest quotes are shown.
+        """
         documents, below = self._knowledge_base(state).documents, self._abstain_below(context)
         checked = cite(draft, items, documents, context.mode, below)
         quoted = isinstance(draft, QuotedDraft)

@@ -1,4 +1,7 @@
-"""What a ledger holds of documents beside them: answers of models, and descriptions of communities."""
+"""Empty what repeats deleted documents besides their rows: models' responses, descriptions of communities.
+
+The deletion itself is `Documents.delete`.
+"""
 
 from .database import Database
 
