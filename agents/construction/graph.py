@@ -27,7 +27,7 @@ from langgraph.types import Send
 
 from ..nodes import as_node
 from ..resources import Resources
-from .nodes import Nodes
+from .nodes import ConstructionNodes
 from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInput, WriteInput
 
 
@@ -60,7 +60,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
         resources: models and open knowledge bases; None means those of this process's environment.
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
-    nodes = Nodes(resources)
+    nodes = ConstructionNodes(resources)
     node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,7 +32,7 @@ from .claims import showing_claims
 from .context import build_context
 from .conversation import read_conversation
 from .evidence import answering_first, choose_evidence, item_key, relied_on
-from .planning import Caps, Plan, distinct, in_schema, key, plan_round, with_elements
+from .planning import Caps, Plan, caps_of, distinct, in_schema, key, plan_round, with_elements
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .readings import Readings
 from .reranking import rerank
@@ -44,9 +43,9 @@ from .state import AskContext, AskState, Found, SearchInput, SurveyInput
 from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
 
 _KEPT_SHARE = 1 / 2
-"""Of what a model reads at once, at most so much was read before."""
+"""At most this share of a prompt repeats earlier evidence."""
 _MORE = 2
-"""Times as much is read at once by a reasoner whose reading costs nothing, and of reports."""
+"""Factor on the token budget for reports, and for reasoners that cost nothing."""
 
 
 class RetrievalNodes:
@@ -115,15 +114,7 @@ class RetrievalNodes:
         return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
-        """Return the context's caps; those that it does not set are the settings'."""
-        settings = self._resources.settings
-        most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
-                    sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
-        given = {"rounds": context.max_rounds, "sub_queries": context.max_sub_queries,
-                 "sub_queries_in_all": context.max_sub_queries_in_all, "tool_calls": context.max_tool_calls}
-        caps = replace(most, **{name: value for name, value in given.items() if value is not None})
-        # A client of a server may lower them: what a question may cost is not its decision.
-        return caps.at_most(most) if is_served() else caps
+        return caps_of(context, self._resources.settings, served=is_served())
 
     def _abstain_below(self, context: AskContext) -> float:
         return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
@@ -158,7 +149,7 @@ class RetrievalNodes:
         self._resources.reranker  # noqa: B018
 
     def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
-               earlier: list[tuple[str, str]]) -> dict[str, Any]:
+                        earlier: list[tuple[str, str]]) -> dict[str, Any]:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
@@ -292,15 +283,19 @@ class RetrievalNodes:
         ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
         if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
-        items, kb, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
-                                                          (kb := self._knowledge_base(state)), kb.schemas.current()))
+        items, kb, schema = await in_busy_thread(self._to_reflect, state, reasoner)
         with showing_claims(items, kb.documents, context.mode) as shown:
             reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
             shown.settle(reflection.draft, self._abstain_below(context))
         return await in_busy_thread(self._apply_reflection, state, context, items, reflection)
 
+    def _to_reflect(self, state: AskState, reasoner: Reasoner) -> tuple[list[Passage], KnowledgeBase, GraphSchema]:
+        """Return what a reflection takes: the evidence, where its sources are, and the schema."""
+        kb = self._knowledge_base(state)
+        return self._items(state, reasons=reasoner.reasons), kb, kb.schemas.current()
+
     def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
-                   reflection: Reflection) -> dict[str, Any]:
+                          reflection: Reflection) -> dict[str, Any]:
         """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
                        self._caps(context).sub_queries)
@@ -322,7 +317,7 @@ class RetrievalNodes:
         return update
 
     def _start_round(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
-               reflection: Reflection) -> dict[str, Any]:
+                     reflection: Reflection) -> dict[str, Any]:
         """Return the state of a new round."""
         new = [part for _, part in plan.new]
         room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
@@ -373,7 +368,7 @@ class RetrievalNodes:
         return await in_busy_thread(self._check_answer, state, context, draft, items)
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
-                 items: Sequence[Passage]) -> dict[str, Any]:
+                      items: Sequence[Passage]) -> dict[str, Any]:
         """Return the answer with every citation checked, or an abstention.
 
         The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
@@ -381,13 +376,14 @@ class RetrievalNodes:
         """
         documents, below = self._knowledge_base(state).documents, self._abstain_below(context)
         checked = cite(draft, items, documents, context.mode, below)
-        quoted = isinstance(draft, QuotedDraft)
-        if quoted or checked.abstained:
-            # Where a model found no answer the quotes that come closest are shown, found without it.
-            found = draft if quoted else self._resources.finder.find(state["question"], items)
-            below = 1.0 if not quoted else 0.0 if context.mode == "open" else below
-            checked = present_quotes(state["question"], found, items, documents, below).model_copy(
-                update={} if quoted else {"confidence": checked.confidence})
+        if isinstance(draft, QuotedDraft):
+            least = 0.0 if context.mode == "open" else below
+            checked = present_quotes(state["question"], draft, items, documents, least)
+        elif checked.abstained:
+            # Where a model found no answer, the closest quotes are shown; they are found without it.
+            closest = self._resources.finder.find(state["question"], items)
+            shown = present_quotes(state["question"], closest, items, documents, 1.0)
+            checked = shown.model_copy(update={"confidence": checked.confidence})
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint
