@@ -193,7 +193,11 @@ class KnowledgeBase:
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> Iterator[Step | Answer]:
-        """Answer like `ask`, yielding each step, then the complete answer: it must be checked before it is shown."""
+        """Answer like `ask`, yielding each step, then the complete answer.
+
+        A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
+        takes all of them back.
+        """
         output: Any = None
         arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
         for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):
@@ -367,9 +371,11 @@ class KnowledgeBase:
         """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""
         return as_subagent(self.name, name=name, about=about, context=context, resources=self.resources)
 
-    def as_retriever(self, *, k: int = 4, agent: bool = False) -> BanyanRetriever:
-        """Return a LangChain retriever of its passages; see `banyan.BanyanRetriever`."""
-        return BanyanRetriever(kb=self.name, k=k, agent=agent, resources=self.resources)
+    def as_retriever(self, *, k: int = 4, agent: bool = False, documents: Sequence[str] | str = (),
+                     where: Where = None) -> BanyanRetriever:
+        """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
+        return BanyanRetriever(kb=self.name, k=k, agent=agent, documents=Scope.of(documents).documents,
+                               where=dict(where or {}), resources=self.resources)
 
 
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,

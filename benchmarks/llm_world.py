@@ -32,19 +32,22 @@ def write_passages(path: Path, count: int) -> Path:
 
 
 @contextmanager
-def endpoint_apart(seconds: float, script: Callable[[Path], Any] = recorded_brain) -> Iterator[str]:
+def endpoint_apart(seconds: float, script: Callable[[Path], Any] = recorded_brain, *, rate: float | None = None,
+                   streams: bool = True) -> Iterator[str]:
     """Run an endpoint of recorded triples in a separate process, which leaves the measured one undisturbed.
 
     Args:
         seconds: how long each answer takes; answers are concurrent.
         script: makes the answering function from the recorded file; a module's function, as the process imports it.
+        rate: tokens of an answer that are sent in a second; None means at once.
+        streams: whether a request for a stream is answered with one.
 
     Yields:
         Its base URL.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, seconds, script), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, seconds, script, rate, streams), daemon=True)
     process.start()
     try:
         assert ours.poll(60), "the endpoint did not start within a minute"
@@ -54,8 +57,9 @@ def endpoint_apart(seconds: float, script: Callable[[Path], Any] = recorded_brai
         process.join()
 
 
-def _serve(connection: Connection, seconds: float, script: Callable[[Path], Any]) -> None:
-    with llm_server.LlmServer(script(RECORDED), seconds=seconds) as server:
+def _serve(connection: Connection, seconds: float, script: Callable[[Path], Any], rate: float | None,
+           streams: bool) -> None:
+    with llm_server.LlmServer(script(RECORDED), seconds=seconds, rate=rate, streams=streams) as server:
         connection.send(server.base_url)
         while True:
             time.sleep(60)

@@ -23,7 +23,9 @@ PAGES = ("README.zh.md", "ARCHITECTURE.md", "THREAT_MODEL.md", "CONTRIBUTING.md"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 """Diagrams that GitHub draws; the site shows the picture before each, because it cannot draw them."""
-_COMMANDS = "<!-- commands -->"
+_COMMANDS, _NAMES = "<!-- commands -->", "<!-- reference -->"
+"""Where the site inserts what is made from the code."""
+_NAME = re.compile(r"^\| `(banyan\.[\w.]+)` \|", re.MULTILINE)
 _OF_THE_SHELL = {"install_completion", "show_completion"}
 
 
@@ -49,11 +51,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(
     markdown: str, page: Page, config: MkDocsConfig, files: Files,  # noqa: ARG001  (MkDocs gives all by name)
 ) -> str:
-    """Rewrite a page's links, remove its Mermaid diagrams, and insert the command line's reference."""
+    """Rewrite a page's links, remove its Mermaid diagrams, and insert the references."""
     place = "README.md" if page.file.src_uri == "index.md" else (
         page.file.src_uri if page.file.src_uri in PAGES else f"docs/{page.file.src_uri}")
     linked = _LINK.sub(lambda link: _rewrite_link(link, PurePosixPath(place), page, files), _MERMAID.sub("", markdown))
-    return linked.replace(_COMMANDS, "\n".join(_reference()))
+    names = "\n".join(f"::: {name}" for name in _NAME.findall(markdown))
+    return linked.replace(_COMMANDS, "\n".join(_reference())).replace(_NAMES, names)
 
 
 def _rewrite_link(link: re.Match[str], place: PurePosixPath, page: Page, files: Files) -> str:

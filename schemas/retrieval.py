@@ -8,6 +8,7 @@ from .documents import Citation, Frozen
 
 Route = Literal["entity", "triple", "community", "dfs"]
 ROUTES: tuple[Route, ...] = ("entity", "triple", "community", "dfs")
+"""The routes of retrieval; CONTRIBUTING.md says how to add one."""
 Mode = Literal["reject", "open"]
 
 

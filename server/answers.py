@@ -53,6 +53,13 @@ class Ready(BaseModel):
     embedding: str
 
 
+class LocalCommand(BaseModel):
+    """How programs on the server's machine start Banyan; empty for clients with a key, who may be elsewhere."""
+
+    command: str = Field(description="the absolute path of `banyan`")
+    home: str = Field(description="the home folder, for BANYAN_HOME")
+
+
 class KnowledgeBaseEntry(BaseModel):
     """A knowledge base with its counts."""
 
@@ -101,6 +108,8 @@ class ConversationTurn(BaseModel):
     number: int
     asked_at: str
     question: str
+    documents: list[str] = Field(default=[], description="the documents that the question was limited to; empty: all")
+    where: dict[str, str] = Field(default={}, description="their metadata; empty: any")
     answer: AskAnswer
     rating: int = Field(description="1: good, -1: bad, 0: not rated")
 

@@ -262,8 +262,10 @@ class Tools:
         """Show the schema in force: which types of things, relations and attributes the knowledge base can hold."""
         with self._check_access(ctx, "read"):
             history = self._resources.knowledge_base(self._resolve_name(ctx, knowledge_base)).schemas
+            # The words by which the rules recognise elements are most of a schema, and tell an agent nothing.
             return SchemaInForce(version=history.version(), graph_schema=history.current().model_dump(
-                mode="json", exclude_defaults=True))
+                mode="json", exclude_defaults=True, exclude={
+                    part: {"__all__": {"rules"}} for part in ("entity_types", "relation_types", "attribute_types")}))
 
     def schema_candidates(
         self, ctx: Ctx, knowledge_base: Kb = "", limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 20,

@@ -28,6 +28,10 @@ class BanyanRetriever(BaseRetriever):
     k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
     agent: bool = Field(default=False, description="decompose the query and search in rounds, which asks the model "
                                                    "of the settings; else one round")
+    documents: tuple[str, ...] = Field(default=(), description="ids, titles or paths of the documents to search, or "
+                                       "patterns; none: all")
+    where: dict[str, str] = Field(default={}, description="metadata of the documents to search, as {key: value or "
+                                                          "pattern}")
     settings: Settings | None = Field(default=None, exclude=True, repr=False,
                                       description="home, models and limits; none: those of the environment")
     resources: Resources | None = Field(default=None, exclude=True, repr=False,
@@ -41,7 +45,7 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
-        context = AskContext(agent=self.agent, decompose=self.agent)
+        context = AskContext(agent=self.agent, decompose=self.agent, documents=self.documents, where=self.where)
         return [_document(passage) for passage in search(self._opened, self.kb, query, self.k, context)]
 
 

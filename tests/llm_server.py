@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +27,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
                "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
-               "dribbling"]
+               "dribbling", "broken"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
@@ -48,7 +48,7 @@ class Fault:
     refusal: the model declines; html: another server's page; no_choices: a completion without any;
     reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
     missing; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before the answer; endless: the
-    same as it is; dribbling: a blank every 0.1 s, for `seconds`.
+    same as it is; dribbling: a blank every 0.1 s, for `seconds`; broken: a stream is lost after half of the answer.
     """
 
     kind: Kind
@@ -128,6 +128,8 @@ class Stats:
     """How often each step's requests met one of `odds`."""
     in_flight: int = 0
     most_in_flight: int = 0
+    hung_up: int = 0
+    """Streams whose reader went before their end."""
 
 
 class LlmServer:
@@ -142,13 +144,16 @@ class LlmServer:
         refuses: forms of request that are answered with 400 and a word of what is not supported.
         ignores: forms that are accepted, but the answer is prose.
         usage: whether token counts are reported, or the JSON that is reported instead.
-        seconds: how long each answer takes.
+        seconds: how long each answer takes before it begins.
+        rate: tokens of an answer that are sent in a second; none: at once.
+        streams: False: a request for a stream is answered in one piece; "refused": with 400.
         port: 0 for any free one.
     """
 
     def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
                  key: str | None = None, model: str | None = None, refuses: Collection[Form] = (),
-                 ignores: Collection[Form] = (), usage: bool | str = True, seconds: float = 0.0, port: int = 0) -> None:
+                 ignores: Collection[Form] = (), usage: bool | str = True, seconds: float = 0.0,
+                 rate: float | None = None, streams: bool | Literal["refused"] = True, port: int = 0) -> None:
         self.script = script or scripted_brain()
         self.faults = deque(faults)
         self.odds = list(odds)
@@ -158,6 +163,8 @@ class LlmServer:
         self.ignores = frozenset(ignores)
         self.usage = usage
         self.seconds = seconds
+        self.rate = rate
+        self.streams = streams
         self.stats = Stats()
         self.requests: list[dict[str, Any]] = []
         self._asked: Counter[str] = Counter()
@@ -240,6 +247,8 @@ class LlmServer:
             return wire.error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
         if self.model is not None and body["model"] != self.model:
             return wire.error(404, f"The model `{body['model']}` does not exist")
+        if body.get("stream") and self.streams == "refused":
+            return wire.error(400, "the request is not supported")
         form = form_of(body)
         return wire.error(400, _NAMED[form]) if form in self.refuses else None
 
@@ -267,13 +276,23 @@ class LlmServer:
         finish = {"cut": "length", "filtered": "content_filter"}.get(kind or "", "stop")
         usage = self._account(body, text)
         reported = self.usage and kind != "no_usage"
-        if body.get("stream"):
+        if body.get("stream") and self.streams:
             reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
-            return StreamingResponse(wire.stream(body, message, finish, usage if reported else None),
-                                     media_type="text/event-stream")
+            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate, breaks=kind == "broken")
+            return StreamingResponse(self._to_the_end(pieces), media_type="text/event-stream")
+        if self.rate:
+            await asyncio.sleep(len(text) / wire.TOKEN / self.rate)
         completion = wire.completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
         told = f', "usage": {self.usage if isinstance(self.usage, str) else json.dumps(usage)}' if reported else ""
         return Response(f"{json.dumps(completion)[:-1]}{told}}}", media_type="application/json")
+
+    async def _to_the_end(self, pieces: AsyncIterator[str]) -> AsyncIterator[str]:
+        try:
+            async for piece in pieces:
+                yield piece
+        except (asyncio.CancelledError, GeneratorExit):
+            self.stats.hung_up += 1
+            raise
 
     def _account(self, body: dict[str, Any], text: str) -> dict[str, int]:
         prompt = sum(estimate_tokens(message["content"]) for message in body["messages"])
@@ -335,6 +354,7 @@ def main() -> None:
     parser.add_argument("--ignores", default="", help="forms accepted, but answered in prose")
     parser.add_argument("--no-usage", action="store_true", help="report no token counts")
     parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
+    parser.add_argument("--rate", type=float, default=None, help="tokens of an answer sent in a second")
     parser.add_argument("--recorded", type=Path, default=None, help="answer extractions with this file's triples")
     arguments = parser.parse_args()
 
@@ -344,7 +364,8 @@ def main() -> None:
     script = _beside("recorded_brain").recorded_brain(arguments.recorded) if arguments.recorded else None
     with LlmServer(script, map(fault, listed(arguments.faults)), odds=map(_odds, listed(arguments.odds)),
                    key=arguments.key, refuses=listed(arguments.refuses), ignores=listed(arguments.ignores),
-                   usage=not arguments.no_usage, seconds=arguments.seconds, port=arguments.port) as server:
+                   usage=not arguments.no_usage, seconds=arguments.seconds, rate=arguments.rate,
+                   port=arguments.port) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
         threading.Event().wait()

@@ -11,6 +11,8 @@ from typing import Any, Literal, get_args
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 Form = Literal["json_schema", "tools", "json_object", "text"]
+TOKEN = 4
+"""Characters."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ async def dribbled(seconds: float) -> AsyncIterator[bytes]:
 
 
 async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
-                 usage: dict[str, int] | None) -> AsyncIterator[str]:
+                 usage: dict[str, int] | None, rate: float | None = None, *,
+                 breaks: bool = False) -> AsyncIterator[str]:
+    """Send a message in pieces: of a token each where there is a rate of them in a second."""
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
         chunk = completion(body, choices) | {"object": "chat.completion.chunk", **more}
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
@@ -87,8 +91,13 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
     if calls:
         opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
     yield delta({"role": "assistant", **opening})
-    for start in range(0, len(text), 20):
-        piece = text[start:start + 20]
+    size, began = TOKEN if rate else 20, time.monotonic()
+    for start in range(0, len(text), size):
+        if breaks and start > len(text) / 2:
+            raise ConnectionResetError("scripted fault")
+        piece = text[start:start + size]
+        if rate:  # by the clock, so that delays do not add up
+            await asyncio.sleep(began + (start + size) / size / rate - time.monotonic())
         yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
     yield delta({}, finish)
     if usage:

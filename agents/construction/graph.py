@@ -6,6 +6,11 @@
 While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. The reasoner sees the
 schema that was decided on after the previous batch.
 
+`write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
+with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
+`extract` sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but finds no
+communities, and the report says why it stopped.
+
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. So the
 next run resumes a run that ended anywhere. The steps are in `nodes`.
 """
@@ -22,7 +27,7 @@ from langgraph.types import Send
 
 from ..nodes import as_node
 from ..resources import Resources
-from .nodes import Nodes
+from .nodes import ConstructionNodes
 from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInput, WriteInput
 
 
@@ -55,7 +60,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
         resources: models and open knowledge bases; None means those of this process's environment.
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
-    nodes = Nodes(resources)
+    nodes = ConstructionNodes(resources)
     node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))

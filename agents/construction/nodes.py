@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 from cachetools import LRUCache
-from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -31,7 +30,6 @@ from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import ExtractionRequest
 from ...schemas.formats.loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
-from ...schemas.prices import Prices
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..resources import Resources, default_resources
@@ -48,16 +46,16 @@ from .inputs import (
     named_sources,
     require_any,
 )
+from .reporting import forget_total, report_of, show_progress, total_chunks
 from .review import REVIEWED_AT_ONCE, ask_person
-from .state import BuildContext, BuildReport, BuildState, ExtractInput, WriteInput, new_run
+from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
-_TOTAL = "build_total"
 """Where the ledger holds how many chunks the builds since the last complete one extract."""
 
 
-class Nodes:
+class ConstructionNodes:
     """The nodes, over the resources of a process."""
 
     def __init__(self, resources: Resources | None) -> None:
@@ -124,7 +122,7 @@ class Nodes:
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            total = _total(kb)
+            total = total_chunks(kb)
         return {"total": total, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
@@ -135,7 +133,7 @@ class Nodes:
                 for document, chunks in group:
                     kb.documents.put(document, chunks)
             count += len(group)
-            _progress("read", count, None)
+            show_progress("read", count, None)
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
@@ -148,7 +146,7 @@ class Nodes:
             if kb.schemas.version():
                 return {}
             writer = self._resources.schema_writer(name)
-            budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            budget = self._budget(name, run, context)
             try:
                 with charged(build=run, budget=budget):
                     fitted = writer is not None and fit_schema(kb, writer, review=context.review)
@@ -168,7 +166,11 @@ class Nodes:
         return {"batch": batch, "extracted": state["batch"]}
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again."""
+        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again.
+
+        `EndpointDown` stops the build and leaves the chunk to be extracted; any other `ReasonerError` fails this chunk
+        alone.
+        """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         work = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
         if work is None:
@@ -201,7 +203,7 @@ class Nodes:
             chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
             if chunk is None:
                 return None
-            budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+            budget = self._budget(name, run, context)
             base = kb.schemas.base()
             shown = kb.schema_control.shown() if self._resources.settings.uses_llm else base
             return chunk, base, shown, budget, self._resources.reasoner(name)
@@ -231,7 +233,7 @@ class Nodes:
         context = runtime.context or BuildContext()
         policy = context.policy
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-            _progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
+            show_progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
             kb.schema_control.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
@@ -241,12 +243,15 @@ class Nodes:
             grouped_by = self._resources.schema_writer(state["knowledge_base"]) if due else None
             if due:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
-            if grouped_by and policy != "off" and not state.get("recorded"):
+            if grouped_by and policy != "off" and not state.get("recorded") and not state["stopped"]:
                 stopped = self._group_labels(kb, grouped_by, state["run"], context)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
+
+    def _budget(self, name: str, run: str, context: BuildContext) -> Budget | None:
+        return self._resources.budget(name, run, context.max_tokens, context.max_cost)
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
         """Return True if the schema is decided on before the next batch is extracted, which is shown what grew.
@@ -256,7 +261,7 @@ class Nodes:
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
         batches = kb.documents.count("done") // self._resources.settings.batch_size
-        return batches & (batches - 1) == 0
+        return batches & (batches - 1) == 0  # a power of two
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
         """Ask once which new labels mean the same; returns why that failed, or ""."""
@@ -265,7 +270,7 @@ class Nodes:
         labels = [] if schema.open else kb.schema_control.uncompared(support, _COMPARED_AT_ONCE)
         if not labels:
             return ""
-        budget = self._resources.budget(kb.layout.name, run, context.max_tokens, context.max_cost)
+        budget = self._budget(kb.layout.name, run, context)
         try:
             with charged(build=run, budget=budget):
                 kb.schema_control.keep_same(labels, writer.group(labels, schema))
@@ -276,8 +281,10 @@ class Nodes:
     def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
-        A person is asked after each batch. The thresholds are applied to all that was asked for until now, so that
-        the schema that they lead to in the end is a function of the documents.
+        The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
+        until now, so that the schema that they lead to in the end is a function of the documents. A person is asked
+        after each batch: the interrupt ends this node and frees the writer's lock, and on resume the node runs again
+        from its start. A build that stopped decides nothing.
         """
         policy = (runtime.context or BuildContext()).policy
         if state["stopped"]:
@@ -298,35 +305,42 @@ class Nodes:
         return {"candidates": []}
 
     def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Bound a batch and write what is admitted, in one transaction; then embed it."""
+        """Bound a batch, write it, and embed it.
+
+        Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
+        transaction (`SchemaControl.write`).
+        """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+        budget = self._budget(name, run, context)
         with self._resources.runs.step(name, run) as kb, charged(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
                 kb.vector_synchroniser.embed(state["chunks"])
-            _progress("write", kb.documents.count("done"), kb.documents.count())
+            show_progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
-        """Find and describe the communities, save the graph, and report."""
+        """Derive all that follows from the rows (`graph_store/derive.py`), and report.
+
+        That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
+        """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
         context = runtime.context or BuildContext()
         with self._resources.runs.step(name, run) as kb:
-            _progress("index", 0, None)
+            show_progress("index", 0, None)
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
                 embed_facts(kb)
                 kb.save_graph()
             else:
-                budget = self._resources.budget(name, run, context.max_tokens, context.max_cost)
+                budget = self._budget(name, run, context)
                 with charged(build=run, budget=budget):
                     stopped = self._derive(kb)
             if not stopped:
-                kb.database.set_meta(_TOTAL, "0")
-            report = _report(kb, state, stopped, self._resources.spending.prices)
+                forget_total(kb)
+            report = report_of(kb, state, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
 
@@ -348,18 +362,7 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
             kb.documents.put(record.document, [record.chunk])
             if kb.extractions.get(record.chunk.id) != record.extraction:
                 kb.extractions.save(record.chunk.id, "recorded", record.extraction)
-            _progress("read", count, None)
-
-
-def _total(kb: KnowledgeBase) -> int:
-    """Return how many chunks this build extracts, with those that a build did before it which ended early.
-
-    So the build that is taken up shows one progress, which goes on where it ended.
-    """
-    left = kb.documents.count("pending") + kb.documents.count("extracted")
-    total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
-    kb.database.set_meta(_TOTAL, str(total))
-    return total
+            show_progress("read", count, None)
 
 
 def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:
@@ -370,21 +373,3 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool
     elif wanted is not None and wanted != kb.schemas.seed():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.seed().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
-
-
-def _progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
-    get_stream_writer()({"step": step, "done": done, "total": total})
-
-
-def _report(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices) -> BuildReport:
-    spent = kb.calls.total(state["run"])
-    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
-    return BuildReport(
-        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
-        entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
-        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
-        schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
-        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
-        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
-        stopped=stopped, seconds=round(time.time() - state["started"], 3))

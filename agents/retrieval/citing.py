@@ -79,20 +79,42 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
         `document.text[start:end]`. Marks and markup in the claims' own words are taken out or broken.
     """
     citations: list[Citation] = []
-    lines: list[str] = []
-    sure = draft.answerable and draft.confidence >= abstain_below
-    for claim in draft.claims if sure or mode == "open" else ():
-        text = f"“{plain_text(claim.text)}”" if isinstance(draft, QuotedDraft) else plain_text(claim.text)
-        numbers = _cite(claim, passages, documents, citations)
-        if numbers:
-            lines.append(f"{text} {''.join(f'[{n}]' for n in numbers)}")
-        elif mode == "open":
-            lines.append(f"{text} {OWN_KNOWLEDGE}")
+    quoted = isinstance(draft, QuotedDraft)
+    claims = draft.claims if is_shown(draft, mode, abstain_below) else ()
+    lines = [line for claim in claims
+             if (line := cite_claim(claim, passages, documents, mode, citations, quoted=quoted))]
     confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=plain_text(draft.short),
                   citations=tuple(citations))
+
+
+def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
+    """Return True if the draft's claims are shown, as far as their quotes are sound."""
+    return mode == "open" or (draft.answerable and draft.confidence >= abstain_below)
+
+
+def cite_claim(claim: Claim, passages: Sequence[Passage], documents: Documents, mode: Mode,
+               citations: list[Citation], *, quoted: bool = False) -> str:
+    """Check a claim's quotes and return its line of the answer.
+
+    Args:
+        claim: the claim.
+        passages: what it quotes, the first one number 1.
+        documents: the sources.
+        mode: see `cite`.
+        citations: those of the claims before it; new ones are appended.
+        quoted: whether the claim's text is itself a quote.
+
+    Returns:
+        The claim with `[n]` behind it, or "" if it is left out.
+    """
+    text = f"“{plain_text(claim.text)}”" if quoted else plain_text(claim.text)
+    numbers = _cite(claim, passages, documents, citations)
+    if numbers:
+        return f"{text} {''.join(f'[{n}]' for n in numbers)}"
+    return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
 
 
 def plain_text(text: str) -> str:

@@ -5,7 +5,9 @@
              -> fuse -> reflect -> (new sub-queries: search again, at most `max_rounds`) -> answer
 
 What each node does is in `nodes`. What is searched next is decided in `planning` and `chaining`, what a model reads in
-`evidence`. Each step leaves a `TraceStep` in the state.
+`evidence`; `citing` checks quotes and decides whether to abstain. The cap on rounds, the first included, is checked in
+`reflect`, which asks no model in the last one. `survey` is no route: it reads reports instead of searching. Each step
+leaves a `TraceStep` in the state.
 """
 
 from functools import partial

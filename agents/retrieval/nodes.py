@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from ...graph_store.bounding.labels import Bounds
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
-from ...runtime.budgets import charged
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.references import literal
 from ...schemas.retrieval import DraftAnswer, Evidence, Passage, QuotedDraft, Reflection, Route, SubAnswer, SubQuery
@@ -30,13 +28,14 @@ from ..serving import charged_to_client, is_served
 from . import tracing
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits
 from .citing import cite, within_budget
+from .claims import showing_claims
 from .context import build_context
 from .conversation import read_conversation
 from .evidence import answering_first, choose_evidence, item_key, relied_on
-from .planning import Caps, Plan, distinct, in_schema, key, plan_round, with_elements
+from .planning import Caps, Plan, caps_of, distinct, in_schema, key, plan_round, with_elements
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .readings import Readings
-from .reranking import reranked
+from .reranking import rerank
 from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
@@ -44,9 +43,9 @@ from .state import AskContext, AskState, Found, SearchInput, SurveyInput
 from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
 
 _KEPT_SHARE = 1 / 2
-"""Of what a model reads at once, at most so much was read before."""
+"""At most this share of a prompt repeats earlier evidence."""
 _MORE = 2
-"""Times as much is read at once by a reasoner whose reading costs nothing, and of reports."""
+"""Factor on the token budget for reports, and for reasoners that cost nothing."""
 
 
 class RetrievalNodes:
@@ -78,7 +77,10 @@ class RetrievalNodes:
         return reasoner.instructed(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
-        """Return the retriever that the question began with, whatever was published meanwhile."""
+        """Return the retriever that the question began with, whatever was published meanwhile.
+
+        It reads a frozen state (`agents/readers.py`). In another process, or after an hour, it is the newest one.
+        """
         name = state["knowledge_base"]
         return self._readings.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
 
@@ -112,15 +114,10 @@ class RetrievalNodes:
         return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
-        """Return the context's caps; those that it does not set are the settings'."""
-        settings = self._resources.settings
-        most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
-                    sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
-        given = {"rounds": context.max_rounds, "sub_queries": context.max_sub_queries,
-                 "sub_queries_in_all": context.max_sub_queries_in_all, "tool_calls": context.max_tool_calls}
-        caps = replace(most, **{name: value for name, value in given.items() if value is not None})
-        # A client of a server may lower them: what a question may cost is not its decision.
-        return caps.at_most(most) if is_served() else caps
+        return caps_of(context, self._resources.settings, served=is_served())
+
+    def _abstain_below(self, context: AskContext) -> float:
+        return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
 
     def _in_schema(self, state: AskState, parts: Sequence[SubQuery]) -> tuple[list[SubQuery], list[str]]:
         """Sub-queries in the terms of the schema in force, with notes of what was mapped or dropped."""
@@ -152,7 +149,7 @@ class RetrievalNodes:
         self._resources.reranker  # noqa: B018
 
     def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
-               earlier: list[tuple[str, str]]) -> dict[str, Any]:
+                        earlier: list[tuple[str, str]]) -> dict[str, Any]:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
@@ -265,26 +262,16 @@ class RetrievalNodes:
             evidence[found.number].extend(found.evidence)
         top = self._resources.settings.top_k
         ranking = retriever.ranking(retriever.rank(queries, evidence, context.switches), top)
-        ranking, how = self._rerank(retriever, [query.text for query in queries if not query.follows], ranking)
+        reorder = partial(rerank, self._resources.reranker, retriever,
+                          best=self._resources.settings.rerank_passages)
+        ranking, how = reorder([query.text for query in queries if not query.follows], ranking)
         followed: list[tuple[str, float]] = []
         if start and self._reasoner(state, context).reasons:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
-            followed, how = self._rerank(retriever, [query.text for query in new], followed)
+            followed, how = reorder([query.text for query in new], followed)
         return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
                 "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
-
-    def _rerank(self, retriever: Retriever, questions: Sequence[str],
-                  ranking: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], str]:
-        """Return the ranking, its best passages reordered by a cross-encoder if one is set, and a note on that."""
-        reranker, best = self._resources.reranker, self._resources.settings.rerank_passages
-        if reranker is None:
-            return ranking, ""
-        passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
-        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-        with charged(account=retriever.account):
-            ranking = reranked(reranker, questions, texts, ranking)
-        return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
@@ -296,13 +283,19 @@ class RetrievalNodes:
         ends = reasoner.reasons and state["iterations"] >= self._caps(context).rounds
         if not context.agent or state["surveyed"] or ends:
             return {"searches": []}
-        items, schema = await in_busy_thread(lambda: (self._items(state, reasons=reasoner.reasons),
-                                                      self._knowledge_base(state).schemas.current()))
-        reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+        items, kb, schema = await in_busy_thread(self._to_reflect, state, reasoner)
+        with showing_claims(items, kb.documents, context.mode) as shown:
+            reflection = await reasoner.areflect(state["question"], state["history"], items, schema)
+            shown.settle(reflection.draft, self._abstain_below(context))
         return await in_busy_thread(self._apply_reflection, state, context, items, reflection)
 
+    def _to_reflect(self, state: AskState, reasoner: Reasoner) -> tuple[list[Passage], KnowledgeBase, GraphSchema]:
+        """Return what a reflection takes: the evidence, where its sources are, and the schema."""
+        kb = self._knowledge_base(state)
+        return self._items(state, reasons=reasoner.reasons), kb, kb.schemas.current()
+
     def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
-                   reflection: Reflection) -> dict[str, Any]:
+                          reflection: Reflection) -> dict[str, Any]:
         """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
                        self._caps(context).sub_queries)
@@ -324,7 +317,7 @@ class RetrievalNodes:
         return update
 
     def _start_round(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
-               reflection: Reflection) -> dict[str, Any]:
+                     reflection: Reflection) -> dict[str, Any]:
         """Return the state of a new round."""
         new = [part for _, part in plan.new]
         room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
@@ -357,7 +350,7 @@ class RetrievalNodes:
         return plan, notes
 
     def go_on(self, state: AskState) -> list[Send] | str:
-        """Search again if there are new sub-queries, else answer."""
+        """Search again if `reflect` began a new round, else answer."""
         if state["fused"] == state["iterations"]:
             return "answer"
         return self._searches(state) or [Send("fuse", state)]
@@ -368,22 +361,29 @@ class RetrievalNodes:
         if draft is None:
             reasoner = await in_busy_thread(self._answering, state, context)
             items = items or await in_busy_thread(self._items, state, reasons=reasoner.reasons)
-            draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+            documents = (await in_busy_thread(self._knowledge_base, state)).documents
+            with showing_claims(items, documents, context.mode) as shown:
+                draft = await reasoner.aanswer(state["question"], state["history"], items, context.mode)
+                shown.settle(draft, self._abstain_below(context))
         return await in_busy_thread(self._check_answer, state, context, draft, items)
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
-                 items: Sequence[Passage]) -> dict[str, Any]:
-        """Return the answer with every citation checked."""
-        documents = self._knowledge_base(state).documents
-        below = self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
+                      items: Sequence[Passage]) -> dict[str, Any]:
+        """Return the answer with every citation checked, or an abstention.
+
+        The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
+        is below `abstain_below` or no claim has a sound quote; then the closest quotes are shown.
+        """
+        documents, below = self._knowledge_base(state).documents, self._abstain_below(context)
         checked = cite(draft, items, documents, context.mode, below)
-        quoted = isinstance(draft, QuotedDraft)
-        if quoted or checked.abstained:
-            # Where a model found no answer the quotes that come closest are shown, found without it.
-            found = draft if quoted else self._resources.finder.find(state["question"], items)
-            below = 1.0 if not quoted else 0.0 if context.mode == "open" else below
-            checked = present_quotes(state["question"], found, items, documents, below).model_copy(
-                update={} if quoted else {"confidence": checked.confidence})
+        if isinstance(draft, QuotedDraft):
+            least = 0.0 if context.mode == "open" else below
+            checked = present_quotes(state["question"], draft, items, documents, least)
+        elif checked.abstained:
+            # Where a model found no answer, the closest quotes are shown; they are found without it.
+            closest = self._resources.finder.find(state["question"], items)
+            shown = present_quotes(state["question"], closest, items, documents, 1.0)
+            checked = shown.model_copy(update={"confidence": checked.confidence})
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint

@@ -1,8 +1,9 @@
 """Which sub-queries are searched, along which routes: in the schema's terms, within the caps, none twice."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ...config import Settings
 from ...graph_store.bounding.labels import Bounds
 from ...models.rules.decomposition import sub_query
 from ...schemas.delta import ElementKind
@@ -10,6 +11,7 @@ from ...schemas.errors import BanyanError
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Route, SubQuery
+from .state import AskContext
 
 
 class CapError(BanyanError):
@@ -37,6 +39,20 @@ class Caps:
     def at_most(self, most: "Caps") -> "Caps":
         """Return the lower of both caps, field by field."""
         return Caps(**{name: min(value, getattr(most, name)) for name, value in vars(self).items()})
+
+
+def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
+    """Return the context's caps; those that it does not set are the settings'.
+
+    A client of a server (`served`) may only lower them: what a question may cost is not its decision.
+    """
+    most = Caps(rounds=settings.max_rounds, sub_queries=settings.max_sub_queries,
+                sub_queries_in_all=settings.max_sub_queries_in_all, tool_calls=settings.max_tool_calls)
+    given = {"rounds": context.max_rounds, "sub_queries": context.max_sub_queries,
+             "sub_queries_in_all": context.max_sub_queries_in_all, "tool_calls": context.max_tool_calls}
+    caps = replace(most, **{name: value for name, value in given.items() if value is not None})
+    return caps.at_most(most) if served else caps
+
 
 
 @dataclass(frozen=True)

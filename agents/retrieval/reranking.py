@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...models.reranking.reranker import Reranker
+from ...runtime.budgets import charged
+from ...tools.retriever import Retriever
 
 # Cormack, Clarke and Büttcher 2009.
 _RANK_OFFSET = 60
@@ -41,6 +43,18 @@ def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
     weights = [weight for _, weight in ranking]
     ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
     return list(zip(ids, weights, strict=True))
+
+
+def rerank(reranker: Reranker | None, retriever: Retriever, questions: Sequence[str],
+           ranking: list[tuple[str, float]], best: int) -> tuple[list[tuple[str, float]], str]:
+    """Return the ranking, its first `best` passages reordered if there is a cross-encoder, and a note on that."""
+    if reranker is None:
+        return ranking, ""
+    passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
+    texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+    with charged(account=retriever.account):
+        ranking = reranked(reranker, questions, texts, ranking)
+    return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """`banyan ask` and `banyan chat`: answers from a knowledge base."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 import typer
@@ -16,6 +17,7 @@ from ..trace import print_trace
 app = typer.Typer()
 
 _LONGEST_LINE = 100
+_WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
 Instructed = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
 
@@ -40,14 +42,15 @@ def ask(  # noqa: PLR0913  (its options)
     with without_collecting(), opened() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
-        answer = _ask(resources, kb, context, [("user", question)])
+        answer, shown = _ask(resources, kb, context, [("user", question)],
+                             shows_claims=out.is_terminal and not (as_json or trace))
         if as_json:
             del answer["short"]  # the keys of the report are fixed
             print_json(answer)
             return
         if trace:
             print_trace(out, answer["trace"])
-        _print_answer(answer)
+        _print_answer(answer, shown)
 
 
 @app.command()
@@ -64,14 +67,16 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
                 return
             if not question:
                 return
-            answer = _ask(resources, kb, context, [*messages, ("user", question)])
+            answer, shown = _ask(resources, kb, context, [*messages, ("user", question)], shows_claims=out.is_terminal)
             messages += [("user", question), ("assistant", answer["answer"])]
-            _print_answer(answer)
+            _print_answer(answer, shown)
 
 
-def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]]) -> dict[str, Any]:
-
+def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
+         shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
+    """Return the answer, and its lines that were printed already because the model was still writing."""
     answer: dict[str, Any] = {}
+    shown: list[str] = []
     with err.status("thinking") as status:
         events = build_graph(resources).stream(
             cast("Any", {"knowledge_base": kb, "messages": messages}),
@@ -79,16 +84,35 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
             output_keys=["answer", "abstained", "short", "confidence", "citations", "sub_queries", "iterations",
                          *(["trace"] if context.trace else [])])
         for kind, event in events:
-            if kind == "custom":
-                progress = cast("dict[str, Any]", event)
+            progress = cast("dict[str, Any]", event)
+            if kind == "values":
+                answer = progress
+            elif progress["step"] not in {"claim", "withdrawn"}:
                 status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
-            else:
-                answer = cast("dict[str, Any]", event)
-    return answer
+            elif shows_claims:
+                status.stop()  # it would be drawn into the text
+                shown = _show_claim(progress, shown)
+    return answer, shown
 
 
-def _print_answer(answer: dict[str, Any]) -> None:
-    out.print(_highlight(answer["answer"], answer["short"]), width=_width())
+def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
+    """Print a line of the answer, or that the lines so far are withdrawn; return the lines that stand."""
+    if event["step"] == "withdrawn":
+        out.print(_WITHDRAWN)
+        return []
+    (line,) = event["found"]
+    out.print(escape(line), width=_width())
+    return [*shown, line]
+
+
+def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
+    lines = answer["answer"].split("\n")
+    if lines[:len(shown)] == list(shown):
+        lines = lines[len(shown):]
+    else:  # a document was changed or deleted meanwhile
+        out.print(_WITHDRAWN)
+    if lines:
+        out.print(_highlight("\n".join(lines), answer["short"]), width=_width())
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""

@@ -27,7 +27,7 @@ def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
     search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
-    most: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
     *, as_json: AsJson = False,
 ) -> None:
     """List the entities that have several names, and why each name was merged."""
@@ -41,20 +41,20 @@ def entities(
         if as_json:
             print_json([group.model_dump() for group in groups])
         else:
-            _show(knowledge_base, groups, most)
+            _show(knowledge_base, groups, limit)
 
 
-def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], most: int) -> None:
+def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
     root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
                 + (" [yellow](facts have changed since: build again)[/yellow]"
                    if knowledge_base.entities.resolved() is None else ""))
-    for group in groups[:most]:
+    for group in groups[:limit]:
         branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
         for alias in group.aliases:
             branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
                        f"{on_a_line(_words(knowledge_base, alias))}[/dim]")
-    if len(groups) > most:
-        root.add(f"[dim]and {len(groups) - most} more (--most)[/dim]")
+    if len(groups) > limit:
+        root.add(f"[dim]and {len(groups) - limit} more (--limit)[/dim]")
     out.print(root)
 
 

@@ -1,6 +1,6 @@
 """`banyan status`: a knowledge base's contents, failures and spending in a few lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import typer
 from rich.table import Table
@@ -14,7 +14,9 @@ app = typer.Typer()
 
 _SHOWN_BUILDS = 5
 _SHOWN_FAILURES = 10
-_OFTEN = 3
+_REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
+            "lifted_type": "with a more general type", "inferred_type": "without a type, inferred from the text",
+            "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
 """Number of the most frequent reasons to print."""
 _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unknown_relation": "by a relation that the "
         "schema does not have", "unknown_attribute": "of an attribute that the schema does not have",
@@ -23,6 +25,9 @@ _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unkno
         "malformed": "not complete", "type_as_name": "with a type as a name", "wrong_kind": "with a value of another "
         "kind"}
 """Why facts are not admitted, as text for people."""
+
+_WEAK = 0.3
+"""The share of passages found by their own sentences, below which people are told of it; --json has all shares."""
 
 
 @app.command()
@@ -64,16 +69,12 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
             f"{number:,} {_WHY.get(reason, reason)}" for reason, number in sorted(
                 report.facts_not_admitted.items(), key=lambda item: (-item[1], item[0]))))
     if report.repaired:
-        yield "repaired", _reasons(report.repaired)
-    trusted = ", ".join(f"{on_a_line(script)} {share:.0%}" for script, share in sorted(report.vectors_trusted.items()))
-    yield "embedding", on_a_line(report.embedding_model) + (f"; finds what it should: {trusted}" if trusted else "")
-
-
-def _reasons(counted: Mapping[str, int]) -> str:
-    """Return the total, and the most frequent reasons."""
-    often = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    named = ", ".join(f"{number:,} {on_a_line(reason.replace('_', ' '))}" for reason, number in often[:_OFTEN])
-    return f"{sum(counted.values()):,}: {named}" + (", ..." if len(often) > _OFTEN else "")
+        yield "repaired", ", ".join(f"{number:,} {_REPAIRS[kind]}" for kind, number in sorted(
+            report.repaired.items(), key=lambda item: (-item[1], item[0])))
+    weak = ", ".join(on_a_line(script) for script, share in sorted(report.vectors_trusted.items()) if share < _WEAK)
+    yield "embedding", on_a_line(report.embedding_model) + (
+        f"; it finds little in these scripts: {weak} (another model: BANYAN_EMBEDDING_MODEL, then banyan reindex)"
+        if weak else "")
 
 
 def _spending(status: Status) -> Table:

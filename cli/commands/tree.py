@@ -24,7 +24,7 @@ def tree(
     kb: Kb,
     view: Annotated[str, typer.Option(help="Another view: attribute:NAME[:decade], relation:NAME; none: the "
                                            "communities.")] = "",
-    most: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost of describing communities.")] = False,
@@ -45,10 +45,10 @@ def tree(
                 communities: Sequence[Community] = resources.build_view(kb, view)
         else:
             communities = resources.knowledge_base(kb).communities.all(level=level)
-        _show(resources.knowledge_base(kb), communities, most, as_json=as_json)
+        _show(resources.knowledge_base(kb), communities, limit, as_json=as_json)
 
 
-def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], most: int, *, as_json: bool) -> None:
+def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], limit: int, *, as_json: bool) -> None:
     graph = knowledge_base.graph
     if as_json:
         print_json([{**community.model_dump(exclude={"keywords"}),
@@ -60,10 +60,10 @@ def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], most:
     root = Tree(f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
                 + (" [yellow](the tree is out of date: build again)[/yellow]" if knowledge_base.tree.is_behind()
                    else ""))
-    for community in largest[:most]:
+    for community in largest[:limit]:
         _add(root, graph, community)
-    if len(largest) > most:
-        root.add(f"[dim]and {len(largest) - most} more (--most)[/dim]")
+    if len(largest) > limit:
+        root.add(f"[dim]and {len(largest) - limit} more (--limit)[/dim]")
     out.print(root)
 
 

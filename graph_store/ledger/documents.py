@@ -93,8 +93,9 @@ class Documents:
         return [chunk for chunk in chunk_ids if chunk not in waiting]
 
     def delete(self, document_id: str) -> None:
-        """Remove a document with all that only it supports.
+        """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
 
+        `derive` has to follow: it computes everything else from the rows that are left, so that nothing stays.
         Until `finish_deletion` the same deletion may be asked for again: a process that is killed before all that
         follows is done takes it up by the same command.
 

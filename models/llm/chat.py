@@ -7,22 +7,26 @@ import json
 import re
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import openai
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable
 from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr
 
 from ...config import OPENAI, Settings
 from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
+from ..claim_stream import text_listener
 from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import open_http_client
+from .reply_stream import StreamFailed, stream_completion
 from .usage import whole, whole_usage
 
 TEMPERATURE = 0.0
@@ -149,7 +153,30 @@ def _may_mean_the_form(error: Exception) -> bool:
 
 
 class _Chat(ChatOpenAI):
-    """ChatOpenAI that accepts malformed token counts; by itself it raises on a list instead of a count."""
+    """ChatOpenAI that reports a reply's text as it arrives if a block listens (`models.claim_stream`).
+
+    It does not stream otherwise, and never to LangChain's callbacks: the text is JSON that is not checked yet. It also
+    accepts malformed token counts, where ChatOpenAI raises on a list instead of a count.
+    """
+
+    _streams: bool = PrivateAttr(default=True)
+
+    async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
+                         run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
+        on_text = text_listener()
+        if on_text is None or not self._streams:
+            return await super()._agenerate(messages, stop, run_manager, **kwargs)
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        seconds = cast("float", self.request_timeout)
+        try:
+            completion = await stream_completion(self.async_client, payload, on_text, seconds)
+            return self._create_chat_result(completion)
+        except StreamFailed as failed:
+            if failed.broken_off and not self.max_retries:
+                raise
+            result = await super()._agenerate(messages, stop, run_manager, **kwargs)
+            self._streams = failed.broken_off
+            return result
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         if isinstance(response, openai.BaseModel):
@@ -172,6 +199,6 @@ def _chat(settings: Settings, client: openai.DefaultAsyncHttpxClient) -> ChatOpe
         max_completion_tokens=settings.llm_reply_tokens,
         cache=False,  # a response cache of LangChain's would repeat the token counts
         use_responses_api=False,  # of all servers only OpenAI's has another one
-        disable_streaming=True,  # the answers are JSON for us:
+        disable_streaming=True,  # the answers are JSON for us, see `_Chat`:
         tags=["nostream"],  # LangGraph must not stream them to a chat window
     )

@@ -93,12 +93,12 @@ _SUMMARIES = _answer("summaries", communities=_list(_object(
     id=_INTEGER, name=_TEXT, summary=_TEXT,
     findings=_list(_object(text=_TEXT, facts=_list(_INTEGER)), most=_MOST_FINDINGS))))
 _VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, thought=_TEXT, same=_FLAG, confidence=_NUMBER)))
-# In this order they are written: reasons before verdicts.
+# In this order they are written: reasons before verdicts, and these before claims, which are shown as they arrive.
 _CLAIMS = _list(_object(text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT))))
 _REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INTEGER, answer=_TEXT)),
                       sufficient=_FLAG, claims=_CLAIMS, short=_TEXT, confidence=_NUMBER, missing=_TEXT,
                       sub_queries=_list(_TEXT), keep=_list(_INTEGER))
-_DRAFT = _answer("answer", thought=_TEXT, claims=_CLAIMS, answerable=_FLAG, short=_TEXT, confidence=_NUMBER)
+_DRAFT = _answer("answer", thought=_TEXT, answerable=_FLAG, claims=_CLAIMS, short=_TEXT, confidence=_NUMBER)
 _QUESTION = _answer("question", question=_TEXT)
 _RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
 _PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 5)),

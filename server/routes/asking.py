@@ -34,7 +34,11 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
              response_class=EventSourceResponse, dependencies=[AFFORDABLE])
 async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
-    """Stream an answer as events: `step`, then `token` with pieces of the checked answer, then `answer`; or `error`."""
+    """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
+
+    A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
+    pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
+    """
     stopping = anyio.Event()
     return event_stream(_events(kb, question, request, service, client, stopping), stopping)
 

@@ -28,7 +28,7 @@ from ...text.tokens import estimate_tokens
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
-from ..runs.questions import GONE, Question
+from ..runs.questions import GONE, WITHDRAWN, Question
 from ..security.access import AFFORDABLE, Asking, Seeing, check_base, may
 from ..service import Service, Serving
 from ..streaming import event_stream, stopping_with
@@ -127,7 +127,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     citations: list[dict[str, Any]] = []
     async with aclosing(pieces):
         async for text, found in pieces:
-            parts.append(text)
+            parts = [] if text == WITHDRAWN else [*parts, text]
             citations = found
             if await request.is_disconnected():
                 raise UnavailableError(GONE)
@@ -167,7 +167,8 @@ async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], se
             if item.event == "answer":
                 yield _sources(item.data["citations"]), item.data["citations"]
                 return
-            yield item.data["text"] if item.event == "token" else "", []
+            pieces = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
+            yield pieces.get(item.event, ""), []
     raise UnavailableError(GONE)
 
 
@@ -180,10 +181,11 @@ def _sources(citations: Sequence[dict[str, Any]]) -> str:
 def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
     """Return each mark `[n]` as a citation of OpenAI's API, whose address opens the quote in Banyan's page."""
     by_id = {one["id"]: one for one in citations}
+    start = max(text.rfind(WITHDRAWN), 0)  # what is withdrawn cites nothing
     return [{"type": "url_citation", "url_citation": {
         "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
         "url": _address(kb, cited, request), "quote": cited["quote"]}}
-        for mark in _MARK.finditer(text) if (cited := by_id.get(int(mark[1])))]
+        for mark in _MARK.finditer(text, start) if (cited := by_id.get(int(mark[1])))]
 
 
 def _address(kb: str, cited: dict[str, Any], request: Request) -> str:

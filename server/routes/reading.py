@@ -1,17 +1,20 @@
 """Health, knowledge bases and documents."""
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
 from ...schemas.errors import BanyanError
 from ...subagent.answers import DocumentText
-from ..answers import DocumentItem, Health, Items, KnowledgeBaseEntry, KnowledgeBaseStatus, Page, Ready
+from ..answers import DocumentItem, Health, Items, KnowledgeBaseEntry, KnowledgeBaseStatus, LocalCommand, Page, Ready
 from ..errors import UnavailableError, detail_of
 from ..parameters import DocumentId, KbName, Limit, Offset, errors
 from ..security.access import Seeing, may
+from ..security.gate import LOCAL
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
@@ -31,6 +34,15 @@ async def ready(service: Serving) -> Ready:
         raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
     return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
+
+
+@router.get("/command", responses=errors(), dependencies=[may("read")])
+def show_command(request: Request, service: Serving) -> LocalCommand:
+    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
+    if request.state.client != LOCAL:
+        return LocalCommand(command="", home="")
+    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
+                        home=str(service.resources.settings.home.absolute()))
 
 
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])

@@ -27,7 +27,7 @@ from ...agents.retrieval.state import QuestionError
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ..security.bases import NONE
-from .questions import Question
+from .questions import WITHDRAWN, Question
 
 if TYPE_CHECKING:
     from ..service import Service
@@ -114,11 +114,11 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
         answering = self._service.questions.answering(settings.get(CLIENT, ""), knowledge_base, asked, earlier)
         async with _detach(answering) as events:
             async for event in events:
-                if event.event == "step":
-                    await adispatch_custom_event("step", event.data, config=config)
-                elif event.event == "token":
-                    yield AIMessageChunk(content=event.data["text"])
-                else:
+                if event.event in {"step", "claim", "withdrawn"}:
+                    await adispatch_custom_event(event.event, event.data, config=config)
+                if event.event in {"token", "withdrawn"}:
+                    yield AIMessageChunk(content=event.data.get("text", WITHDRAWN))
+                elif event.event == "answer":
                     rests_on = {name: value for name, value in event.data.items() if name != "answer"}
                     yield AIMessageChunk(content="", additional_kwargs=rests_on, chunk_position="last")
 

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from sqlalchemy import Connection, text
 
 from ...config import Settings
+from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
 from ..answers import ConversationItem, ConversationTurn, SharedConversation
 from ..database import FILE, ServerDatabase
@@ -44,8 +45,8 @@ class Conversations:
         self._db = database
         self._process = process
 
-    def add(self, thread: Thread, question: str, answer: dict[str, Any]) -> int:
-        """Store a turn, starting the conversation with the first; return the turn's number, from 1.
+    def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING) -> int:
+        """Store a turn with its scope, starting the conversation with the first; return the turn's number, from 1.
 
         Remove characters that cannot be stored or sent from its texts (`clean_text`).
         """
@@ -67,7 +68,7 @@ class Conversations:
                 "INSERT INTO banyan_turns (conversation, number, asked_at, question, answer) "
                 "VALUES (:id, :number, :asked, :question, :answer)"),
                 {"id": key, "number": last + 1, "asked": now.isoformat(timespec="seconds"), "question": question,
-                 "answer": json.dumps(clean_json(answer))})
+                 "answer": json.dumps(clean_json(answer | _scope_fields(scope)))})
             connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id AND number <= :old"),
                                {"id": key, "old": last + 1 - KEPT_TURNS})
         return last + 1
@@ -209,13 +210,23 @@ class Conversations:
         with self._db.reading() as connection:
             rows = connection.execute(text("SELECT number, asked_at, question, answer, rating FROM banyan_turns WHERE "
                                            "conversation = :id ORDER BY number"), {"id": key}).fetchall()
-        return [ConversationTurn(number=number, asked_at=asked_at, question=question, answer=json.loads(answer),
-                                 rating=rating) for number, asked_at, question, answer, rating in rows]
+        return [_turn(*row) for row in rows]
 
     def _change(self, thread: Thread, statement: str, value: str | None) -> None:
         self.entry(thread)
         with self._db.transaction() as connection:
             connection.execute(text(statement), {"value": value, "id": thread.key})
+
+
+def _scope_fields(scope: Scope) -> dict[str, Any]:
+    """Return the scope as fields of a stored answer."""
+    return {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
+
+
+def _turn(number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
+    answer = json.loads(stored)
+    return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
+                            where=answer.pop("where", {}), answer=answer, rating=rating)
 
 
 def no_link() -> NotFoundError:

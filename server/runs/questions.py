@@ -18,7 +18,7 @@ from ...agents.retrieval.state import MAX_QUESTION, AskContext
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
-from ...schemas.scope import DocumentNames, MetadataValues
+from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
@@ -28,6 +28,8 @@ from .following import Followed, following
 from .threads import THREAD_NAME, Thread
 
 GONE = "the client disconnected, or the server stopped, before the question was answered"
+WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
+"""For streams of text, in which nothing can be replaced."""
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
 _RULES_AT_ONCE = 2
@@ -63,7 +65,7 @@ class Question(BaseModel):
 class Event(NamedTuple):
     """An event for the client while a question is being answered."""
 
-    event: Literal["step", "token", "answer"]
+    event: Literal["step", "claim", "withdrawn", "token", "answer"]
     data: dict[str, Any]
 
 
@@ -112,7 +114,9 @@ class Questions:
                   ) -> AbstractAsyncContextManager[Followed[Event]]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
-        Leaving the block ends the run.
+        A `claim` has a sentence of the answer whose citations were checked, while the model still writes; its `token`s
+        follow at once. After `withdrawn`, which is rare, the pieces of the answer begin anew. Leaving the block ends
+        the run.
 
         Args:
             client: the client that asks, and that owns the conversation.
@@ -143,7 +147,8 @@ class Questions:
             for event in self._steps(kb, question, messages):
                 if event.event != "answer":
                     yield event
-            event.data["turn"] = self._conversations.add(thread, question.question, event.data)
+            scope = Scope.of(question.documents, question.where)
+            event.data["turn"] = self._conversations.add(thread, question.question, event.data, scope)
         yield event  # only now, so a client with the answer can ask a follow-up at once
 
     def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
@@ -153,12 +158,28 @@ class Questions:
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
-        for kind, update in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
-                                             output_keys=wanted):
-            if kind == "custom":
-                yield Event("step", cast("dict[str, Any]", update))
+        shown = ""
+        for kind, streamed in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
+                                                 output_keys=wanted):
+            update = cast("dict[str, Any]", streamed)
+            if kind == "values":
+                answer = update
+            elif update["step"] == "claim":
+                line, = update["found"]
+                yield Event("claim", {"text": line, "citations": update["citations"]})
+                yield from _tokens(f"\n{line}" if shown else line)
+                shown = f"{shown}\n{line}" if shown else line
+            elif update["step"] == "withdrawn":
+                yield Event("withdrawn", {})
+                shown = ""
             else:
-                answer = cast("dict[str, Any]", update)
-        for piece in _PIECE.findall(answer["answer"]):
-            yield Event("token", {"text": piece})
+                yield Event("step", update)
+        if not answer["answer"].startswith(shown):  # a document was changed or deleted meanwhile
+            yield Event("withdrawn", {})
+            shown = ""
+        yield from _tokens(answer["answer"][len(shown):])
         yield Event("answer", answer)
+
+
+def _tokens(text: str) -> Iterator[Event]:
+    return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

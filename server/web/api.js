@@ -21,12 +21,14 @@ export class ApiError extends Error {
 /** The address of a resource of a knowledge base; every part is encoded. */
 export const of = (base, path = "") => `knowledge-bases/${encodeURIComponent(base)}${path}`;
 
-async function send(path, options) {
+const send = (path, options) => sendTo(`api/${path}`, options);
+
+async function sendTo(target, options) {
   let refused = false;
   for (;;) {
     const key = sessionStorage.getItem(KEPT);
     const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-    const response = await reached(`api/${path}`, { ...options, headers });
+    const response = await reached(target, { ...options, headers });
     if (response.status !== 401) return response;
     const given = await askKey(refused || Boolean(key));
     if (!given) throw new ApiError(401, t("key.needed"));
@@ -83,6 +85,13 @@ export async function post(path, body) {
 /** Replace a resource with JSON, or change a part of it with another `method`. */
 export async function put(path, body, { method = "PUT", parameters = {} } = {}) {
   return (await checked(await send(address(path, parameters), { method, ...asJson(body) }))).json();
+}
+
+/** Send any request; returns the status and the text of the response, also of one that was refused. */
+export async function tried(method, path, body) {
+  const content = body ? { body, headers: { "Content-Type": "application/json" } } : {};
+  const response = await sendTo(path.replace(/^\//, ""), { method, ...content });
+  return { status: response.status, text: await response.text() };
 }
 
 /** Delete a resource. */

@@ -119,7 +119,7 @@ def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed
 
 
 def test_the_health_check_of_the_compose_file_tells_a_server_from_none(chroma):
-    compose = yaml.safe_load((command_line.PROJECT / "compose.yaml").read_text("utf-8"))
+    compose = yaml.safe_load((command_line.PROJECT / "compose.replicas.yaml").read_text("utf-8"))
     kind, *command = compose["services"]["chroma"]["healthcheck"]["test"]
     assert kind == "CMD"
 

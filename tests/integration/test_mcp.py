@@ -131,18 +131,20 @@ class TestStdio:
         asked = [{"id": 1, "method": "initialize", "params": {
                      "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}},
                  {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"},
-                 {"id": 3, "method": "tools/call", "params": {"name": "ask", "arguments": QUESTION}}]
+                 {"id": 3, "method": "tools/call", "params": {"name": "ask", "arguments": QUESTION}},
+                 {"id": 4, "method": "tools/call", "params": {"name": "list_documents", "arguments": {
+                     "knowledge_base": "elsewhere"}}}]
         with warm_start.WarmProcess(
                 [warm_start.BANYAN, "mcp", "--kb", "notes", "--read-only", "--decisions"], cwd=folder,
                 env=environment(folder, BANYAN_LOG_LEVEL="DEBUG"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, encoding="utf-8") as server:
             server.stdin.writelines(f"{json.dumps({'jsonrpc': '2.0', **one})}\n" for one in asked)
             server.stdin.flush()
-            lines = [json.loads(server.stdout.readline()) for _ in range(3)]
+            lines = {line["id"]: line for line in (json.loads(server.stdout.readline()) for _ in range(4))}
             rest, said = server.communicate(timeout=60)
-        assert [line["id"] for line in lines] == [1, 2, 3]
-        assert {tool["name"] for tool in lines[1]["result"]["tools"]} == READING
-        assert lines[2]["result"]["structuredContent"]["short"] == "Graz"
+        assert {tool["name"] for tool in lines[2]["result"]["tools"]} == READING
+        assert lines[3]["result"]["structuredContent"]["short"] == "Graz"
+        assert "there is no knowledge base 'elsewhere'" in lines[4]["result"]["content"][0]["text"]
         assert rest == ""
         assert "Traceback" not in said
         assert server.returncode == 0

@@ -7,6 +7,7 @@ where BANYAN_SHOTS says.
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
@@ -150,6 +151,10 @@ def test_other_programs_are_told_where_to_connect_with_settings_to_copy(web_brow
         settings = json.loads(page.evaluate("navigator.clipboard.readText()"))
         assert settings["mcpServers"]["banyan"]["url"] == f"{web_server}/mcp"
         expect(page.get_by_text(f'RemoteRunnable("{web_server}/chat/kb/english")')).to_be_visible()
+        page.locator(".card", has_text="MCP").get_by_role("button", name="Copy").last.click()
+        started = json.loads(page.evaluate("navigator.clipboard.readText()"))["mcpServers"]["banyan"]
+        assert Path(started["command"]).is_file()
+        assert Path(started["env"]["BANYAN_HOME"], "english").is_dir()
         browsing.shoot(page, "connect")
 
 
@@ -161,6 +166,20 @@ def test_the_api_is_described_at_docs_without_anything_from_elsewhere(web_browse
         expect(operation).to_contain_text('"question": "string"')
         expect(operation).to_contain_text('"citations"')
         browsing.shoot(page, "api")
+
+
+def test_a_request_of_the_api_can_be_tried_at_docs(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, "docs", expected=("404",)) as page:
+        operation = page.locator(".operation", has_text="/api/knowledge-bases/{kb}/documents").first
+        operation.locator("summary").click()
+        operation.get_by_label("kb", exact=True).fill("english")
+        operation.get_by_label("limit", exact=True).fill("1")
+        operation.get_by_role("button", name="Send").click()
+        expect(operation.get_by_role("status")).to_contain_text("Status 200")
+        expect(operation.get_by_role("status")).to_contain_text('"items"')
+        operation.get_by_label("kb", exact=True).fill("absent")
+        operation.get_by_role("button", name="Send").click()
+        expect(operation.get_by_role("status")).to_contain_text("Status 404")
 
 
 def test_what_the_server_refuses_is_said_in_the_language_of_the_page(web_browser, web_server):

@@ -1,4 +1,4 @@
-"""Dockerfile, .dockerignore and compose.yaml: what they name exists, and they agree with each other and the project.
+"""Dockerfile, .dockerignore and compose files: what they name exists, and they agree with each other and the project.
 
 No Docker engine is needed, or tried. Manifests for Kubernetes are in `test_kubernetes.py`.
 """
@@ -26,7 +26,8 @@ from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
-COMPOSE = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
+COMPOSE = yaml.safe_load((PROJECT / "compose.replicas.yaml").read_text("utf-8"))
+SMALL = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 GIVEN = "given"
 """What variables are set to that have to be."""
@@ -35,7 +36,7 @@ PINNED = {requirement.name: requirement for requirement in map(
 
 
 def filled(value):
-    """A value of compose.yaml where nothing is set but what has to be."""
+    """A value of a compose file where nothing is set but what has to be."""
     value = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", re.sub(r"\$\{\w+:\?[^}]*\}", GIVEN, value))
     assert "$" not in value
     return value
@@ -136,10 +137,9 @@ def test_the_variables_are_settings():
     # As they are where nothing is set but what has to be: none of them is refused.
     settings = Settings(_env_file=None, **{name.removeprefix("BANYAN_").lower(): filled(value)
                                            for name, value in composed.items()})
-    assert (settings.llm_base_url, settings.llm_model) == ("", Settings(_env_file=None).llm_model)
     assert settings.chroma_server.url == "http://chroma:8000"
     assert settings.database.get_secret_value() == f"postgresql+psycopg://banyan:{GIVEN}@postgres/banyan"
-    assert (settings.server_hosts, settings.oidc_issuer, settings.server_keys) == ("localhost", "", None)
+    assert (settings.server_hosts, settings.server_keys) == ("localhost", None)
 
 
 def test_the_command_is_one_of_the_command_line_on_the_port_that_is_published():
@@ -171,11 +171,30 @@ def test_the_converted_model_is_where_the_image_looks_for_it():
     assert len(caches) == 1
 
 
-def test_compose_is_what_the_specification_says():
-    # Its model of the specification leaves out that names with x- are anybody's.
-    ComposeSpecification.model_validate({name: part for name, part in COMPOSE.items() if not name.startswith("x-")})
+@pytest.mark.parametrize("compose", [COMPOSE, SMALL])
+def test_compose_is_what_the_specification_says(compose):
+    # Its model of the specification leaves out names with x-, and an env_file that may be missing.
+    parts = {name: part for name, part in compose.items() if not name.startswith("x-")}
+    services = {name: {**service, "env_file": ".env"} for name, service in parts["services"].items()}
+    ComposeSpecification.model_validate({**parts, "services": services})
     with pytest.raises(ValidationError):
         ComposeSpecification.model_validate({"services": {"x": {"reed_only": True}}})
+
+
+def test_the_small_form_is_one_server_for_this_machine_with_its_data_in_a_volume():
+    (service,) = SMALL["services"].values()
+    (data,) = said("VOLUME")
+    assert service["volumes"] == [f"{name}:{data}" for name in SMALL["volumes"]]
+    (published,) = service["ports"]
+    (port,) = said("EXPOSE")
+    assert filled(published) == f"127.0.0.1:8000:{port}"
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+
+
+@pytest.mark.parametrize("service", [SMALL["services"]["banyan"], *(
+    service for service in SERVICES.values() if service.get("image") == "banyan")])
+def test_every_setting_of_the_env_file_reaches_banyan(service):
+    assert service["env_file"] == [{"path": ".env", "required": False}]
 
 
 @pytest.mark.parametrize("name", SERVICES)

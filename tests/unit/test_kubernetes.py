@@ -19,7 +19,7 @@ FOLDER = PROJECT / "deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))
 OBJECTS = [manifest for name in KUSTOMIZATION["resources"]
            for manifest in yaml.safe_load_all((FOLDER / name).read_text("utf-8"))]
-COMPOSE = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
+COMPOSE = yaml.safe_load((PROJECT / "compose.replicas.yaml").read_text("utf-8"))
 VERSION = "1.34"
 WORKLOADS = [one for one in OBJECTS if one["kind"] in {"Deployment", "StatefulSet"}]
 

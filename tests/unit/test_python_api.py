@@ -239,6 +239,7 @@ def test_what_could_not_be_read_is_logged(kb, tmp_path, caplog):
 
 def test_tools_retrievers_and_subagents_hang_on_it(kb):
     assert kb.as_retriever(k=1).invoke("Ada")[0].metadata["document"] == "ada"
+    assert kb.as_retriever(documents="acme").invoke("Ada")[0].metadata["document"] == "acme"
     tool, subagent = kb.as_tool(about="Ada"), kb.as_subagent(name="people")
     assert "Ada" in tool.invoke({"question": "Who is the employer of Ada?"})
     assert (tool.name, subagent["name"]) == ("ask_kb", "people")

@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 from banyan.config import Settings
+from banyan.schemas.scope import Scope
 from banyan.server.database import ServerDatabase
 from banyan.server.errors import NotFoundError, StateError
 from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, move_conversations
@@ -36,6 +37,12 @@ def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
     assert said(kept, ONE) == ["Where was  Zofia born?", "Radom [1]", "When?", "1921"]
     (listed,) = kept.all("", "kb")
     assert (listed.name, listed.title, listed.link) == ("one", "Where was Zofia born?", None)
+
+
+def test_the_documents_that_a_question_was_limited_to_are_kept(kept):
+    kept.add(ONE, "Where?", ANSWER, Scope.of(["a.md"], {"year": "2024"}))
+    kept.add(ONE, "When?", LATER)
+    assert [(turn.documents, turn.where) for turn in kept.turns(ONE)] == [(["a.md"], {"year": "2024"}), ([], {})]
 
 
 def test_the_one_used_last_is_listed_first_and_each_client_sees_its_own(kept):

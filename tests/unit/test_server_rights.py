@@ -41,7 +41,7 @@ VACANT = "vacant"
 FOR_ANYBODY = {"/", "/docs", "/assets", "/api/health", "/api/ready"}
 FOR_ANY_KEY = {"/api/openapi.json", "/mcp"}
 """The description of the API; tools, which are in a table of their own."""
-WHATEVER_THE_BASE = {"/api/formats", "/api/model", "/api/knowledge-bases", "/api/builds", "/v1/models",
+WHATEVER_THE_BASE = {"/api/formats", "/api/model", "/api/command", "/api/knowledge-bases", "/api/builds", "/v1/models",
                      *(f"/chat{below}/{name}" for below in ("", "/c/{config_hash}") for name in (
                          "input_schema", "output_schema", "config_schema", "playground/{file_path:path}"))}
 """What is read alike by keys of all knowledge bases; the lists have what the key is for, which a test looks at."""

@@ -193,6 +193,10 @@ class TestRetriever:
             lambda found: [document.metadata["document"] for document in found])
         assert asyncio.run(chain.ainvoke("Carl Berg")) == ["carl"]
 
+    def test_finds_passages_of_some_documents_alone(self, resources):
+        retriever = banyan.BanyanRetriever(kb="people", documents=["c*"], resources=resources)
+        assert {found.metadata["document"] for found in retriever.invoke(QUESTION)} == {"carl"}
+
     def test_asks_a_model_only_where_it_is_to(self, home, hashed_embedder):
         with asking.FakeResources(home, hashed_embedder) as resources:
             banyan.BanyanRetriever(kb="people", resources=resources).invoke(QUESTION)

@@ -48,8 +48,8 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
 
 def test_only_the_largest_are_printed_unless_more_are_asked_for(shell):
     assert len(communities(shell)) > 1
-    printed = shell("tree", "--kb", "kb", "--most", "1").out
-    assert f"and {len(communities(shell)) - 1} more (--most)" in printed
+    printed = shell("tree", "--kb", "kb", "--limit", "1").out
+    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
 
 
 @pytest.mark.parametrize(("view", "labels"), [

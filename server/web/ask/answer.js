@@ -9,10 +9,10 @@ const MARK = /\[(\d+)\]/g;
 /** A line that quotes a passage, as in answers of the rules. */
 const QUOTE = /^“(.*)” \[(\d+)\]$/s;
 
-/** An answer; it has no citations until its stream ends. */
-export function answerView(base, turn) {
+/** An answer, or its checked claims so far below a line on its progress, where the short answer will stand. */
+export function answerView(base, turn, progress) {
   const { answer, text } = turn;
-  const cited = new Map((answer?.citations ?? []).map((one) => [one.id, one]));
+  const cited = new Map((answer ?? turn).citations?.map((one) => [one.id, one]));
   const short = answer && !answer.abstained && answer.short && answer.short !== text ? answer.short : "";
   // Do not repeat the sentence that is shown in large letters above.
   const said = short && text.startsWith(`${short}: `) ? text.slice(short.length + 2) : text;
@@ -23,11 +23,12 @@ export function answerView(base, turn) {
   return h(
     "div",
     { class: answer?.abstained ? "answer abstained" : "answer" },
+    progress,
     short && quotes.length > 0 && h("p", { class: "found" }, t("answer.found")),
     short && h("p", { class: "short" }, short),
     quotes.length > 0 && quoteList(quotes, cited, short),
     lines.map((line) => h("p", {}, marked(line, cited))),
-    cited.size > 0 && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
+    cited.size > 0 && answer && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
     answer && facts(base, answer),
   );
 }

@@ -53,9 +53,11 @@ async function remembered(base, thread) {
 const fromServer = ({ title, link = null, turns }) => ({
   title,
   link,
-  turns: turns.map(({ number, question, answer, rating }) => ({
+  turns: turns.map(({ number, question, documents, where, answer, rating }) => ({
     number,
     question,
+    documents,
+    where,
     answer,
     rating,
     steps: answer.trace ?? [],
@@ -198,7 +200,16 @@ const ask = (question) => run(view.talk, question);
 async function run(talk, question) {
   if (talk.running) return;
   const documents = documentsOf(talk.base);
-  const turn = { question, documents, steps: [], text: "", state: "running", mode: OPTIONS.mode, rating: 0 };
+  const turn = {
+    question,
+    documents,
+    steps: [],
+    text: "",
+    citations: [],
+    state: "running",
+    mode: OPTIONS.mode,
+    rating: 0,
+  };
   talk.running = new AbortController();
   talks.set(`${talk.base} ${talk.thread}`, talk);
   sessionStorage.setItem(KEPT + talk.base, talk.thread);
@@ -243,7 +254,9 @@ async function again(talk, turn) {
 
 function take(turn, event, data) {
   if (event === "step") turn.steps.push(data.trace);
+  if (event === "claim") turn.citations.push(...data.citations);
   if (event === "token") turn.text += data.text;
+  if (event === "withdrawn") Object.assign(turn, { text: "", citations: [] });
   if (event === "answer")
     Object.assign(turn, { answer: data, text: data.answer, number: data.turn, state: "answered" });
   if (event === "error") throw new Error(data.message);
@@ -287,7 +300,7 @@ function showTurn(talk, turn) {
         button(t("model.check"), checkModel),
       ),
     turn.state === "stopped" && h("p", { class: "notice" }, t("ask.stopped")),
-    turn.text && answerView(talk.base, turn),
+    turn.text && answerView(talk.base, turn, turn.state === "running" && progress(turn)),
     turn.state === "answered" && afterAnswer(talk, turn),
     turn.steps.length > 0 && traceView(turn, Boolean(wasOpen)),
   );
@@ -297,8 +310,9 @@ function showTurn(talk, turn) {
 function progress(turn) {
   const last = turn.steps.at(-1);
   const searches = turn.steps.filter((step) => step.step === "search").length;
-  const doing =
-    !last || last.step === "question"
+  const doing = turn.text
+    ? t("ask.doing.answer")
+    : !last || last.step === "question"
       ? t("ask.doing.decompose")
       : last.step === "decompose" || last.step === "search"
         ? t("ask.doing.search", { n: searches, round: last.round })

@@ -29,5 +29,7 @@ export const documentsOf = (base) =>
     .filter(Boolean);
 
 /** A line that says which documents a turn was limited to. */
-export const scopeLine = ({ documents }) =>
-  documents?.length > 0 && h("p", { class: "soft" }, t("ask.in.shown", { what: documents.join(`${BETWEEN} `) }));
+export function scopeLine({ documents = [], where = {} }) {
+  const limits = [...documents, ...Object.entries(where).map(([key, value]) => `${key}=${value}`)];
+  return limits.length > 0 && h("p", { class: "soft" }, t("ask.in.shown", { what: limits.join(`${BETWEEN} `) }));
+}

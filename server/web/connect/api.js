@@ -5,6 +5,7 @@ import { copied } from "../copying.js";
 import { button, fill, h } from "../dom.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
+import { canBeTried, trying } from "./trying.js";
 
 const DEEP = 4;
 
@@ -35,7 +36,8 @@ export async function show(root, base) {
   );
 }
 
-function operationView({ path, method, operation }, forms) {
+function operationView(one, forms) {
+  const { path, method, operation } = one;
   const parameters = operation.parameters ?? [];
   const body = Object.values(operation.requestBody?.content ?? {})[0];
   const answer = operation.responses?.["200"] ?? operation.responses?.["202"];
@@ -52,6 +54,7 @@ function operationView({ path, method, operation }, forms) {
       " ",
       h("span", { class: "soft" }, operation.description ?? operation.summary),
     ),
+    canBeTried(one) && [h("h3", {}, t("api.try")), trying(one, forms)],
     parameters.length > 0 && [
       h("h3", {}, t("api.parameters")),
       h(

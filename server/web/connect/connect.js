@@ -1,12 +1,14 @@
 // Addresses of this server for other programs, with settings to copy.
 
+import { get } from "../api.js";
 import { copied } from "../copying.js";
 import { button, fill, h } from "../dom.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
 
 /** Show the view. */
-export function show(root, base) {
+export async function show(root, base) {
+  const local = await get("command");
   const server = location.origin;
   const name = base || "NAME";
   fill(
@@ -20,7 +22,7 @@ export function show(root, base) {
         h("a", { href: href("api") }, t("connect.rest.all")),
         h("a", { href: "api/openapi.json" }, "openapi.json"),
       ]),
-      part(t("connect.mcp"), t("connect.mcp.about"), [mcpByHttp(server), mcpByCommand(name)]),
+      part(t("connect.mcp"), t("connect.mcp.about"), [mcpByHttp(server), mcpByCommand(name, local)]),
       part(
         t("connect.chat"),
         t("connect.chat.about"),
@@ -60,8 +62,15 @@ const curl = (server, name) =>
 const mcpByHttp = (server) =>
   JSON.stringify({ mcpServers: { banyan: { type: "http", url: `${server}/mcp` } } }, null, 2);
 
-const mcpByCommand = (name) =>
-  JSON.stringify({ mcpServers: { banyan: { command: "banyan", args: ["mcp", "--kb", name] } } }, null, 2);
+/** Clients start the command anywhere and with few variables, so it names its file and its home folder. */
+const mcpByCommand = (name, { command, home }) => {
+  const env = home ? { env: { BANYAN_HOME: home } } : {};
+  return JSON.stringify(
+    { mcpServers: { banyan: { command: command || "banyan", args: ["mcp", "--kb", name], ...env } } },
+    null,
+    2,
+  );
+};
 
 const langserve = (server, name) =>
   [

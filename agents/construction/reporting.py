@@ -1,0 +1,48 @@
+"""What a build reports: its progress while it runs, and a summary at its end."""
+
+import time
+from typing import Literal
+
+from langgraph.config import get_stream_writer
+
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...schemas.prices import Prices
+from .state import BuildReport, BuildState
+
+_TOTAL = "build_total"
+
+
+def show_progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
+    """Show how far a step is; `total` is None if that is not known."""
+    get_stream_writer()({"step": step, "done": done, "total": total})
+
+
+def total_chunks(kb: KnowledgeBase) -> int:
+    """Return how many chunks this build extracts, including those of an earlier build that it resumes.
+
+    So a resumed build continues the same progress bar.
+    """
+    left = kb.documents.count("pending") + kb.documents.count("extracted")
+    total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
+    kb.database.set_meta(_TOTAL, str(total))
+    return total
+
+
+def forget_total(kb: KnowledgeBase) -> None:
+    """Let the next build begin a progress bar of its own."""
+    kb.database.set_meta(_TOTAL, "0")
+
+
+def report_of(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices) -> BuildReport:
+    """Return the summary of a build; `stopped` is why it ended early, or ""."""
+    spent = kb.calls.total(state["run"])
+    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
+    return BuildReport(
+        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+        chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
+        entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
+        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
+        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
+        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
+        stopped=stopped, seconds=round(time.time() - state["started"], 3))

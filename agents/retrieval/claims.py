@@ -1,0 +1,83 @@
+"""Showing the claims of an answer while a model still writes it, each as soon as its quotes are checked.
+
+What is shown is the beginning of the final answer: the same lines with the same numbers (`citing.cite_claim`). A claim
+is read only after the model has said that the evidence suffices, so it is seldom withdrawn: if the reply turns out to
+be unusable, or less sure than the knowledge base demands.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from langgraph.config import get_stream_writer
+
+from ...graph_store.ledger.documents import Documents
+from ...models.claim_stream import claims_to
+from ...schemas.documents import Citation
+from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage
+from ..nodes import in_busy_thread
+from .citing import cite_claim, is_shown
+
+
+class ShownClaims:
+    """The claims of one answer that were shown so far.
+
+    Each is written to the graph's custom stream as `{"step": "claim", "found": [line], "citations": [...]}`, with the
+    citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back.
+
+    Args:
+        items: the evidence that the claims quote, the first one number 1.
+        documents: the sources.
+        mode: see `citing.cite`.
+    """
+
+    def __init__(self, items: Sequence[Passage], documents: Documents, mode: Mode) -> None:
+        self._items, self._documents, self._mode = items, documents, mode
+        self._write = get_stream_writer()
+        self._claims: list[Claim] = []
+        self._citations: list[Citation] = []
+        self._is_visible = False
+
+    async def show(self, claims: Sequence[Claim]) -> None:
+        """Check and show the new claims; withdraw the earlier ones if a repaired reply has others instead."""
+        if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
+            self.withdraw()
+        for claim in claims[len(self._claims):]:
+            known = len(self._citations)
+            line = await in_busy_thread(cite_claim, claim, self._items, self._documents, self._mode, self._citations)
+            self._claims.append(claim)
+            if line:
+                self._is_visible = True
+                self._tell("claim", [line], citations=[one.model_dump() for one in self._citations[known:]])
+
+    def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
+        """Withdraw the claims unless the complete reply has them and is sure enough to be shown.
+
+        Args:
+            draft: the answer of the complete reply; None if it has none.
+            abstain_below: see `citing.cite`.
+        """
+        if (draft is None or draft.claims[:len(self._claims)] != self._claims
+                or not is_shown(draft, self._mode, abstain_below)):
+            self.withdraw()
+
+    def withdraw(self) -> None:
+        """Take back all claims that were shown."""
+        if self._is_visible:
+            self._tell("withdrawn", [])
+        self._claims, self._citations, self._is_visible = [], [], False
+
+    def _tell(self, step: str, found: list[str], **more: Any) -> None:
+        self._write({"step": step, "found": found, **more})
+
+
+@contextmanager
+def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode) -> Iterator[ShownClaims]:
+    """Show the claims that a model writes within the block; withdraw them if the block fails."""
+    shown = ShownClaims(items, documents, mode)
+    try:
+        with claims_to(shown.show):
+            yield shown
+    except Exception:
+        shown.withdraw()
+        raise

@@ -1,0 +1,37 @@
+"""Replies of a model about the people of `small_base`, sent to the listener by the character."""
+
+import json
+
+from banyan.models.claim_stream import text_listener
+from banyan.models.llm.endpoint import Reply
+from banyan.models.reasoner import ReasonerError
+
+BORN = "She was born in Ulm, Germany, on 3 May 1801."
+WAS = "Ada Byron was a mathematician."
+
+
+def claim(text, words=None, passage=1):
+    return {"text": text, "quotes": [{"passage": passage, "words": words or text}]}
+
+
+def reply(*claims, **changes):
+    """A reflection that suffices."""
+    return json.dumps({"thought": "", "answers": [], "sufficient": True, "claims": list(claims), "short": "",
+                       "confidence": 0.9, "missing": "", "sub_queries": [], "keep": [], **changes})
+
+
+class StreamingEndpoint:
+    """Gives its replies in order; one that ends in "fails" is lost at its end."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+
+    async def send(self, messages, json_schema, permit):
+        permit()
+        said, listener = self.replies.pop(0), text_listener()
+        if listener is not None:
+            for end in range(len(said) + 1):
+                await listener(said[:end])
+        if said.endswith("fails"):
+            raise ReasonerError("the endpoint failed")
+        return Reply(said, 10, 5)

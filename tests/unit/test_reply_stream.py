@@ -1,0 +1,217 @@
+"""Replies of an OpenAI-compatible endpoint as a stream, without sockets; what cannot stream is asked as before."""
+
+import asyncio
+import json
+
+import httpx2
+import pytest
+from banyan.config import Settings
+from banyan.models.claim_stream import claims_to
+from banyan.models.llm import chat
+from banyan.models.llm.chat import OpenAiEndpoint
+from banyan.models.reasoner import ReasonerError
+from banyan.runtime.event_loop import process_loop
+
+SAID = '{"sufficient": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}]}'
+SHAPE = {"title": "reflection", "type": "object", "properties": {}}
+USAGE = {"prompt_tokens": 70, "completion_tokens": 30, "total_tokens": 100,
+         "prompt_tokens_details": {"cached_tokens": 60}}
+
+
+def chunk(delta=None, finish=None, **more):
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices, **more}
+
+
+def streamed(*chunks):
+    lines = [f"data: {json.dumps(one)}\n\n" for one in chunks]
+    return httpx2.Response(200, text="".join([*lines, "data: [DONE]\n\n"]),
+                           headers={"content-type": "text/event-stream"})
+
+
+def whole(text=SAID, **message):
+    message = {"role": "assistant", "content": text, **message}
+    return httpx2.Response(200, json={
+        "id": "c", "object": "chat.completion", "created": 0, "model": "m", "usage": USAGE,
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+
+
+def in_pieces(text=SAID, usage=USAGE, wrap=lambda piece: {"content": piece}):
+    deltas = [chunk(wrap(text[start:start + 5])) for start in range(0, len(text), 5)]
+    return streamed(chunk({"role": "assistant", "content": ""}), *deltas, chunk({}, "stop"), chunk(usage=usage))
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    """Asks an endpoint that answers with these responses, and returns the reply, the claims heard and the requests."""
+    def ask(*responses, forms=("text",), times=1, **settings):
+        left, sent, heard = list(responses), [], []
+
+        def handle(request):
+            sent.append(json.loads(request.content))
+            response = left.pop(0)
+            if isinstance(response, Exception):
+                raise response
+            return response
+
+        async def on_claims(claims):
+            heard.append([one.text for one in claims])
+
+        async def send(endpoint):
+            with claims_to(on_claims):
+                return await endpoint.send([("user", "Question?")], SHAPE, forms)
+
+        monkeypatch.setattr(chat, "open_http_client",
+                            lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+        endpoint = OpenAiEndpoint(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
+                                           **{"llm_retries": 1, **settings}))
+        for _ in range(times):
+            reply = process_loop().run(send(endpoint))
+        assert not left
+        return reply, heard, sent
+
+    return ask
+
+
+def test_claims_are_heard_and_the_tokens_counted(ask):
+    reply, heard, (sent,) = ask(in_pieces())
+    assert (reply.text, reply.finish) == (SAID, "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (70, 30, 60)
+    assert heard == [["One."], ["One.", "Two."]]
+    assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
+
+
+def test_arguments_of_a_function_are_heard(ask):
+    def wrap(piece):
+        return {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
+
+    opening = chunk({"role": "assistant", "tool_calls": [
+        {"index": 0, "id": "1", "type": "function", "function": {"name": "reflection", "arguments": ""}}]})
+    pieces = [chunk(wrap(SAID[start:start + 5])) for start in range(0, len(SAID), 5)]
+    reply, heard, _ = ask(streamed(opening, *pieces, chunk({}, "tool_calls"), chunk(usage=USAGE)), forms=("tools",))
+    assert json.loads(reply.text) == json.loads(SAID)
+    assert heard[-1] == ["One.", "Two."]
+
+
+@pytest.mark.parametrize("usage", [None, [1, 2], {"prompt_tokens": "many"}])
+def test_tokens_are_estimated_where_none_are_reported(ask, usage):
+    reply, _, _ = ask(in_pieces(usage=usage))
+    assert reply.prompt_tokens > 0
+    assert reply.completion_tokens > 10
+
+
+def test_a_refusal_and_a_reply_cut_short_are_known(ask):
+    reply, _, _ = ask(streamed(chunk({"role": "assistant", "refusal": "No"}), chunk({"refusal": "."}),
+                               chunk({}, "stop")))
+    assert reply.refusal == "No."
+    reply, _, _ = ask(streamed(chunk({"role": "assistant", "content": SAID[:40]}), chunk({}, "length")))
+    assert (reply.text, reply.finish) == (SAID[:40], "length")
+
+
+def test_a_whole_reply_to_a_request_for_a_stream_is_used(ask):
+    reply, heard, sent = ask(whole())
+    assert (reply.text, reply.prompt_tokens, heard, len(sent)) == (SAID, 70, [], 1)
+    reply, _, _ = ask(whole(text=None, refusal="No."))
+    assert reply.refusal == "No."
+
+
+@pytest.mark.parametrize("answer", [
+    httpx2.Response(400, json={"error": {"message": "stream is not supported"}}),
+    httpx2.Response(422, json={"error": {"message": "unknown field"}}),
+    streamed(),
+    streamed({"object": "strange"}),
+    httpx2.Response(200, text="data: no json\n\n", headers={"content-type": "text/event-stream"}),
+])
+def test_an_endpoint_that_does_not_stream_is_asked_as_before_and_remembered(ask, answer):
+    reply, heard, sent = ask(answer, whole(), whole(), times=2)
+    assert (reply.text, heard) == (SAID, [])
+    assert ["stream" in one and one["stream"] for one in sent] == [True, False, False]
+
+
+def broken():
+    async def parts():
+        yield f"data: {json.dumps(chunk({'role': 'assistant', 'content': SAID[:70]}))}\n\n".encode()
+        raise httpx2.ReadError("lost")
+
+    class Stream(httpx2.AsyncByteStream):
+        def __aiter__(self):
+            return parts()
+
+    return httpx2.Response(200, stream=Stream(), headers={"content-type": "text/event-stream"})
+
+
+def endless(closed=None):
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            while True:
+                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
+                await asyncio.sleep(0.001)
+
+        async def aclose(self):
+            if closed is not None:
+                closed.set()
+
+    return httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
+
+
+def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_time(ask):
+    reply, heard, sent = ask(broken(), whole(), in_pieces(), times=2)
+    assert reply.text == SAID
+    assert heard == [["One."], ["One."], ["One.", "Two."]]
+    assert [bool(one.get("stream")) for one in sent] == [True, False, True]
+    with pytest.raises(ReasonerError, match="Connection error"):
+        ask(broken(), llm_retries=0)
+
+
+def test_a_reply_that_does_not_end_is_given_up_in_time(ask):
+    with pytest.raises(ReasonerError, match="did not answer in time"):
+        ask(endless(), llm_timeout=0.2)
+
+
+def test_a_wrong_key_is_told_at_once(ask):
+    with pytest.raises(ReasonerError, match="refused the key"):
+        ask(httpx2.Response(401, json={"error": {"message": "no"}}))
+
+
+def test_a_refused_form_is_learnt_as_before(ask):
+    refused = {"error": {"message": "response_format is not supported"}}
+    reply, heard, sent = ask(httpx2.Response(400, json=refused), httpx2.Response(400, json=refused), in_pieces(),
+                             forms=("json_schema", "text"))
+    assert (reply.form, reply.named, heard[-1]) == ("text", True, ["One.", "Two."])
+    assert [bool(one.get("stream")) for one in sent] == [True, False, True]
+
+
+def test_nothing_is_streamed_without_a_listener(monkeypatch):
+    sent = []
+
+    def handle(request):
+        sent.append(json.loads(request.content))
+        return whole()
+
+    monkeypatch.setattr(chat, "open_http_client",
+                        lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+    endpoint = OpenAiEndpoint(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
+    assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",))).text == SAID
+    assert not sent[0].get("stream")
+
+
+def test_a_cancelled_call_closes_its_stream(monkeypatch):
+    closed = asyncio.Event()
+    response = endless(closed)
+    monkeypatch.setattr(chat, "open_http_client",
+                        lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
+    endpoint = OpenAiEndpoint(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
+
+    async def on_claims(claims):
+        del claims
+
+    async def cancel():
+        with claims_to(on_claims):
+            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, ("text",)))
+        await asyncio.sleep(0.05)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    process_loop().run(cancel())
+    assert closed.is_set()
