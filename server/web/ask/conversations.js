@@ -76,10 +76,11 @@ export function headOf(talk, { changed, forget, startNew }) {
       await forget();
   };
   return [
-    h("h1", { class: "talk-head", title: talk.title }, talk.title),
+    // The first question is the title until the user changes it; the question itself is right below.
+    h("h1", { class: talk.title === talk.turns[0]?.question ? "unseen" : "talk-head", title: talk.title }, talk.title),
     h(
       "div",
-      { class: "actions" },
+      { class: "actions end" },
       button(t("talk.rename"), rename, { class: "quiet small" }),
       button(t("talk.share"), () => share(talk, change), { class: "quiet small" }),
       button(t("talk.delete"), drop, { class: "quiet small" }),

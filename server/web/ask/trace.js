@@ -1,6 +1,7 @@
 // The trace of a question: for each round its sub-queries, the results of each route, the passages, the reflection.
 
 import { h } from "../dom.js";
+import { quoteText } from "../markdown.js";
 import { spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { number, t } from "../strings.js";
@@ -111,7 +112,7 @@ function findings(name, { total = 0, found = [] }) {
           h(
             "div",
             {},
-            h("p", {}, one.text),
+            h("p", {}, quoteText(one.text)),
             one.how && h("p", { class: "soft" }, one.how),
             h("p", { class: "documents" }, (one.documents ?? []).map(documentLink)),
           ),

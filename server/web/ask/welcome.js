@@ -62,7 +62,6 @@ export function welcome(base, ask) {
     { class: "welcome" },
     h("p", {}, found?.documents ? t("ask.welcome", { n: found.documents, base }) : t("ask.empty")),
     examples,
-    modelNotice(),
   );
 }
 
