@@ -4,6 +4,7 @@ import { get, of, remove, stream } from "../api.js";
 import { announce, button, failure, fill, h } from "../dom.js";
 import { go, href, route } from "../route.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { answerView } from "./answer.js";
 import { composer, OPTIONS } from "./composer.js";
 import { Conversations, headOf } from "./conversations.js";
@@ -117,7 +118,7 @@ async function forget() {
   await remove(`threads/${thread}`, { kb: base });
   talks.delete(`${base} ${thread}`);
   await startNew();
-  announce(t("talk.deleted"));
+  toast(t("talk.deleted"));
 }
 
 function showHead() {

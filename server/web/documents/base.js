@@ -3,9 +3,10 @@
 import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
 import { confirmed, dialog } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { button, failure, field, fill, h } from "../dom.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 /** The ways in which a schema can grow. */
 const GROWTH = ["auto", "review", "off"];
@@ -142,9 +143,17 @@ async function rename(base) {
     ];
   });
   if (!name) return;
+  await moveTo(name);
+  toast(t("base.renamed", { name }), async () => {
+    await put(of(name), { name: base }, { method: "PATCH" });
+    await moveTo(base);
+  });
+}
+
+/** Show a knowledge base under its new name. */
+async function moveTo(name) {
   await refreshBases();
   go(href("documents", { kb: name }));
-  announce(t("base.renamed", { name }));
 }
 
 async function drop(base) {
@@ -154,5 +163,5 @@ async function drop(base) {
   history.replaceState(null, "", href("ask"));
   await refreshBases();
   window.dispatchEvent(new HashChangeEvent("hashchange"));
-  announce(t("base.dropped", { base }));
+  toast(t("base.dropped", { base }));
 }

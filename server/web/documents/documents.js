@@ -6,8 +6,10 @@ import { baseView } from "./base.js";
 import { Builds } from "./builds.js";
 import { confirmed } from "../dialogs.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
+import { pager } from "../pages.js";
 import { sourceHref } from "../sources.js";
 import { moment, number, t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { startBuild, uploadForm } from "./upload.js";
 
 const PAGE = 25;
@@ -140,13 +142,17 @@ function tickAll(items) {
 
 async function showTable() {
   const me = view;
+  const turn = (offset) => {
+    me.offset = offset;
+    return showTable();
+  };
   try {
     const { total, items } = await get(of(me.base, "/documents"), { limit: PAGE, offset: me.offset, q: me.q });
     if (me === view)
       fill(
         me.table,
         items.length ? table(items) : h("p", { class: "soft" }, t("documents.none")),
-        total > PAGE && pages(total),
+        pager({ offset: me.offset, size: PAGE, total, turn }),
       );
   } catch (error) {
     fill(me.table, failure(error));
@@ -205,21 +211,6 @@ function table(items) {
   );
 }
 
-function pages(total) {
-  const last = Math.min(total, view.offset + PAGE);
-  const turn = (by) => () => {
-    view.offset = Math.max(0, view.offset + by);
-    showTable();
-  };
-  return h(
-    "nav",
-    { class: "pages", "aria-label": t("page.pages") },
-    button(t("page.previous"), turn(-PAGE), { disabled: view.offset === 0 }),
-    h("span", {}, t("page.range", { from: view.offset + 1, to: last, n: total })),
-    button(t("page.next"), turn(PAGE), { disabled: last >= total }),
-  );
-}
-
 /** Delete documents; `name` is the name of a single one. */
 async function drop(ids, name = "") {
   const sure = name
@@ -229,7 +220,7 @@ async function drop(ids, name = "") {
   try {
     await post(of(view.base, "/documents/delete"), { ids });
     for (const id of ids) view.chosen.delete(id);
-    announce(name ? t("documents.deleted", { name }) : t("documents.deleted.many", { n: ids.length }));
+    toast(name ? t("documents.deleted", { name }) : t("documents.deleted.many", { n: ids.length }));
     await refreshBases();
     showBulk();
     await showTable();

@@ -6,6 +6,7 @@ import { Canvas } from "./canvas.js";
 import { announce, button, failure, fill, h } from "../dom.js";
 import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
+import { EntityTable } from "./entities.js";
 import { entityView, factPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
@@ -13,6 +14,7 @@ import { spaced } from "../names.js";
 import { go, here, route } from "../route.js";
 import { Shown } from "./shown.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { askOther, optionsBar, toolbar } from "./toolbar.js";
 import { Tree } from "./tree.js";
 
@@ -44,6 +46,9 @@ export async function show(root, base) {
     members: new Set(),
     fact: null,
     shown: new Shown(),
+    // Whether the list has all entities, not only those of an answer, a community or a path.
+    whole: true,
+    entities: new EntityTable(base, choose),
     chosen: "",
     entity: null,
     at: "",
@@ -136,9 +141,7 @@ async function overview() {
   const { type, relation, document } = view.seen;
   const asked = { type, relation, document, limit: view.limit };
   const { nodes, edges, total } = await get(of(view.base, "/graph/overview"), asked);
-  view.shown = new Shown();
-  view.reached.clear();
-  view.evidence = new Set();
+  startShown([], [], true);
   view.fitting = total;
   // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
@@ -192,20 +195,22 @@ async function showEvidence(cites) {
     })
     .filter((one) => one.document);
   const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations });
-  view.shown = new Shown();
+  startShown(nodes, edges);
+  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
+}
+
+/** Show other nodes and edges; `whole`: they are a part of all entities, which the list shows. */
+function startShown(nodes, edges, whole = false) {
+  Object.assign(view, { shown: new Shown(), evidence: new Set(), whole });
   view.reached.clear();
   view.shown.add(nodes, edges);
-  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
 }
 
 /** Add a community's members to the map. */
 async function mapCommunity(id) {
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
-  const edges = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
-  view.shown = new Shown();
-  view.evidence = new Set();
-  view.reached.clear();
-  view.shown.add(members, edges.edges);
+  const { edges } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
+  startShown(members, edges);
   draw();
 }
 
@@ -238,10 +243,16 @@ async function dated(at) {
 
 /** Hide an entity. */
 function hide(id) {
-  view.shown.remove(id);
-  announce(t("entity.hidden"));
+  const me = view;
+  const [node, edges] = [me.shown.nodes.get(id), me.shown.at(id)];
+  me.shown.remove(id);
   go(here({ id: null }));
   draw();
+  toast(t("entity.hidden", { name: node.name }), () => {
+    if (me !== view) return;
+    me.shown.add([node], edges);
+    draw();
+  });
 }
 
 /** Show a shortest path from an entity to another one. */
@@ -256,18 +267,25 @@ async function path(entity) {
   }
   view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
   view.shown.add(nodes, edges, view.evidence);
+  view.whole = false;
   draw();
   const names = nodes.map((one) => one.name).join(" → ");
   announce(t("entity.path.found", { names }));
   view.note.prepend(h("p", { class: "path-note" }, t("entity.path.found", { names })));
 }
 
-/** Reload after a decision: the graph has changed, and an entity may be part of another one now. */
+/** Reload what is shown after a decision, in its places; an entity may be part of another one now. */
 async function changed(id) {
-  view.entity = null;
-  await overview();
+  const me = view;
+  if (!me) return;
+  me.entity = null;
+  const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MEMBERS_MARKED);
+  const { nodes, edges } = await get(of(me.base, "/graph/among"), { id: ids });
+  startShown(nodes, edges, me.whole);
+  me.entities.renew();
   await refreshBases();
   await view.tree.show(view.seen.community);
+  if (me !== view) return;
   if (!id || view.seen.id === id) await follow();
   else choose(id);
 }
@@ -278,20 +296,9 @@ async function showFact({ source, target, relation }) {
   announce(`${view.fact.subject.name} ${spaced(relation)} ${view.fact.object.name}`);
 }
 
-/** The shown part, without hidden types. */
-function wanted() {
-  const { shown, off } = view;
-  if (!off.size) return shown;
-  const part = new Shown();
-  part.add(
-    [...shown.nodes.values()].filter((node) => !off.has(node.type)),
-    [...shown.edges.values()],
-  );
-  return part;
-}
-
 function draw() {
   const { shown, chosen, evidence, members, off } = view;
+  const tabled = view.form !== "map" && view.whole;
   fill(
     view.note,
     view.seen.cite &&
@@ -303,8 +310,9 @@ function draw() {
         button(t("graph.evidence.leave"), () => go(here({ cite: null, id: null })), { class: "link" }),
       ),
     !shown.nodes.size && h("p", {}, t("graph.nothing")),
-    shown.nodes.size > 0 && countNote(view, setLimit),
+    shown.nodes.size > 0 && !tabled && countNote(view, setLimit),
   );
+  view.legend.hidden = tabled;
   if (view.form === "map") {
     view.canvas ??= new Canvas(view.map, {
       choose,
@@ -313,9 +321,12 @@ function draw() {
       layout: view.layout,
     });
     view.canvas.draw(shown, { chosen, evidence, members, off });
+  } else if (tabled) {
+    if (!view.list.contains(view.entities.element)) fill(view.list, view.entities.element);
+    view.entities.show(view.seen, chosen);
   } else {
     const key = view.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    fill(view.list, listView(wanted(), { choose, expand, chosen, evidence }));
+    fill(view.list, listView(shown.without(off), { choose, expand, chosen, evidence }));
     // Keep the focus of keyboard users in the list.
     if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }

@@ -1,13 +1,14 @@
 // The schema: the current version, pending candidates, and its history.
 
 import { get, of, post } from "../api.js";
-import { announce, button, failure, fill, h } from "../dom.js";
+import { button, failure, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { defineDialog } from "./define.js";
 import { fileView } from "./file.js";
 import { elementDialog, reviewForm, support } from "./review.js";
 import { here, route } from "../route.js";
 import { language, moment, t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 const TABS = ["force", "candidates", "history"];
 const KINDS = [
@@ -110,7 +111,7 @@ const reload = () => show(view.root, view.base);
 async function decide(decisions, who) {
   const found = await post(of(view.base, "/schema/decisions"), { decisions, who });
   await reload();
-  announce(t("schema.now", { version: String(found.version) }));
+  toast(t("schema.now", { version: String(found.version) }));
 }
 
 function candidates() {
@@ -122,7 +123,7 @@ function candidates() {
   }
   const answer = async (decisions, who) => {
     await post(`builds/${encodeURIComponent(waiting.id)}/decisions`, { decisions, who });
-    announce(t("review.resumed"));
+    toast(t("review.resumed"));
     location.hash = `#/documents?${new URLSearchParams({ kb: view.base })}`;
   };
   return [
@@ -136,7 +137,7 @@ function inForce() {
   if (view.schema.open) return h("p", { class: "notice" }, t("schema.open"));
   const replaced = async (version) => {
     await reload();
-    announce(t("schema.now", { version: String(version) }));
+    toast(t("schema.now", { version: String(version) }));
   };
   const sections = KINDS.map(([field, kind]) =>
     h(
