@@ -1,6 +1,7 @@
 // Documents: add them, watch their builds, find, open and delete them.
 
 import { get, of, post } from "../api.js";
+import { firstPage } from "../ask/welcome.js";
 import { known, refreshBases } from "../bases.js";
 import { baseView } from "./base.js";
 import { Builds } from "./builds.js";
@@ -20,15 +21,7 @@ let view = null;
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(
-      root,
-      h(
-        "div",
-        { class: "column" },
-        h("h1", {}, t("documents.title")),
-        h("p", { class: "notice" }, t("documents.begin")),
-      ),
-    );
+    firstPage(root);
     return;
   }
   const fresh = !known(base);
@@ -140,6 +133,9 @@ function tickAll(items) {
   return box;
 }
 
+/** A cell that names its column where columns are stacked. */
+const cell = (name, kind, text) => h("td", { class: kind, "data-column": name, "data-label": t(`documents.${name}`) }, text);
+
 async function showTable() {
   const me = view;
   const turn = (offset) => {
@@ -151,7 +147,7 @@ async function showTable() {
     if (me === view)
       fill(
         me.table,
-        items.length ? table(items) : h("p", { class: "soft" }, t("documents.none")),
+        items.length ? table(items) : h("p", { class: "soft" }, t(me.q ? "documents.none.match" : "documents.none")),
         pager({ offset: me.offset, size: PAGE, total, turn }),
       );
   } catch (error) {
@@ -166,7 +162,7 @@ function table(items) {
     { class: "table", tabindex: "0", role: "region", "aria-label": t("documents.all") },
     h(
       "table",
-      {},
+      { class: "stacked document-table" },
       h(
         "thead",
         {},
@@ -192,10 +188,10 @@ function table(items) {
               h("a", { href: sourceHref({ document: one.id }) }, one.title || one.id),
               one.title && h("span", { class: "soft id" }, one.id),
             ),
-            h("td", { class: "figure" }, number(one.characters)),
-            h("td", { class: "figure" }, number(one.chunks)),
-            h("td", { class: one.failed ? "figure bad" : "figure" }, number(one.failed)),
-            h("td", {}, moment(one.added_at)),
+            cell("characters", "figure", number(one.characters)),
+            cell("chunks", "figure", number(one.chunks)),
+            cell("failed", one.failed ? "figure bad" : "figure", number(one.failed)),
+            cell("added", "", moment(one.added_at)),
             h(
               "td",
               {},

@@ -2,8 +2,10 @@
 
 import { get, of, post } from "../api.js";
 import { refreshBases } from "../bases.js";
+import { citationsIn, seenIn } from "./address.js";
 import { Canvas } from "./canvas.js";
 import { announce, button, failure, fill, h } from "../dom.js";
+import { emptyNotice, emptyView } from "../empty.js";
 import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
 import { EntityTable } from "./entities.js";
@@ -11,7 +13,7 @@ import { entityView, factPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
 import { spaced } from "../names.js";
-import { go, here, route } from "../route.js";
+import { go, here, href, route } from "../route.js";
 import { Shown } from "./shown.js";
 import { t } from "../strings.js";
 import { toast } from "../toasts.js";
@@ -24,13 +26,14 @@ const MEMBERS_MARKED = 500;
 const NEIGHBOURS = 25;
 const MEMBERS = 100;
 const KEPT = "banyan.graph.form";
+const NARROW = matchMedia("(max-width: 60rem)");
 
 let view = null;
 
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(root, h("h1", {}, t("graph.title")), h("p", {}, t("graph.nothing")));
+    fill(root, emptyView(t("graph.title")));
     return;
   }
   const { entity_types: types, relations } = await get(of(base, "/graph/types"), { limit: TYPES });
@@ -98,14 +101,7 @@ export async function follow() {
   const me = view;
   if (!me) return;
   const { parameters } = route();
-  const now = {
-    type: parameters.get("type") ?? "",
-    relation: parameters.get("relation") ?? "",
-    document: parameters.get("of") ?? "",
-    id: parameters.get("id") ?? "",
-    community: parameters.get("community") ?? "",
-    cite: parameters.getAll("cite").join("\n"),
-  };
+  const now = seenIn(parameters);
   const before = me.seen;
   const within = me.panel.contains(document.activeElement);
   me.seen = now;
@@ -124,6 +120,9 @@ export async function follow() {
     draw();
     // The focused element no longer exists, so move the focus to the new heading.
     if (within) me.panel.querySelector("h2")?.focus();
+    // On a phone the panel is below the map.
+    else if (now.id && now.id !== before.id && NARROW.matches)
+      me.panel.querySelector("h2")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (me === view) fill(me.note, failure(error));
   }
@@ -188,13 +187,7 @@ async function showEvidence(cites) {
     await overview();
     return;
   }
-  const citations = cites
-    .map((one) => {
-      const [, start, end, document] = /^(\d+):(\d+):(.*)$/s.exec(one) ?? [];
-      return { document, start: Number(start), end: Number(end) };
-    })
-    .filter((one) => one.document);
-  const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations });
+  const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations: citationsIn(cites) });
   startShown(nodes, edges);
   view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
 }
@@ -309,7 +302,7 @@ function draw() {
         " ",
         button(t("graph.evidence.leave"), () => go(here({ cite: null, id: null })), { class: "link" }),
       ),
-    !shown.nodes.size && h("p", {}, t("graph.nothing")),
+    !shown.nodes.size && nothing(),
     shown.nodes.size > 0 && !tabled && countNote(view, setLimit),
   );
   view.legend.hidden = tabled;
@@ -331,6 +324,14 @@ function draw() {
     if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
   showLegend(view, draw);
+}
+
+/** What to do where nothing is shown: add documents, or remove the filters. */
+function nothing() {
+  const { type, relation, document } = view.seen;
+  if (!type && !relation && !document)
+    return emptyNotice(t("graph.nothing"), href("documents", { kb: view.base }), t("documents.add"));
+  return emptyNotice(t("entities.none"), here({ type: null, relation: null, of: null }), t("graph.filters.remove"));
 }
 
 function showPanel() {

@@ -2,11 +2,14 @@
 
 import { get, of, post } from "../api.js";
 import { button, failure, fill, h } from "../dom.js";
+import { emptyNotice, emptyView } from "../empty.js";
 import { spaced } from "../names.js";
 import { defineDialog } from "./define.js";
 import { fileView } from "./file.js";
+import { icon } from "../icons.js";
+import { colourOf } from "../graph/colours.js";
 import { elementDialog, reviewForm, support } from "./review.js";
-import { here, route } from "../route.js";
+import { here, href, route } from "../route.js";
 import { language, moment, t } from "../strings.js";
 import { toast } from "../toasts.js";
 
@@ -22,7 +25,7 @@ let view = null;
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(root, h("div", { class: "column" }, h("h1", {}, t("schema.title")), h("p", {}, t("graph.nothing"))));
+    fill(root, emptyView(t("schema.title")));
     return;
   }
   const [{ version, schema }, { items }, builds, status] = await Promise.all([
@@ -119,7 +122,7 @@ function candidates() {
   if (!waiting) {
     return view.candidates.length
       ? reviewForm(view.candidates, view.schema, decide)
-      : h("p", { class: "notice" }, t("schema.none.waiting"));
+      : emptyNotice(t("schema.none.waiting"), href("documents", { kb: view.base }), t("documents.add"));
   }
   const answer = async (decisions, who) => {
     await post(`builds/${encodeURIComponent(waiting.id)}/decisions`, { decisions, who });
@@ -146,7 +149,7 @@ function inForce() {
       h(
         "div",
         { class: "view-head" },
-        h("h2", {}, t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
+        h("h2", {}, icon(kind), " ", t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
         button(t(`schema.add.${kind}`), () => defineDialog(kind, view.schema, null, decide), { class: "small" }),
       ),
       h(
@@ -154,7 +157,7 @@ function inForce() {
         { class: "table", tabindex: "0", role: "region", "aria-label": t(`kinds.${kind}`) },
         h(
           "table",
-          {},
+          { class: "stacked schema-table" },
           h(
             "thead",
             {},
@@ -196,6 +199,7 @@ function row(element, kind) {
     h(
       "th",
       { scope: "row" },
+      kind === "entity_type" && [h("span", { class: `dot type-${colourOf(element.name)}`, "aria-hidden": "true" }), " "],
       shown,
       others.size > 0 && h("span", { class: "soft id" }, [...others].join(t("page.comma"))),
     ),
@@ -204,12 +208,14 @@ function row(element, kind) {
     h(
       "td",
       { class: "row-actions" },
-      button(t("schema.edit"), () => defineDialog(kind, view.schema, element, decide), {
+      button(icon("edit"), () => defineDialog(kind, view.schema, element, decide), {
         class: "quiet small",
+        title: t("schema.edit"),
         "aria-label": t("schema.edit.of", { name: element.name }),
       }),
-      button(t("schema.restructure"), change, {
+      button(icon("restructure"), change, {
         class: "quiet small",
+        title: t("schema.restructure"),
         "aria-label": t("schema.change.of", { name: element.name }),
       }),
     ),
