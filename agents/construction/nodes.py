@@ -134,6 +134,8 @@ class Nodes:
             with kb.database.transaction():
                 for document, chunks in group:
                     kb.documents.put(document, chunks)
+            for document, _ in group:
+                kb.printed.keep(document)
             count += len(group)
             _progress("read", count, None)
 
