@@ -10,6 +10,21 @@ const ROUTES = ["entity", "triple", "community", "dfs"];
 
 /** A text in which `{answer 1}` is replaced by words for the result of step 1. */
 const inWords = (text) => text.replace(/\{answer (\d+)\}/g, (_, number) => t("trace.answer.of", { number }));
+/** How the server says that something was found, in its English words; the group is what they are about. */
+const HOWS = {
+  near: /^near the question \((.*)\)$/,
+  names: /^the question names '(.*)'$/,
+  community: /^community (.*)$/s,
+};
+
+function howInWords(how) {
+  for (const [name, form] of Object.entries(HOWS)) {
+    const found = form.exec(how);
+    if (found) return t(`trace.how.${name}`, { what: found[1] });
+  }
+  return how;
+}
+
 const byRoute = (one, other) => ROUTES.indexOf(one.route) - ROUTES.indexOf(other.route);
 
 /** The trace in a collapsible section. */
@@ -113,7 +128,7 @@ function findings(name, { total = 0, found = [] }) {
             "div",
             {},
             h("p", {}, quoteText(one.text)),
-            one.how && h("p", { class: "soft" }, one.how),
+            one.how && h("p", { class: "soft" }, howInWords(one.how)),
             h("p", { class: "documents" }, (one.documents ?? []).map(documentLink)),
           ),
         ),

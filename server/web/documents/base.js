@@ -4,6 +4,7 @@ import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
 import { confirmed, dialog } from "../dialogs.js";
 import { button, failure, field, fill, h } from "../dom.js";
+import { seedText } from "../names.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
 import { toast } from "../toasts.js";
@@ -109,7 +110,7 @@ function settingsForm(base, set) {
     field(t("upload.resolve"), resolve),
     field(t("base.instructions"), instructions),
     h("p", { class: "soft" }, t("base.instructions.hint")),
-    h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: set.seed })),
+    h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: seedText(set.seed) })),
     h("div", { class: "actions start" }, h("button", { type: "submit" }, t("base.settings.save"))),
     told,
   );

@@ -3,7 +3,7 @@
 import { get, of, post } from "../api.js";
 import { button, failure, fill, h } from "../dom.js";
 import { emptyNotice, emptyView } from "../empty.js";
-import { spaced } from "../names.js";
+import { seedText, spaced } from "../names.js";
 import { defineDialog } from "./define.js";
 import { fileView } from "./file.js";
 import { icon } from "../icons.js";
@@ -44,7 +44,7 @@ export async function show(root, base) {
     waiting: builds.items.find((one) => one.state === "waiting"),
     body: h("div"),
   };
-  const title = schema.labels?.[language()] ?? schema.name;
+  const title = schema.labels?.[language()] ?? seedText(schema.name);
   view.tabs = h("nav", { class: "tabs", "aria-label": t("schema.parts") });
   fill(
     root,
@@ -57,7 +57,7 @@ export async function show(root, base) {
         h("h1", {}, t("schema.title")),
         h("span", { class: "soft" }, t("schema.version", { name: title, version: String(version) })),
       ),
-      h("p", { class: "lead" }, schema.description),
+      h("p", { class: "lead" }, seedText(schema.description)),
       notAdmitted(status.facts_not_admitted),
       view.tabs,
       view.body,
@@ -204,7 +204,7 @@ function row(element, kind) {
       others.size > 0 && h("span", { class: "soft id" }, [...others].join(t("page.comma"))),
     ),
     h("td", {}, bounds(element, kind)),
-    h("td", { class: "soft" }, element.description),
+    h("td", { class: "soft" }, seedText(element.description)),
     h(
       "td",
       { class: "row-actions" },
@@ -255,7 +255,7 @@ async function history() {
           {},
           h("strong", {}, t("schema.version.short", { version: String(one.version) })),
           " ",
-          h("span", { class: "soft" }, t("schema.by", { who: one.who, time: moment(one.decided_at) })),
+          h("span", { class: "soft" }, t("schema.by", { who: seedText(one.who), time: moment(one.decided_at) })),
         ),
         h("ul", {}, (one.decisions ?? []).map(decided)),
       ),
