@@ -7,18 +7,14 @@ from banyan.graph_store.printed_works import PrintedWorks
 from banyan.ingest.failures import UnreadableError
 from banyan.ingest.page_pictures import draw_page
 from banyan.schemas.documents import Document
-from fpdf import FPDF
 from PIL import Image
+
+from ..serving import print_work
 
 
 @pytest.fixture
 def printed(tmp_path):
-    work = FPDF()
-    for words in ("A report on harbours.", "Zora Lind was born in Turku."):
-        work.add_page()
-        work.set_font("helvetica")
-        work.cell(text=words)
-    work.output(tmp_path / "harbours.pdf")
+    print_work(tmp_path / "harbours.pdf", "A report on harbours.", "Zora Lind was born in Turku.")
     return tmp_path / "harbours.pdf"
 
 

@@ -263,13 +263,16 @@ export class Canvas {
     const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
     const shown = this.cy.nodes().not(".off");
     const placed = shown.map(discOf);
+    const { x1, x2, y1, y2 } = this.cy.extent();
+    const within = ({ left, right, top, bottom }) => left >= x1 && right <= x2 && top >= y1 && bottom <= y2;
     const rank = (node) =>
       1000 * ["near", "evidence", "chosen"].findLastIndex((one) => node.hasClass(one)) + node.data("size");
     const ranked = shown.sort((one, other) => rank(other) - rank(one));
     this.cy.batch(() =>
       ranked.forEach((node) => {
         const sides = sidesOf(node, size);
-        const side = Object.keys(sides).find((name) => placed.every((one) => apart(one, sides[name])));
+        const free = Object.keys(sides).filter((name) => placed.every((one) => apart(one, sides[name])));
+        const side = free.find((name) => within(sides[name])) ?? free[0];
         if (side) placed.push(sides[side]);
         node.removeClass("above below right left crowded").addClass(side ?? "crowded");
         node.style({ "font-size": size, "text-max-width": MOST_LETTERS * size });

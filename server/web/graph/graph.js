@@ -306,6 +306,8 @@ function draw() {
     shown.nodes.size > 0 && !tabled && countNote(view, setLimit),
   );
   view.legend.hidden = tabled;
+  // The legend takes its room before the map is fitted into the rest.
+  showLegend(view, draw);
   if (view.form === "map") {
     view.canvas ??= new Canvas(view.map, {
       choose,
@@ -323,7 +325,6 @@ function draw() {
     // Keep the focus of keyboard users in the list.
     if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
-  showLegend(view, draw);
 }
 
 /** What to do where nothing is shown: add documents, or remove the filters. */
