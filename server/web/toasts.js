@@ -14,7 +14,7 @@ export function toast(text, undo = null) {
   element ??= h("div", { class: "toast", popover: "manual", role: "group", "aria-label": t("toast.label") });
   const back = undo && h("button", { type: "button", class: "small" }, t("edit.undo"));
   back?.addEventListener("click", () => takeBack(back, undo));
-  const close = h("button", { type: "button", class: "quiet small", "aria-label": t("page.close") }, "×");
+  const close = h("button", { type: "button", class: "quiet small", "aria-label": t("toast.close") }, "×");
   close.addEventListener("click", hide);
   fill(element, h("span", {}, text), back, close);
   if (!element.isConnected) {

@@ -169,7 +169,7 @@ function table(items) {
         h(
           "tr",
           {},
-          h("td", {}, tickAll(items)),
+          h("td", { "data-label": t("documents.choose.all") }, tickAll(items)),
           head.map((name) => h("th", { scope: "col" }, t(`documents.${name}`))),
           h("th", { scope: "col" }, h("span", { class: "unseen" }, t("documents.delete"))),
         ),
