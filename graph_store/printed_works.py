@@ -13,9 +13,16 @@ _ENDING = ".pdf"
 class PrintedWorks:
     """The PDF files of a knowledge base's documents. None has to be there: only the page shows them."""
 
-    def __init__(self, folder: Path) -> None:
-        """Set the folder of the copies; it is made with the first one."""
+    def __init__(self, folder: Path, *, active: bool = True) -> None:
+        """Set the folder of the copies; it is made with the first one.
+
+        Args:
+            folder: the folder.
+            active: False keeps no copies: where several machines share a ledger, a document that one of them deletes
+                would leave its copy on another.
+        """
         self._folder = folder
+        self._active = active
 
     def keep(self, document: Document) -> None:
         """Copy the PDF file that a document was just read from; remove the copy of an earlier one.
@@ -28,7 +35,7 @@ class PrintedWorks:
             OSError: the disk is full or not writable.
         """
         source = Path(document.source)
-        if not document.pages or source.suffix.lower() != _ENDING or not source.is_file():
+        if not self._active or not document.pages or source.suffix.lower() != _ENDING or not source.is_file():
             self._place(document.id).unlink(missing_ok=True)
             return
         self._folder.mkdir(mode=0o700, exist_ok=True)

@@ -24,6 +24,17 @@ export async function learnNames(base) {
 /** A readable name of a schema element: its label, or "born in" for `born_in`. */
 export const spaced = (name) => labels.get(name) ?? name.replaceAll("_", " ");
 
+/** A fact or an entity as the server writes them, with the labels of relations, types and attributes. */
+export function factText(text) {
+  let said = text;
+  for (const [name, label] of labels) {
+    const plain = name.replaceAll("_", " ");
+    said = said.replaceAll(` ${plain} `, ` ${label} `).replaceAll(` (${plain})`, ` (${label})`);
+    said = said.replaceAll(` ${name}: `, ` ${label}: `);
+  }
+  return said;
+}
+
 async function seedTexts() {
   const response = await fetch(`assets/seeds.${language()}.json`);
   if (!response.ok) throw new Error(`seeds.${language()}.json: ${response.status}`);

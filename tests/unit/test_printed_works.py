@@ -35,6 +35,12 @@ def test_the_file_of_a_printed_work_is_copied_and_goes_with_its_document(tmp_pat
     assert not list((tmp_path / "printed").iterdir())
 
 
+def test_no_copy_is_kept_where_machines_share_a_ledger(tmp_path, printed):
+    works = PrintedWorks(tmp_path / "printed", active=False)
+    works.keep(document(printed))
+    assert works.find("harbours.pdf") is None
+
+
 def test_only_pdf_files_are_copied(tmp_path, printed):
     works = PrintedWorks(tmp_path / "printed")
     secret = printed.with_name("secret.key")

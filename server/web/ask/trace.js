@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { quoteText } from "../markdown.js";
-import { spaced } from "../names.js";
+import { factText, spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { number, t } from "../strings.js";
 
@@ -102,10 +102,12 @@ function queryView(query, searches) {
   );
 }
 
-const searchView = ({ route, ...step }) => findings(t(`trace.route.${route}`), step);
-const surveyView = (step) => findings(t("trace.survey"), step);
+/** Reports are prose; the other routes find entities and facts. */
+const searchView = ({ route, ...step }) =>
+  findings(t(`trace.route.${route}`), step, route === "community" ? quoteText : factText);
+const surveyView = (step) => findings(t("trace.survey"), step, quoteText);
 
-function findings(name, { total = 0, found = [] }) {
+function findings(name, { total = 0, found = [] }, inWordsOf) {
   return h(
     "details",
     { class: "search" },
@@ -127,7 +129,7 @@ function findings(name, { total = 0, found = [] }) {
           h(
             "div",
             {},
-            h("p", {}, quoteText(one.text)),
+            h("p", {}, inWordsOf(one.text)),
             one.how && h("p", { class: "soft" }, howInWords(one.how)),
             h("p", { class: "documents" }, (one.documents ?? []).map(documentLink)),
           ),
