@@ -40,7 +40,9 @@ def test_a_citation_of_a_printed_work_opens_it_at_its_page(web_browser, web_serv
         browsing.shoot(page, "printed")
 
 
-def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, uploaded):
+def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, web_folder, uploaded):
+    copies = web_folder / "home" / uploaded / "printed"
+    assert len(list(copies.iterdir())) == 1
     with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(4)
@@ -53,6 +55,7 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
         page.get_by_role("button", name=re.compile("^Delete ")).click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page.locator("#status")).to_contain_text("has been deleted")
+        assert not list(copies.iterdir()), "the copy of a PDF file goes with its document"
         page.get_by_label("Filter").fill("")
         expect(rows).to_have_count(3)
 

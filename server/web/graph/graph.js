@@ -14,15 +14,14 @@ import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
 import { spaced } from "../names.js";
 import { go, here, href, route } from "../route.js";
-import { Shown } from "./shown.js";
+import { MOST as MOST_SHOWN, Shown } from "./shown.js";
 import { t } from "../strings.js";
 import { toast } from "../toasts.js";
 import { askOther, optionsBar, toolbar } from "./toolbar.js";
-import { Tree } from "./tree.js";
+import { membersOf, Tree } from "./tree.js";
 
 const TYPES = 100;
 const OVERVIEW = 60;
-const MEMBERS_MARKED = 500;
 const NEIGHBOURS = 25;
 const MEMBERS = 100;
 const KEPT = "banyan.graph.form";
@@ -110,7 +109,7 @@ export async function follow() {
     const filtered = ["type", "relation", "document"].some((name) => now[name] !== before[name]);
     if (filtered && !now.cite) await overview();
     me.fact = null;
-    if (now.community !== before.community) me.members = await membersOf(now.community);
+    if (now.community !== before.community) me.members = await membersOf(me.base, now.community);
     if (now.id) await select(now.id);
     else me.chosen = "";
     if (!now.id && now.community !== before.community) await me.tree.show(now.community);
@@ -145,13 +144,6 @@ async function overview() {
   // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
   view.shown.add(type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id)), edges);
-}
-
-/** The members of a community, to highlight them on the map. */
-async function membersOf(id) {
-  if (!id) return new Set();
-  const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS_MARKED });
-  return new Set(members.map((one) => one.id));
 }
 
 async function select(id) {
@@ -272,7 +264,7 @@ async function changed(id) {
   const me = view;
   if (!me) return;
   me.entity = null;
-  const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MEMBERS_MARKED);
+  const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MOST_SHOWN);
   const { nodes, edges } = await get(of(me.base, "/graph/among"), { id: ids });
   startShown(nodes, edges, me.whole);
   me.entities.renew();
