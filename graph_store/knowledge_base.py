@@ -37,6 +37,7 @@ from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
+from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
@@ -91,6 +92,7 @@ class KnowledgeBase:
         if self.database.identity:
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
+        self.printed = PrintedWorks(layout.printed, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
             embedder = LedgerEmbedder(embedder, self.database, model_for(self.documents) if any_embedding else "")
         self.embedder: Embedder = embedder

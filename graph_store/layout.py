@@ -121,6 +121,11 @@ class Layout:
         return self.root / "index.bin"
 
     @property
+    def printed(self) -> Path:
+        """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
+        return self.root / "printed"
+
+    @property
     def lock(self) -> Path:
         """The writer's lock file."""
         return self.root / "writer.lock"

@@ -129,7 +129,7 @@ def _serve(limits: Limits) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    _bound_memory(limits.memory_mb * MEGABYTE)
+    bound_memory(limits.memory_mb * MEGABYTE)
     sys.setrecursionlimit(_DEEPEST)
     for line in sys.stdin.buffer:
         if hasattr(signal, "alarm"):
@@ -161,7 +161,8 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
             "metadata": clean_metadata(content.metadata), "unread": content.unread}
 
 
-def _bound_memory(most: int) -> None:
+def bound_memory(most: int) -> None:
+    """Limit the memory of this process, in bytes."""
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 

@@ -8,7 +8,7 @@ from ..agents.construction.state import BuildReport
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
-from ..subagent.answers import AskResult, DocumentLine
+from ..subagent.answers import AskResult, DocumentLine, DocumentText
 
 _T = TypeVar("_T")
 
@@ -78,6 +78,12 @@ class KnowledgeBaseStatus(Status):
     """A knowledge base with all counts, as `banyan status` reports them."""
 
     building: str | None = Field(description="id of the build that has not ended")
+
+
+class ShownDocument(DocumentText):
+    """A part of a document's text, for a reader that shows pages beside it."""
+
+    drawn: bool = Field(default=False, description="whether its pages can be drawn, from a PDF file")
 
 
 class DocumentItem(DocumentLine):

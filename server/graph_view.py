@@ -60,7 +60,7 @@ class GraphView:
         return self._nodes(self._by_rank(ends[ends != self.index.entity_at(entity)]))
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
-                 ) -> Sequence[Node]:
+                 words: str = "") -> Sequence[Node]:
         """Return the entities that meet all given conditions, best connected first.
 
         Args:
@@ -68,6 +68,7 @@ class GraphView:
             relation: the relation of one of its facts; empty means any.
             chunks: chunks of which at least one mentions the entity; None means any.
             members: ids that include the entity; None means any.
+            words: words that one of its names contains; empty means any.
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:
@@ -78,6 +79,8 @@ class GraphView:
             fitting &= self._mask(self.index.triples[self.index.of_relations([relation])][:, [0, 2]])
         if chunks is not None:
             fitting &= self._mask(self.index.entities_in(chunks))
+        if words:
+            fitting &= self._mask(self._browsing.holding(words, ""))
         ranked = self._browsing.ranked
         return self._nodes(ranked[fitting[ranked]])
 

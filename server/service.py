@@ -23,6 +23,7 @@ from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
+from .tried_questions import TriedQuestions
 
 _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0
@@ -52,6 +53,7 @@ class Service:
                                       else SessionProcessLock(self.database.place))
         self.conversations = Conversations(self.database, self._process)
         self.questions = Questions(resources, self.conversations)
+        self.tried = TriedQuestions(resources)
         self.clients = Clients.of(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
         self.backups = Backups(resources)

@@ -17,12 +17,24 @@ QUESTIONS = {
     "zh": ("chinese", "您的问题", "屠呦呦出生在哪个城市？"),
 }
 
+ENGLISH = {"locale": "en-GB", "viewport": VIEWPORT}
+PHONE = {"locale": "zh-CN", "viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
+VIEWS = {
+    "welcome-en": ("#/ask?kb=english", ".suggestion", ENGLISH),
+    "pdf-en": ("#/documents?kb=printed&doc=harbours.pdf&start=23&end=50", "dialog canvas", ENGLISH),
+    "documents-en": ("#/documents?kb=english", ".document-table", ENGLISH),
+    "schema-en": ("#/schema?kb=english", ".schema-table", {**ENGLISH, "color_scheme": "dark"}),
+    "phone-ask-zh": ("#/ask?kb=chinese&q=屠呦呦出生在哪个城市？", ".suggestion", PHONE),
+    "phone-schema-zh": ("#/schema?kb=chinese", ".schema-table", PHONE),
+    "phone-documents-zh": ("#/documents?kb=chinese", ".document-table", PHONE),
+}
+
 
 def take(server: str, browser: Browser, folder: Path) -> None:
     """Take all pictures.
 
     Args:
-        server: a server's address, with the knowledge bases "english" and "chinese" of the examples.
+        server: a server's address, with the knowledge bases "english" and "chinese" of the examples, and "printed".
         browser: the browser.
         folder: where they are written, as PNG.
     """
@@ -37,6 +49,11 @@ def take(server: str, browser: Browser, folder: Path) -> None:
             page.wait_for_selector(".map canvas")
             page.wait_for_timeout(3000)  # until the layout has settled
             _shoot(page, folder / f"graph-{language}.png")
+    for name, (path, wait, options) in VIEWS.items():
+        with browsing.opened(browser, server, path, **options) as page:
+            page.wait_for_selector(wait)
+            page.wait_for_timeout(500)
+            _shoot(page, folder / f"{name}.png")
 
 
 def _shoot(page: Page, file: Path) -> None:
@@ -54,6 +71,8 @@ def main() -> None:
     try:
         serving.build_demo(folder, "english", language="en")
         serving.build_demo(folder, "chinese", language="zh")
+        serving.print_work(folder / "harbours.pdf", "A report on harbours.", "Zora Lind was born in Turku.")
+        serving.command_line.CommandLine(folder)("build", folder / "harbours.pdf", "--kb", "printed", "--json")
         PICTURES.mkdir(exist_ok=True)
         with serving.served(folder) as server, browsing.browsing() as browser:
             take(server.url, browser, PICTURES)

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fpdf import FPDF
+
 from . import command_line, warm_start
 from .ports import free_port
 
@@ -69,6 +71,16 @@ def stop(server: Served) -> int:
 def build_demo(folder: Path, kb: str = "english", *, language: str = "en") -> None:
     """Build the examples' knowledge base for a server whose folder this is, as a user builds it."""
     command_line.CommandLine(folder)("build", command_line.EXAMPLES / language, "--kb", kb, "--json")
+
+
+def print_work(file: Path, *pages: str) -> None:
+    """Write a PDF file with a page for each text."""
+    printed = FPDF()
+    for words in pages:
+        printed.add_page()
+        printed.set_font("helvetica")
+        printed.cell(text=words)
+    printed.output(file)
 
 
 def _wait(server: Served) -> None:

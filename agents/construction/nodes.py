@@ -132,6 +132,8 @@ class ConstructionNodes:
             with kb.database.transaction():
                 for document, chunks in group:
                     kb.documents.put(document, chunks)
+            for document, _ in group:
+                kb.printed.keep(document)
             count += len(group)
             show_progress("read", count, None)
 

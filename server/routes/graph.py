@@ -79,17 +79,19 @@ def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_le
 
 @router.get("/graph/overview", responses=errors(404))
 def graph_overview(
-    seen: Seen, kind: TypeName = "", limit: Limit = 100,
+    seen: Seen, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
     relation: Annotated[str, Query(max_length=200, description="only entities with a fact of this relation")] = "",
     document: Annotated[str, Query(max_length=1000, description="only entities that this document mentions")] = "",
     community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
 ) -> Subgraph:
-    """Return the best connected entities and the facts among them."""
+    """Return a page of the entities, best connected first, and the facts among them."""
     kb, view = seen
     chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
     members = set(_community(kb, community).members) if community else None
-    matches = view.matching(kind, relation, chunks, members)
-    return Subgraph(nodes=matches[:limit], edges=view.among(matches[:limit], relation), total=len(matches))
+    matches = view.matching(kind, relation, chunks, members, q)
+    shown = matches[offset:offset + limit]
+    return Subgraph(nodes=shown, edges=view.among(shown, relation), total=len(matches))
 
 
 @router.get("/graph/path", responses=errors(404))

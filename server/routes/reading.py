@@ -8,10 +8,21 @@ from fastapi import APIRouter, Query, Request, Response
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
+from ...ingest.failures import UnreadableError
+from ...ingest.page_pictures import draw_page
 from ...schemas.errors import BanyanError
-from ...subagent.answers import DocumentText
-from ..answers import DocumentItem, Health, Items, KnowledgeBaseEntry, KnowledgeBaseStatus, LocalCommand, Page, Ready
-from ..errors import UnavailableError, detail_of
+from ..answers import (
+    DocumentItem,
+    Health,
+    Items,
+    KnowledgeBaseEntry,
+    KnowledgeBaseStatus,
+    LocalCommand,
+    Page,
+    Ready,
+    ShownDocument,
+)
+from ..errors import NotFoundError, UnavailableError, detail_of
 from ..parameters import DocumentId, KbName, Limit, Offset, errors
 from ..security.access import Seeing, may
 from ..security.gate import LOCAL
@@ -94,13 +105,30 @@ def list_documents(
 def show_document(
     kb: KbName, service: Serving, document_id: DocumentId,
     start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
-) -> DocumentText:
+) -> ShownDocument:
     """Return a document's text, or its characters `start` to `end`; at most a million at once."""
-    document = service.resources.knowledge_base(kb).documents.get(document_id)
+    opened = service.resources.knowledge_base(kb)
+    document = opened.documents.get(document_id)
     first = min(start, len(document.text))
     last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
-    return DocumentText(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
-                        characters=len(document.text), pages=list(document.pages))
+    return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
+                         characters=len(document.text), pages=list(document.pages),
+                         drawn=opened.printed.find(document_id) is not None)
+
+
+@router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
+            dependencies=[may("read")])
+def show_page(kb: KbName, service: Serving, document_id: DocumentId,
+              page: Annotated[int, Query(ge=1, le=100_000)]) -> Response:
+    """Draw a page of the PDF file that a document was read from, as PNG."""
+    opened = service.resources.knowledge_base(kb)
+    file = opened.printed.find(document_id)
+    if file is None or not opened.documents.known(document_id):
+        raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+    try:
+        return Response(draw_page(file, page), media_type="image/png")
+    except UnreadableError as error:
+        raise NotFoundError(str(error)) from error
 
 
 @router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,

@@ -99,10 +99,14 @@ export async function remove(path, parameters) {
   await checked(await send(address(path, parameters), { method: "DELETE" }));
 }
 
+/** Read a resource that is a file. */
+export async function getBlob(path, parameters) {
+  return (await checked(await send(address(path, parameters), {}))).blob();
+}
+
 /** Save a resource as a file. */
 export async function download(path, parameters, name) {
-  const blob = await (await checked(await send(address(path, parameters), {}))).blob();
-  saved(blob, name);
+  saved(await getBlob(path, parameters), name);
 }
 
 /** The events that answer a request; `body`, if given, is posted. */

@@ -1,13 +1,14 @@
 // Copying text to the clipboard.
 
-import { announce, h } from "./dom.js";
+import { h } from "./dom.js";
 import { t } from "./strings.js";
+import { toast } from "./toasts.js";
 
 /** Copy a text, and announce it. */
 export async function copied(text) {
   if (navigator.clipboard) await navigator.clipboard.writeText(text);
   else copySelected(text);
-  announce(t("page.copied"));
+  toast(t("page.copied"));
 }
 
 /** Without HTTPS or localhost, browsers can only copy a selection. */

@@ -11,16 +11,27 @@ const QUOTE = /^>\s?/;
 const FENCE = /^(?:```|~~~)/;
 const ROW = /^\|.*\|\s*$/;
 const RULE = /^\|?[\s:|-]*-[\s:|-]*\|?\s*$/;
+/** The name of a column in a cell. */
+const NAMED = /^([^:]+):\s+/;
 /** Emphasis, code and links within a line; the group is the shown text. */
 const INLINE = /\*\*(?=\S)(.+?)\*\*|(?<![\w*])\*(?=\S)([^*]+?)\*(?![\w*])|`([^`]+)`|\[([^\]]+)\]\([^)\s]*\)/g;
 const TAGS = ["strong", "em", "code", "span"];
 
+/** A quote as people read it: rows of tables without their bars. */
+export const quoteText = (text) =>
+  text
+    .split("\n")
+    .map((line) => (ROW.test(line) ? cellTexts(line).join(" · ") : line))
+    .join("\n");
+
+const cellTexts = (line) => cellsOf({ line: line.trimEnd(), start: 0 }).map((cell) => cell.line);
+
 /**
   * The blocks of a text. `from` and `to` delimit the quoted text in UTF-16 units; `to` 0: no quote.
-  * `marked` false: the text as it is, in one block.
+  * `marked` false: the text as it is, in one block. `leaf(text)` makes the content of a piece of text without markup.
  */
-export function rendered(text, { from = 0, to = 0, marked = true } = {}) {
-  const words = { from, to };
+export function rendered(text, { from = 0, to = 0, marked = true, leaf: made = null } = {}) {
+  const words = { from, to, made };
   if (!marked) return [h("div", { class: "text" }, leaf(text, 0, words))];
   const lines = linesOf(text);
   const blocks = [];
@@ -97,15 +108,30 @@ function table(lines, at, words) {
   while (end < lines.length && ROW.test(lines[end].line)) end += 1;
   const rows = lines.slice(at, end);
   const headed = rows.length > 1 && RULE.test(rows[1].line);
-  const cells = (one, tag) => h("tr", {}, cellsOf(one).map((cell) => h(tag, {}, inline(cell, 0, words))));
-  const body = headed ? rows.slice(2) : rows;
+  const cells = (one, tag) => h("tr", {}, one.map((cell) => h(tag, {}, inline(cell, 0, words))));
+  const body = (headed ? rows.slice(2) : rows).map(cellsOf);
+  const names = headed ? null : namesOf(body);
   const element = h(
     "table",
     {},
-    headed && h("thead", {}, cells(rows[0], "th")),
-    h("tbody", {}, body.map((one) => cells(one, "td"))),
+    headed && h("thead", {}, cells(cellsOf(rows[0]), "th")),
+    names && h("thead", {}, h("tr", {}, names.map((name) => h("th", {}, name)))),
+    h("tbody", {}, body.map((one) => cells(names ? one.map(unnamed) : one, "td"))),
   );
   return [h("div", { class: "table", tabindex: "0" }, element), end];
+}
+
+/** The names of the columns, if all rows name the same ones in their cells ("Price: 5"). */
+function namesOf(rows) {
+  const [first, ...others] = rows.map((row) => row.map(({ line }) => NAMED.exec(line)?.[1]));
+  const alike = (row) => row.length === first.length && row.every((name, at) => name === first[at]);
+  return first.every(Boolean) && others.every(alike) ? first : null;
+}
+
+/** A cell without the name of its column. */
+function unnamed({ line, start }) {
+  const skipped = NAMED.exec(line)[0].length;
+  return { line: line.slice(skipped), start: start + skipped };
 }
 
 function cellsOf({ line, start }) {
@@ -139,7 +165,8 @@ function inline({ line, start }, skipped, words) {
 }
 
 /** Text in which the quoted part is marked. */
-function leaf(text, start, { from, to }) {
+function leaf(text, start, { from, to, made }) {
+  if (made) return made(text);
   const [begin, end] = [Math.max(0, from - start), Math.min(text.length, to - start)];
   if (begin >= end) return [text];
   return [text.slice(0, begin), h("mark", {}, text.slice(begin, end)), text.slice(end)].filter((part) => part !== "");

@@ -1,15 +1,17 @@
-// Labels of the schema's elements in the user's language; their names are in English or as found in documents.
+// The schema in the user's language: labels of its elements, and the texts of the built-in schemas, which are English.
 
 import { get, of } from "./api.js";
 import { language } from "./strings.js";
 
 let labels = new Map();
+let seeds = null;
 
 /** Load the labels of a knowledge base's schema; elements without labels are shown by their names. */
 export async function learnNames(base) {
   labels = new Map();
   // The names of the built-in schemas are English, so there is nothing to fetch.
   if (!base || language() === "en") return;
+  seeds ??= await seedTexts();
   const { schema } = await get(of(base, "/schema")).catch((error) => {
     if (error.status === 404 || error.status === 409) return { schema: {} };
     throw error;
@@ -21,3 +23,23 @@ export async function learnNames(base) {
 
 /** A readable name of a schema element: its label, or "born in" for `born_in`. */
 export const spaced = (name) => labels.get(name) ?? name.replaceAll("_", " ");
+
+/** A fact or an entity as the server writes them, with the labels of relations, types and attributes. */
+export function factText(text) {
+  let said = text;
+  for (const [name, label] of labels) {
+    const plain = name.replaceAll("_", " ");
+    said = said.replaceAll(` ${plain} `, ` ${label} `).replaceAll(` (${plain})`, ` (${label})`);
+    said = said.replaceAll(` ${name}: `, ` ${label}: `);
+  }
+  return said;
+}
+
+async function seedTexts() {
+  const response = await fetch(`assets/seeds.${language()}.json`);
+  if (!response.ok) throw new Error(`seeds.${language()}.json: ${response.status}`);
+  return response.json();
+}
+
+/** A text of a built-in schema in the user's language; other texts are returned unchanged. */
+export const seedText = (text) => (language() === "en" ? text : (seeds?.[text] ?? text));

@@ -8,6 +8,7 @@ import { dialog } from "./dialogs.js";
 import { announce, button, failure, fill, h } from "./dom.js";
 import { go, here, route } from "./route.js";
 import { rendered } from "./markdown.js";
+import { printedPages } from "./printed.js";
 import { t } from "./strings.js";
 
 const AROUND = 4000;
@@ -63,6 +64,7 @@ function reader(base, id, parameters, close) {
   let quoted = span(parameters);
   const words = quoted ? null : parameters.get("words");
   const about = h("p", { class: "soft" });
+  const beside = h("div", { class: "source-printed" });
   const body = h("div", { class: "source-text", tabindex: "0", role: "region", "aria-label": t("source.text") });
   const fetched = { start: quoted ? Math.max(0, quoted.start - AROUND) : 0, points: [], total: 0 };
   let marked = MARKED.test(id);
@@ -79,6 +81,7 @@ function reader(base, id, parameters, close) {
     }
     quoted ??= words ? place(fetched.points.join(""), words) : null;
     const page = pageOf(found.pages, quoted?.start ?? start);
+    if (found.drawn && !beside.children.length) fill(beside, printedPages(base, id, page || 1, found.pages.length));
     about.textContent = [
       found.title,
       page && t("source.page.of", { page, pages: found.pages.length }),
@@ -103,7 +106,7 @@ function reader(base, id, parameters, close) {
   );
   return [
     about,
-    body,
+    h("div", { class: "source-parts" }, body, beside),
     h(
       "div",
       { class: "actions" },

@@ -5,7 +5,6 @@ import shutil
 import urllib.request
 
 import pytest
-from fpdf import FPDF
 
 from ..conftest import load_test_module
 
@@ -62,12 +61,8 @@ def uploaded(web_browser, web_server, tmp_path_factory):
     browsing, web = load_test_module("browsing"), load_test_module("web")
     hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
     hostile.write_text(web.HOSTILE, "utf-8")
-    printed = FPDF()
-    for words in ("A report on harbours.", "Zora Lind was born in Turku."):
-        printed.add_page()
-        printed.set_font("helvetica")
-        printed.cell(text=words)
-    printed.output(hostile.with_name("harbours.pdf"))
+    load_test_module("serving").print_work(hostile.with_name("harbours.pdf"), "A report on harbours.",
+                                           "Zora Lind was born in Turku.")
     with browsing.opened(web_browser, web_server) as page:
         page.get_by_label("Knowledge base").select_option("New knowledge base…")
         page.get_by_role("dialog").get_by_label("Name").fill("uploaded")

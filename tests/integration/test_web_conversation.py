@@ -226,15 +226,69 @@ Some **bold and more** words [here](x).
               counts: ["strong", "em", "li", "code", "th", "td", "b"].map(count), last: whole.lastChild.textContent };
         }""")
         assert shown == {"marks": [["and more", " words"], ["499"], ["**bold"]], "heading": "A b title",
-                         "counts": [1, 1, 2, 1, 2, 4, 0], "last": "<b>no</b>"}
+                         "counts": [1, 1, 2, 1, 4, 4, 0], "last": "<b>no</b>"}
 
 
 def test_a_question_is_limited_to_some_documents(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        expect(page.locator(".scope")).to_have_text("Searches all documents")
+        page.get_by_role("button", name="Options").click()
         page.get_by_label("Only in").fill("marie-*")
+        expect(page.locator(".scope")).to_have_text("Only in: marie-*")
         web.ask(page, "Where was she born?")
         expect(page.locator(".turn")).to_contain_text("Only in: marie-*")
         places = page.locator(".answer .quotes a")
         expect(places.first).to_be_visible()
         assert {"marie-curie.md" in place for place in places.all_text_contents()} == {True}
         browsing.shoot(page, "scope")
+
+
+ANSWER = """Polonium decays within months [1]. She was born in Warsaw [2].
+| Element | Symbol |
+|---|---|
+| Polonium | Po [1] |
+- **first** [2]"""
+CITATIONS = [{"id": 1, "quote": "| Element: Polonium | Half life: 138 days |", "document": "elements.md"},
+             {"id": 2, "quote": "She was born in Warsaw.", "document": "marie-curie.md"}]
+SHOW = """async ([text, citations]) => {
+    const { answerView } = await import("/assets/ask/answer.js");
+    for (const one of citations) Object.assign(one, { start: 0, end: 10 });
+    const answer = { answer: text, citations, short: "", confidence: 0.8, iterations: 1 };
+    document.querySelector(".turns").append(answerView("english", { text, answer }));
+}"""
+
+
+def test_a_models_answer_shows_tables_and_a_card_for_each_citation(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        page.evaluate(SHOW, [ANSWER, CITATIONS])
+        answer = page.locator(".answer")
+        expect(answer.locator("th")).to_have_text(["Element", "Symbol"])
+        expect(answer.locator("td a.mark")).to_have_text("1")
+        expect(answer.locator("li strong")).to_have_text("first")
+        assert "|" not in answer.inner_text()
+        card = page.get_by_role("tooltip")
+        expect(card).to_have_count(0)
+        answer.locator("a.mark").first.hover()
+        expect(card).to_contain_text("Element: Polonium · Half life: 138 days")
+        expect(card).to_contain_text("elements.md")
+        browsing.shoot(page, "card")
+        assert not browsing.violations(page)
+        page.mouse.move(0, 0)
+        expect(card).to_have_count(0)
+        answer.locator("a.mark").nth(1).focus()
+        expect(card).to_contain_text("She was born in Warsaw.")
+        page.keyboard.press("Escape")
+        expect(card).to_have_count(0)
+
+
+def test_the_question_stands_once_and_the_model_and_the_scope_always(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        for shown in (False, True):
+            expect(page.locator(".composer .model")).to_contain_text("answers come from rules")
+            expect(page.locator(".composer .scope")).to_be_visible()
+            expect(page.get_by_label("Only in")).to_be_hidden()
+            if not shown:
+                web.ask(page)
+        # Screen readers still hear the title of the conversation as the heading of the page.
+        expect(page.locator(".talk h1")).to_have_class("unseen")
+        expect(page.locator(".turn .question")).to_have_text(web.QUESTION)

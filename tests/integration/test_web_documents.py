@@ -26,10 +26,23 @@ def test_a_citation_of_a_printed_work_opens_it_at_its_page(web_browser, web_serv
         page.locator(".answer .quotes a").first.click()
         expect(page.locator("dialog mark")).to_have_text("Zora Lind was born in Turku.")
         expect(page.get_by_role("dialog")).to_contain_text("page 2 of 2")
+        # The page as it is printed, beside its text.
+        picture = page.get_by_role("img", name="Page 2 of harbours.pdf as it is printed")
+        expect(picture).to_be_visible()
+        text = page.locator(".source-text").bounding_box()
+        assert picture.bounding_box()["x"] > text["x"] + text["width"]
+        dark = """(one) => new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)
+            .filter((pixel) => (pixel & 0xff) < 100).length"""
+        assert picture.evaluate(dark) > 100
+        assert not browsing.violations(page)
+        page.get_by_role("dialog").get_by_role("button", name="Previous").click()
+        expect(page.get_by_role("img", name="Page 1 of harbours.pdf as it is printed")).to_be_visible()
         browsing.shoot(page, "printed")
 
 
-def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, uploaded):
+def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, web_folder, uploaded):
+    copies = web_folder / "home" / uploaded / "printed"
+    assert len(list(copies.iterdir())) == 1
     with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(4)
@@ -42,6 +55,7 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
         page.get_by_role("button", name=re.compile("^Delete ")).click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page.locator("#status")).to_contain_text("has been deleted")
+        assert not list(copies.iterdir()), "the copy of a PDF file goes with its document"
         page.get_by_label("Filter").fill("")
         expect(rows).to_have_count(3)
 

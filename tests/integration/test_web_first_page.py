@@ -94,3 +94,29 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         page.get_by_role("button", name="Change the model").click()
         page.get_by_role("button", name="Answer with rules").click()
         expect(page.locator(".model")).to_contain_text("answers come from rules")
+
+
+def test_a_file_that_cannot_be_read_is_named_on_the_page_that_follows(web_browser, tmp_path):
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.7 not really")
+    with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
+        page.get_by_label("Name of the knowledge base").fill("rivers")
+        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md", broken])
+        page.get_by_role("button", name="Add 2 files and build").click()
+        welcome = page.locator(".welcome")
+        expect(welcome).to_contain_text("the one document of")
+        expect(welcome).to_contain_text("1 file could not be read")
+        expect(welcome).to_contain_text("broken.pdf: a broken PDF file")
+        browsing.shoot(page, "unread")
+        assert not browsing.violations(page)
+
+
+def test_every_empty_view_leads_to_adding_documents(web_browser, tmp_path):
+    with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
+        for view in ("graph", "schema"):
+            browsing.visit(page, server.url, f"#/{view}")
+            assert not browsing.violations(page)
+            page.get_by_role("link", name="Add documents").click()
+            expect(page.locator(".dropzone")).to_be_visible()
+        browsing.visit(page, server.url, "#/documents")
+        expect(page.locator(".dropzone")).to_be_visible()

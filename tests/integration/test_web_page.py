@@ -30,12 +30,15 @@ def test_the_interface_speaks_chinese(web_browser, web_server, uploaded):
         page.get_by_role("button", name="提问", exact=True).click()
         expect(page.locator(".answer")).to_contain_text("宁波")
         page.get_by_text("检索过程").click()
+        expect(page.locator(".trace")).to_contain_text("屠呦呦 出生于 宁波")
+        expect(page.locator(".trace")).to_contain_text("与问题相近")
         browsing.shoot(page, "chinese-ask")
         page.get_by_role("link", name="图谱", exact=True).click()
         expect(page.locator(".legend")).to_contain_text("人物")
         browsing.shoot(page, "chinese-graph")
         page.get_by_role("link", name="模式", exact=True).click()
         expect(page.get_by_role("rowheader", name="出生于")).to_be_visible()
+        expect(page.get_by_role("row", name="出生于")).to_contain_text("出生地")
         browsing.shoot(page, "chinese-schema")
         latin = page.locator("header nav").inner_text()
         assert not re.search("[A-Za-z]", latin), latin
@@ -106,6 +109,7 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         page.keyboard.press("Enter")
         page.wait_for_selector(".turn[aria-busy=false] .answer")
         page.evaluate(UNFOLD)
+        page.locator("[aria-controls=composer-options]").click()
         found["answer"] = browsing.violations(page)
         for view in web.VIEWS:
             show(view, {"graph": ".communities", "source": "dialog mark"}.get(view, "h1"))
@@ -122,7 +126,7 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         show("graph", ".map canvas")
         page.evaluate(UNFOLD)
         page.locator("[data-form=list]").click()
-        page.locator(".node-list button").first.click()
+        page.locator(".entity-table tbody button").first.click()
         page.wait_for_selector(".entity .fact button")
         page.evaluate(UNFOLD)
         found["entity"] = browsing.violations(page)
@@ -141,6 +145,37 @@ def test_a_narrow_screen_shows_all_of_it(web_browser, web_server):
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, (name, wide)
             browsing.shoot(page, f"narrow-{name}")
+
+
+def test_all_views_begin_at_the_line_of_the_bar(web_browser, web_server):
+    first = {"ask": "h1", "graph": ".toolbar", "documents": "h1", "schema": "h1", "connect": "h1", "api": "h1"}
+    for width in (1400, 1800, 390):
+        with browsing.opened(web_browser, web_server, viewport={"width": width, "height": 860}) as page:
+            left = page.locator(".brand").bounding_box()["x"]
+            for name, selector in first.items():
+                browsing.visit(page, web_server, web.VIEWS[name])
+                found = page.locator(f"main {selector}").first
+                found.wait_for()
+                assert found.bounding_box()["x"] == left, (width, name)
+
+
+def test_a_phone_shows_documents_and_schema_without_scrolling_sideways(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, viewport={"width": 390, "height": 800}) as page:
+        for name in ("documents", "schema"):
+            browsing.visit(page, web_server, web.VIEWS[name])
+            tables = page.locator(".table")
+            tables.first.wait_for()
+            assert all(table.evaluate("(one) => one.scrollWidth <= one.clientWidth") for table in tables.all()), name
+            buttons = page.locator("tbody tr").first.get_by_role("button")
+            assert all(one.bounding_box()["x"] + one.bounding_box()["width"] <= 390 for one in buttons.all()), name
+
+
+def test_the_tables_of_a_schema_have_the_same_columns(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["schema"]) as page:
+        page.wait_for_selector(".row-actions")
+        lefts = {tuple(one.bounding_box()["x"] for one in table.locator("thead th").all())
+                 for table in page.locator("table").all()}
+        assert len(lefts) == 1, lefts
 
 
 def test_other_programs_are_told_where_to_connect_with_settings_to_copy(web_browser, web_server):

@@ -34,6 +34,25 @@ def test_questions_begin_with_the_entities_they_are_to_be_about_in_the_language_
     assert example_questions(view, about=[entity]) == ["林小雨出生在哪里？"]
 
 
+def test_only_questions_that_were_answered_when_tried_are_suggested(kb):
+    tried = []
+
+    def is_answered(question):
+        tried.append(question)
+        return "Radium" not in question
+
+    suggested = example_questions(GraphView(RetrievalIndex(kb)), is_answered)
+    assert suggested
+    assert set(suggested) < set(tried)
+    assert not [question for question in suggested if "Radium" in question]
+
+
+def test_a_base_whose_questions_are_not_answered_gets_no_suggestions(kb):
+    tried = []
+    assert example_questions(GraphView(RetrievalIndex(kb)), lambda question: bool(tried.append(question))) == []
+    assert 0 < len(tried) <= 15
+
+
 def test_a_graph_without_facts_has_no_questions(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder()) as empty:
         assert example_questions(GraphView(RetrievalIndex(empty))) == []

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from banyan.schemas.formats.loading import seed_names
+from banyan.schemas.formats.loading import load_schema, seed_names
 from banyan.schemas.graph_schema import OPEN_SCHEMA
 
 WEB = Path(__file__).parents[2] / "server" / "web"
@@ -100,3 +100,14 @@ def test_the_bundled_library_is_the_one_that_the_notice_names():
     (stated,) = re.findall(r"sha256 `([0-9a-f]{64})`", (WEB / "vendor" / "README.md").read_text("utf-8"))
     assert hashlib.sha256((WEB / "vendor" / "cytoscape.esm.min.js").read_bytes()).hexdigest() == stated
     assert "Permission is hereby granted" in (WEB / "vendor" / "cytoscape.LICENSE").read_text("utf-8")
+
+
+def test_every_text_of_a_built_in_schema_is_there_in_chinese():
+    texts = json.loads((WEB / "seeds.zh.json").read_text("utf-8"))
+    said = set(seed_names()) | {OPEN_SCHEMA}
+    for name in seed_names():
+        schema = load_schema(name)
+        said |= {schema.description, *(one.description for one in (
+            *schema.entity_types, *schema.relation_types, *schema.attribute_types))}
+    assert said <= texts.keys()
+    assert texts.keys() - said == {"seed", "auto"}

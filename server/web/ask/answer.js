@@ -1,9 +1,11 @@
 // An answer with its numbered citations, each a link to the words it quotes.
 
 import { h } from "../dom.js";
+import { quoteText, rendered } from "../markdown.js";
 import { href } from "../route.js";
 import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
+import { withCard } from "./cards.js";
 
 const MARK = /\[(\d+)\]/g;
 /** A line that quotes a passage, as in answers of the rules. */
@@ -26,11 +28,21 @@ export function answerView(base, turn, progress) {
     progress,
     short && quotes.length > 0 && h("p", { class: "found" }, t("answer.found")),
     short && h("p", { class: "short" }, short),
+    answer?.abstained && prose(lines, cited),
     quotes.length > 0 && quoteList(quotes, cited, short),
-    lines.map((line) => h("p", {}, marked(line, cited))),
+    !answer?.abstained && prose(lines, cited),
     cited.size > 0 && answer && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
     answer && facts(base, answer),
   );
+}
+
+/** A line that continues a table, list or quotation of the line before. */
+const BLOCK = /^\s*(?:[|>]|[-*+]\s|\d+[.)]\s)/;
+
+/** The lines of an answer, in which Markdown's tables and lists are rendered. */
+function prose(lines, cited) {
+  const text = lines.map((line) => (BLOCK.test(line) ? line : `\n${line}\n`)).join("\n");
+  return lines.length > 0 && rendered(text, { leaf: (part) => marked(part, cited) });
 }
 
 /** Quotes, the best first, each a link to its source; the short answer is marked in them. */
@@ -69,16 +81,12 @@ function marked(line, cited) {
 }
 
 function link(citation) {
-  return h(
-    "a",
-    {
-      class: "mark",
-      href: sourceHref(citation),
-      title: citation.quote,
-      "aria-label": t("answer.citation", { id: citation.id, document: placeOf(citation) }),
-    },
-    String(citation.id),
-  );
+  const properties = {
+    class: "mark",
+    href: sourceHref(citation),
+    "aria-label": t("answer.citation", { id: citation.id, document: placeOf(citation) }),
+  };
+  return withCard(h("a", properties, String(citation.id)), citation);
 }
 
 /** The sources, without quotes that the answer itself contains. */
@@ -94,7 +102,7 @@ function citations(all, text) {
           "a",
           { href: sourceHref(one) },
           h("span", { class: "number", "aria-hidden": "true" }, String(one.id)),
-          h("span", {}, !text.includes(one.quote) && h("q", {}, one.quote), h("cite", {}, placeOf(one))),
+          h("span", {}, !text.includes(one.quote) && h("q", {}, quoteText(one.quote)), h("cite", {}, placeOf(one))),
         ),
       ),
     ),

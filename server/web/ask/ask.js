@@ -1,19 +1,20 @@
-// The conversation: questions, their answers as they stream in, and the options for answering.
+// The conversation: questions, and their answers as they stream in.
 
 import { get, of, remove, stream } from "../api.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { announce, button, failure, fill, h } from "../dom.js";
 import { go, href, route } from "../route.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { answerView } from "./answer.js";
+import { composer, OPTIONS } from "./composer.js";
 import { Conversations, headOf } from "./conversations.js";
 import { afterAnswer, followUps } from "./feedback.js";
-import { documentsOf, scopeInput, scopeLine } from "./scope.js";
+import { documentsOf, scopeLine } from "./scope.js";
 import { checkModel } from "./model.js";
 import { traceView } from "./trace.js";
 import { firstPage, welcome } from "./welcome.js";
 
 const KEPT = "banyan.thread.";
-const OPTIONS = { mode: "reject", agent: true };
 
 /** Conversations by thread: running ones survive a visit to another view. */
 const talks = new Map();
@@ -76,14 +77,15 @@ export async function show(root, base) {
   if (!root.isConnected) return;
   const turns = h("div", { class: "turns", tabindex: "0", role: "region", "aria-label": t("ask.turns") });
   const list = new Conversations(base, talk.thread);
-  view = { root, talk, turns, list, head: h("div", { class: "view-head" }), send: null, stop: null };
+  view = { root, talk, turns, list, head: h("div", { class: "view-head" }) };
+  view.composer = talk.readOnly ? null : composer(base, { ask, stop: () => talk.running?.abort() });
   fill(
     root,
     h(
       "div",
       { class: "ask" },
       list.element,
-      h("div", { class: "talk" }, view.head, turns, talk.readOnly ? null : composer(talk)),
+      h("div", { class: "talk" }, view.head, turns, view.composer?.element),
     ),
   );
   if (!talk.turns.length) turns.append(welcome(base, ask));
@@ -118,7 +120,7 @@ async function forget() {
   await remove(`threads/${thread}`, { kb: base });
   talks.delete(`${base} ${thread}`);
   await startNew();
-  announce(t("talk.deleted"));
+  toast(t("talk.deleted"));
 }
 
 function showHead() {
@@ -129,69 +131,10 @@ function showHead() {
   fill(view.head, headOf(view.talk, { changed, forget, startNew }));
 }
 
-function composer(talk) {
-  const question = h("textarea", {
-    rows: 1,
-    maxlength: 10000,
-    required: true,
-    placeholder: t("ask.placeholder"),
-    value: route().parameters.get("q") ?? "",
-  });
-  view.send = h("button", { type: "submit", class: "primary" }, t("ask.send"));
-  view.stop = button(t("ask.stop"), () => talk.running?.abort(), { class: "danger", hidden: true });
-  const form = h(
-    "form",
-    { class: "composer" },
-    field(t("ask.question"), question, { class: "field grow" }),
-    h("div", { class: "actions" }, view.stop, view.send),
-    options(talk.base),
-  );
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const asked = question.value.trim();
-    if (!asked || talk.running) return;
-    question.value = "";
-    ask(asked);
-  });
-  question.addEventListener("keydown", (event) => {
-    // While an input method composes (Chinese, Japanese), Enter accepts a word and must not send.
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-      event.preventDefault();
-      form.requestSubmit();
-    }
-  });
-  queueMicrotask(() => question.focus({ preventScroll: true }));
-  return form;
-}
-
-function options(base) {
-  const mode = h(
-    "select",
-    {},
-    h("option", { value: "reject" }, t("ask.mode.reject")),
-    h("option", { value: "open" }, t("ask.mode.open")),
-  );
-  mode.value = OPTIONS.mode;
-  mode.addEventListener("change", () => {
-    OPTIONS.mode = mode.value;
-  });
-  const agent = h("input", { type: "checkbox", checked: OPTIONS.agent });
-  agent.addEventListener("change", () => {
-    OPTIONS.agent = agent.checked;
-  });
-  return h(
-    "div",
-    { class: "options" },
-    field(t("ask.mode"), mode, { class: "inline" }),
-    field(t("ask.agent"), agent),
-    field(t("ask.in"), scopeInput(base), { class: "inline" }),
-  );
-}
-
 function showRunning() {
-  if (!view.send) return;
-  view.send.disabled = Boolean(view.talk.running);
-  view.stop.hidden = !view.talk.running;
+  if (!view.composer) return;
+  view.composer.send.disabled = Boolean(view.talk.running);
+  view.composer.stop.hidden = !view.talk.running;
 }
 
 const ask = (question) => run(view.talk, question);

@@ -3,9 +3,10 @@
 import { get, put } from "../api.js";
 import { copied } from "../copying.js";
 import { confirmed, dialog } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { button, failure, field, fill, h } from "../dom.js";
 import { href } from "../route.js";
 import { moment, t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 const WIDE = "(min-width: 64rem)";
 
@@ -68,18 +69,22 @@ export function headOf(talk, { changed, forget, startNew }) {
     await changed();
   };
   const rename = async () => {
-    const title = await askTitle(talk.title);
-    if (title) await change({ title });
+    const before = talk.title;
+    const title = await askTitle(before);
+    if (!title || title === before) return;
+    await change({ title });
+    toast(t("talk.renamed", { name: title }), () => change({ title: before }));
   };
   const drop = async () => {
     if (await confirmed(t("talk.delete.title"), t("talk.delete.sure", { title: talk.title }), t("talk.delete")))
       await forget();
   };
   return [
-    h("h1", { class: "talk-head", title: talk.title }, talk.title),
+    // The first question is the title until the user changes it; the question itself is right below.
+    h("h1", { class: talk.title === talk.turns[0]?.question ? "unseen" : "talk-head", title: talk.title }, talk.title),
     h(
       "div",
-      { class: "actions" },
+      { class: "actions end" },
       button(t("talk.rename"), rename, { class: "quiet small" }),
       button(t("talk.share"), () => share(talk, change), { class: "quiet small" }),
       button(t("talk.delete"), drop, { class: "quiet small" }),
@@ -124,7 +129,7 @@ async function share(talk, change) {
       button(t("talk.unshare"), async () => {
         await change({ shared: false });
         close();
-        announce(t("talk.unshared"));
+        toast(t("talk.unshared"));
       }),
       button(t("page.copy"), () => copied(address), { class: "primary", autofocus: true }),
       button(t("page.close"), () => close()),

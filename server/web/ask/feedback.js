@@ -2,10 +2,12 @@
 
 import { of, post, put } from "../api.js";
 import { copied } from "../copying.js";
-import { announce, button, failure, fill, h } from "../dom.js";
+import { button, failure, fill, h } from "../dom.js";
+import { quoteText } from "../markdown.js";
 import { spaced } from "../names.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { suggestions } from "./welcome.js";
 
 /** The actions on an answer, and the facts that its citations state. */
@@ -20,7 +22,7 @@ export function afterAnswer(talk, turn) {
         turn.rating = rating;
         for (const one of row.querySelectorAll("[data-rating]"))
           one.setAttribute("aria-pressed", String(Number(one.dataset.rating) === rating));
-        announce(t("rate.kept"));
+        toast(t("rate.kept"));
       },
       { class: "quiet small", "data-rating": value, "aria-pressed": String(turn.rating === value) },
     );
@@ -37,7 +39,7 @@ export function afterAnswer(talk, turn) {
 
 /** An answer with its sources, for pasting elsewhere. */
 function asText({ question, text, answer }) {
-  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${one.quote}”`);
+  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${quoteText(one.quote)}”`);
   return [question, "", text, "", ...sources].join("\n");
 }
 

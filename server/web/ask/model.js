@@ -2,8 +2,9 @@
 
 import { get, post, put } from "../api.js";
 import { dialog } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { button, failure, field, fill, h } from "../dom.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 const LIKE = "http://127.0.0.1:11434/v1";
 
@@ -31,7 +32,7 @@ export const checkModel = async () => chooseModel(await get("model"));
 
 async function chooseModel(now) {
   const chosen = await askModel(now);
-  if (chosen) announce(t("model.now", { what: said(chosen) }));
+  if (chosen) toast(t("model.now", { what: said(chosen) }));
   return chosen;
 }
 

@@ -8,8 +8,8 @@ const BETWEEN = ";";
 /** What is written for each knowledge base: documents or patterns. */
 const written = new Map();
 
-/** The field in which they are written. */
-export function scopeInput(base) {
+/** The field in which they are written; `changed()` is called after each change. */
+export function scopeInput(base, changed) {
   const input = h("input", {
     placeholder: t("ask.in.all"),
     title: t("ask.in.how"),
@@ -17,7 +17,10 @@ export function scopeInput(base) {
     autocomplete: "off",
     spellcheck: "false",
   });
-  input.addEventListener("input", () => written.set(base, input.value));
+  input.addEventListener("input", () => {
+    written.set(base, input.value);
+    changed();
+  });
   return input;
 }
 
@@ -27,6 +30,12 @@ export const documentsOf = (base) =>
     .split(BETWEEN)
     .map((name) => name.trim())
     .filter(Boolean);
+
+/** What the next question searches, in words. */
+export function scopeText(base) {
+  const documents = documentsOf(base);
+  return documents.length ? t("ask.in.shown", { what: documents.join(`${BETWEEN} `) }) : t("ask.in.whole");
+}
 
 /** A line that says which documents a turn was limited to. */
 export function scopeLine({ documents = [], where = {} }) {

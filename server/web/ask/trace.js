@@ -1,7 +1,8 @@
 // The trace of a question: for each round its sub-queries, the results of each route, the passages, the reflection.
 
 import { h } from "../dom.js";
-import { spaced } from "../names.js";
+import { quoteText } from "../markdown.js";
+import { factText, spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { number, t } from "../strings.js";
 
@@ -9,6 +10,21 @@ const ROUTES = ["entity", "triple", "community", "dfs"];
 
 /** A text in which `{answer 1}` is replaced by words for the result of step 1. */
 const inWords = (text) => text.replace(/\{answer (\d+)\}/g, (_, number) => t("trace.answer.of", { number }));
+/** How the server says that something was found, in its English words; the group is what they are about. */
+const HOWS = {
+  near: /^near the question \((.*)\)$/,
+  names: /^the question names '(.*)'$/,
+  community: /^community (.*)$/s,
+};
+
+function howInWords(how) {
+  for (const [name, form] of Object.entries(HOWS)) {
+    const found = form.exec(how);
+    if (found) return t(`trace.how.${name}`, { what: found[1] });
+  }
+  return how;
+}
+
 const byRoute = (one, other) => ROUTES.indexOf(one.route) - ROUTES.indexOf(other.route);
 
 /** The trace in a collapsible section. */
@@ -86,10 +102,12 @@ function queryView(query, searches) {
   );
 }
 
-const searchView = ({ route, ...step }) => findings(t(`trace.route.${route}`), step);
-const surveyView = (step) => findings(t("trace.survey"), step);
+/** Reports are prose; the other routes find entities and facts. */
+const searchView = ({ route, ...step }) =>
+  findings(t(`trace.route.${route}`), step, route === "community" ? quoteText : factText);
+const surveyView = (step) => findings(t("trace.survey"), step, quoteText);
 
-function findings(name, { total = 0, found = [] }) {
+function findings(name, { total = 0, found = [] }, inWordsOf) {
   return h(
     "details",
     { class: "search" },
@@ -111,8 +129,8 @@ function findings(name, { total = 0, found = [] }) {
           h(
             "div",
             {},
-            h("p", {}, one.text),
-            one.how && h("p", { class: "soft" }, one.how),
+            h("p", {}, inWordsOf(one.text)),
+            one.how && h("p", { class: "soft" }, howInWords(one.how)),
             h("p", { class: "documents" }, (one.documents ?? []).map(documentLink)),
           ),
         ),

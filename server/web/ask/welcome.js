@@ -2,9 +2,10 @@
 
 import { get, of, post } from "../api.js";
 import { known, refreshBases } from "../bases.js";
-import { Builds } from "../documents/builds.js";
+import { Builds, lastUnreadFiles } from "../documents/builds.js";
 import { uploadForm } from "../documents/upload.js";
 import { announce, button, failure, fill, h } from "../dom.js";
+import { emptyNotice } from "../empty.js";
 import { go, href } from "../route.js";
 import { language, t } from "../strings.js";
 import { modelNotice } from "./model.js";
@@ -51,6 +52,11 @@ export function firstPage(root) {
 export function welcome(base, ask) {
   const found = known(base);
   const examples = h("div", { class: "suggestions" });
+  const unread = h("div");
+  lastUnreadFiles(base).then(
+    (notice) => fill(unread, notice),
+    (error) => fill(unread, failure(error)),
+  );
   if (found?.documents) {
     get(of(base, "/questions")).then(
       ({ items }) => fill(examples, suggestions(t("ask.examples"), items, ask)),
@@ -60,9 +66,11 @@ export function welcome(base, ask) {
   return h(
     "div",
     { class: "welcome" },
-    h("p", {}, found?.documents ? t("ask.welcome", { n: found.documents, base }) : t("ask.empty")),
+    found?.documents
+      ? h("p", {}, t("ask.welcome", { n: found.documents, base }))
+      : emptyNotice(t("ask.empty"), href("documents", { kb: base }), t("documents.add")),
+    unread,
     examples,
-    modelNotice(),
   );
 }
 

@@ -3,9 +3,11 @@
 import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
 import { confirmed, dialog } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { button, failure, field, fill, h } from "../dom.js";
+import { seedText } from "../names.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 /** The ways in which a schema can grow. */
 const GROWTH = ["auto", "review", "off"];
@@ -108,7 +110,7 @@ function settingsForm(base, set) {
     field(t("upload.resolve"), resolve),
     field(t("base.instructions"), instructions),
     h("p", { class: "soft" }, t("base.instructions.hint")),
-    h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: set.seed })),
+    h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: seedText(set.seed) })),
     h("div", { class: "actions start" }, h("button", { type: "submit" }, t("base.settings.save"))),
     told,
   );
@@ -142,9 +144,17 @@ async function rename(base) {
     ];
   });
   if (!name) return;
+  await moveTo(name);
+  toast(t("base.renamed", { name }), async () => {
+    await put(of(name), { name: base }, { method: "PATCH" });
+    await moveTo(base);
+  });
+}
+
+/** Show a knowledge base under its new name. */
+async function moveTo(name) {
   await refreshBases();
   go(href("documents", { kb: name }));
-  announce(t("base.renamed", { name }));
 }
 
 async function drop(base) {
@@ -154,5 +164,5 @@ async function drop(base) {
   history.replaceState(null, "", href("ask"));
   await refreshBases();
   window.dispatchEvent(new HashChangeEvent("hashchange"));
-  announce(t("base.dropped", { base }));
+  toast(t("base.dropped", { base }));
 }

@@ -150,6 +150,23 @@ function progress({ state, progress: now }) {
   return h("div", { class: "build-progress" }, bar, h("span", {}, `${step} ${count}`));
 }
 
+/** The files that could not be read, by name, each with the reason. */
+export function unreadFiles({ files_failed: failed = [] }) {
+  if (!failed.length) return null;
+  return h(
+    "div",
+    { class: "notice bad" },
+    h("p", {}, t("build.files.failed", { n: failed.length })),
+    h("ul", { class: "plain" }, failed.map((line) => h("li", {}, line))),
+  );
+}
+
+/** Those of the last build of a knowledge base, or nothing. */
+export async function lastUnreadFiles(base) {
+  const { items } = await get("builds", { kb: base });
+  return unreadFiles(items.find(over)?.report ?? {});
+}
+
 function report(found) {
   return h(
     "div",
@@ -168,7 +185,6 @@ function report(found) {
       }),
     ),
     found.stopped && h("p", { class: "notice bad" }, t("build.stopped", { why: found.stopped })),
-    found.files_failed?.length > 0 &&
-      h("p", { class: "notice bad" }, t("build.files.failed", { n: found.files_failed.length })),
+    unreadFiles(found),
   );
 }

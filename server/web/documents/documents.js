@@ -1,13 +1,16 @@
 // Documents: add them, watch their builds, find, open and delete them.
 
 import { get, of, post } from "../api.js";
+import { firstPage } from "../ask/welcome.js";
 import { known, refreshBases } from "../bases.js";
 import { baseView } from "./base.js";
 import { Builds } from "./builds.js";
 import { confirmed } from "../dialogs.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
+import { pager } from "../pages.js";
 import { sourceHref } from "../sources.js";
 import { moment, number, t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { startBuild, uploadForm } from "./upload.js";
 
 const PAGE = 25;
@@ -18,15 +21,7 @@ let view = null;
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(
-      root,
-      h(
-        "div",
-        { class: "column" },
-        h("h1", {}, t("documents.title")),
-        h("p", { class: "notice" }, t("documents.begin")),
-      ),
-    );
+    firstPage(root);
     return;
   }
   const fresh = !known(base);
@@ -138,15 +133,22 @@ function tickAll(items) {
   return box;
 }
 
+/** A cell that names its column where columns are stacked. */
+const cell = (name, kind, text) => h("td", { class: kind, "data-column": name, "data-label": t(`documents.${name}`) }, text);
+
 async function showTable() {
   const me = view;
+  const turn = (offset) => {
+    me.offset = offset;
+    return showTable();
+  };
   try {
     const { total, items } = await get(of(me.base, "/documents"), { limit: PAGE, offset: me.offset, q: me.q });
     if (me === view)
       fill(
         me.table,
-        items.length ? table(items) : h("p", { class: "soft" }, t("documents.none")),
-        total > PAGE && pages(total),
+        items.length ? table(items) : h("p", { class: "soft" }, t(me.q ? "documents.none.match" : "documents.none")),
+        pager({ offset: me.offset, size: PAGE, total, turn }),
       );
   } catch (error) {
     fill(me.table, failure(error));
@@ -160,14 +162,14 @@ function table(items) {
     { class: "table", tabindex: "0", role: "region", "aria-label": t("documents.all") },
     h(
       "table",
-      {},
+      { class: "stacked document-table" },
       h(
         "thead",
         {},
         h(
           "tr",
           {},
-          h("td", {}, tickAll(items)),
+          h("td", { "data-label": t("documents.choose.all") }, tickAll(items)),
           head.map((name) => h("th", { scope: "col" }, t(`documents.${name}`))),
           h("th", { scope: "col" }, h("span", { class: "unseen" }, t("documents.delete"))),
         ),
@@ -186,10 +188,10 @@ function table(items) {
               h("a", { href: sourceHref({ document: one.id }) }, one.title || one.id),
               one.title && h("span", { class: "soft id" }, one.id),
             ),
-            h("td", { class: "figure" }, number(one.characters)),
-            h("td", { class: "figure" }, number(one.chunks)),
-            h("td", { class: one.failed ? "figure bad" : "figure" }, number(one.failed)),
-            h("td", {}, moment(one.added_at)),
+            cell("characters", "figure", number(one.characters)),
+            cell("chunks", "figure", number(one.chunks)),
+            cell("failed", one.failed ? "figure bad" : "figure", number(one.failed)),
+            cell("added", "", moment(one.added_at)),
             h(
               "td",
               {},
@@ -205,21 +207,6 @@ function table(items) {
   );
 }
 
-function pages(total) {
-  const last = Math.min(total, view.offset + PAGE);
-  const turn = (by) => () => {
-    view.offset = Math.max(0, view.offset + by);
-    showTable();
-  };
-  return h(
-    "nav",
-    { class: "pages", "aria-label": t("page.pages") },
-    button(t("page.previous"), turn(-PAGE), { disabled: view.offset === 0 }),
-    h("span", {}, t("page.range", { from: view.offset + 1, to: last, n: total })),
-    button(t("page.next"), turn(PAGE), { disabled: last >= total }),
-  );
-}
-
 /** Delete documents; `name` is the name of a single one. */
 async function drop(ids, name = "") {
   const sure = name
@@ -229,7 +216,7 @@ async function drop(ids, name = "") {
   try {
     await post(of(view.base, "/documents/delete"), { ids });
     for (const id of ids) view.chosen.delete(id);
-    announce(name ? t("documents.deleted", { name }) : t("documents.deleted.many", { n: ids.length }));
+    toast(name ? t("documents.deleted", { name }) : t("documents.deleted.many", { n: ids.length }));
     await refreshBases();
     showBulk();
     await showTable();

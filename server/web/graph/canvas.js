@@ -16,8 +16,16 @@ const MOST_LETTERS = 11;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
-/** The width of a name relative to its size: letters are about half as wide as high, ideographs as wide. */
-const lettersOf = (name) => Array.from(name).reduce((length, letter) => length + (letter > "\u2e80" ? 1 : 0.58), 0);
+const widths = new Map();
+const pen = document.createElement("canvas").getContext("2d");
+/** The width of a name relative to the size of its letters, as wide as when it is emphasised. */
+function lettersOf(name) {
+  if (!widths.has(name)) {
+    pen.font = `bold 100px ${colours().getPropertyValue("--sans")}`;
+    widths.set(name, pen.measureText(name).width / 100);
+  }
+  return widths.get(name);
+}
 /** Positions of a name next to its node, the default first. */
 function sidesOf(node, size) {
   const { x, y } = node.position();
@@ -29,10 +37,32 @@ function sidesOf(node, size) {
     right: box(x + radius + 4, y - 0.7 * size),
     above: box(x - length / 2, y - radius - 1.4 * size - 4),
     left: box(x - radius - 4 - length, y - 0.7 * size),
+    "below right": box(x + radius, y + radius),
+    "above right": box(x + radius, y - radius - 1.4 * size - 4),
+    "below left": box(x - radius - length, y + radius),
+    "above left": box(x - radius - length, y - radius - 1.4 * size - 4),
   };
+}
+/** The room that a node takes. */
+function discOf(node) {
+  const { x, y } = node.position();
+  const radius = node.data("size") / 2 - 1;
+  return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
+}
+/** The length of an edge between its nodes. */
+function roomOf(edge) {
+  const [one, other] = [edge.source(), edge.target()].map((node) => node.position());
+  return Math.hypot(one.x - other.x, one.y - other.y) - (edge.source().data("size") + edge.target().data("size")) / 2;
 }
 const apart = (one, other) =>
   one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
+/** The data of a node on the map. */
+const dataOf = ({ name, type, community, degree = 0 }) => ({
+  name,
+  type,
+  community,
+  size: Math.min(44, 14 + 5 * Math.log2(1 + degree)),
+});
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The layouts of the map by name, all Cytoscape's own. */
@@ -104,12 +134,13 @@ function look() {
       },
     },
     { selector: "node", style: { label: "data(name)" } },
-    { selector: "node.above", style: { "text-valign": "top", "text-margin-y": -4 } },
     { selector: "node.right", style: { "text-halign": "right", "text-valign": "center", "text-margin-x": 4 } },
     { selector: "node.left", style: { "text-halign": "left", "text-valign": "center", "text-margin-x": -4 } },
-    // Every name is drawn: without room for it, it is small and pale until the node is focused.
-    { selector: "node.crowded", style: { "text-opacity": 0.55, "text-background-opacity": 0.4 } },
-    { selector: "node.under, node.evidence, node.chosen", style: { "text-opacity": 1, "z-index": 9 } },
+    { selector: "node.above", style: { "text-valign": "top", "text-margin-y": -4 } },
+    { selector: "node.below", style: { "text-valign": "bottom", "text-margin-y": 4 } },
+    // Names never cover each other: without room for it, a name shows when the node is focused or the map enlarged.
+    { selector: "node.crowded, edge.short", style: { "text-opacity": 0, "text-background-opacity": 0 } },
+    { selector: "node.under, node.chosen", style: { "text-opacity": 1, "text-background-opacity": 0.85, "z-index": 9 } },
     { selector: ".off", style: { display: "none" } },
     {
       selector: "node.member",
@@ -169,25 +200,29 @@ export class Canvas {
     * `members` ids of a community's members, `off` the hidden types.
    */
   draw(shown, { chosen, evidence, members, off }) {
-    const changed = this.#sync(shown);
+    const { gone, added } = this.#sync(shown);
     this.#mark(chosen, evidence, members);
     this.cy.nodes().forEach((node) => node.toggleClass("off", off.has(node.data("type"))));
-    if (changed) this.#arrange();
-    else this.show();
+    // What is on the map stays where it is, unless most of it is new.
+    if (2 * added.length > this.cy.nodes().length) this.#arrange();
+    else if (added.length) this.#arrange(added);
+    else if (!gone.length) this.show();
+    else this.#nameSome();
   }
 
-  /** Update the map to the shown part; return true if nodes were added or removed. */
+  /** Update the map to the shown part; return the nodes that are gone and those that are new. */
   #sync(shown) {
     const gone = this.cy.elements().filter((one) => !shown.nodes.has(one.id()) && !shown.edges.has(one.id()));
     gone.remove();
     const added = [...shown.nodes.values()].filter((node) => this.cy.getElementById(node.id).empty());
+    for (const node of shown.nodes.values()) this.cy.getElementById(node.id).data(dataOf(node));
     added.forEach((node, place) => this.#addNode(shown, node, place));
     for (const edge of shown.edges.values()) {
       if (this.cy.getElementById(edge.id).empty()) {
         this.cy.add({ group: "edges", data: { ...edge, label: spaced(edge.relation) } });
       }
     }
-    return gone.length + added.length > 0;
+    return { gone: gone.nodes(), added: added.map((node) => this.cy.getElementById(node.id)) };
   }
 
   /** A new node starts next to a linked one, on a spiral, so the same data gives the same picture. */
@@ -203,9 +238,7 @@ export class Canvas {
       x: centre.x + radius * Math.cos(place * GOLDEN),
       y: centre.y + radius * Math.sin(place * GOLDEN),
     };
-    const size = Math.min(44, 14 + 5 * Math.log2(1 + (node.degree ?? 0)));
-    const { id, name, type, community } = node;
-    this.cy.add({ group: "nodes", data: { id, name, type, community, size }, position });
+    this.cy.add({ group: "nodes", data: { id: node.id, ...dataOf(node) }, position });
   }
 
   #mark(chosen, evidence, members) {
@@ -224,30 +257,39 @@ export class Canvas {
     if (path.empty()) this.cy.elements().not(node.closedNeighborhood()).addClass("far");
   }
 
-  /** Names keep their size on the screen: below the node, or on another side if that place is taken. */
+  /** Names keep their size on the screen: on a side of the node where they cover no other name or node. */
   #nameSome() {
     const zoom = this.cy.zoom();
     const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
-    const placed = [];
+    const shown = this.cy.nodes().not(".off");
+    const placed = shown.map(discOf);
+    const { x1, x2, y1, y2 } = this.cy.extent();
+    const within = ({ left, right, top, bottom }) => left >= x1 && right <= x2 && top >= y1 && bottom <= y2;
     const rank = (node) =>
       1000 * ["near", "evidence", "chosen"].findLastIndex((one) => node.hasClass(one)) + node.data("size");
-    const ranked = this.cy.nodes().sort((one, other) => rank(other) - rank(one));
+    const ranked = shown.sort((one, other) => rank(other) - rank(one));
     this.cy.batch(() =>
       ranked.forEach((node) => {
         const sides = sidesOf(node, size);
-        const side = Object.keys(sides).find((name) => placed.every((one) => apart(one, sides[name])));
+        const free = Object.keys(sides).filter((name) => placed.every((one) => apart(one, sides[name])));
+        const side = free.find((name) => within(sides[name])) ?? free[0];
         if (side) placed.push(sides[side]);
-        node.removeClass("above right left crowded").addClass(side ?? "crowded");
-        node.style({ "font-size": side ? size : 0.75 * size, "text-max-width": MOST_LETTERS * size });
+        node.removeClass("above below right left crowded").addClass(side ?? "crowded");
+        node.style({ "font-size": size, "text-max-width": MOST_LETTERS * size });
       }),
     );
     this.cy.edges().style("font-size", 0.9 * size);
+    this.cy.edges().forEach((edge) => edge.toggleClass("short", roomOf(edge) < 0.9 * size * lettersOf(edge.data("label"))));
   }
 
-  #arrange() {
+  /** Lay the map out: all of it, or only some nodes among the others, which keep their places. */
+  #arrange(moving = null) {
     const shown = this.cy.elements().not(".off");
-    const chosen = LAYOUTS[this.layout](shown.length > MANY);
-    shown.layout({ animate: false, fit: true, padding: PADDING, ...chosen }).run();
+    const chosen = LAYOUTS[moving ? "forces" : this.layout](shown.length > MANY);
+    const fixed = moving ? shown.nodes().not(this.cy.collection(moving)) : this.cy.collection();
+    fixed.lock();
+    shown.layout({ animate: false, fit: !moving, padding: PADDING, ...chosen }).run();
+    fixed.unlock();
     this.show();
   }
 

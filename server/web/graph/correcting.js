@@ -1,10 +1,11 @@
 // Manual changes of names, types, facts and values: recorded like merges, and undone in the list of decisions.
 
-import { of, post } from "../api.js";
-import { announce, field, h } from "../dom.js";
+import { of, post, remove } from "../api.js";
+import { field, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { t } from "../strings.js";
-import { decided, elementControl, entityControl } from "./deciding.js";
+import { toast } from "../toasts.js";
+import { decided, decider, elementControl, entityControl } from "./deciding.js";
 
 /** Rename an entity. */
 export async function rename(base, entity, changed) {
@@ -75,5 +76,8 @@ async function carryOut(base, changed, title, { content, verb, body }) {
   });
   if (!done) return;
   await changed(done.entity);
-  announce(t("edit.done"));
+  toast(t("edit.done"), async () => {
+    await remove(of(base, `/edits/${done.number}`), { who: decider() });
+    await changed("");
+  });
 }

@@ -9,13 +9,16 @@ import { askOther } from "./toolbar.js";
 
 const KEPT = "banyan.who";
 
+/** Who decided last, as far as this browser knows. */
+export const decider = () => localStorage.getItem(KEPT) ?? t("review.who.default");
+
 /** Ask who decides and why; `send({ who, why })` makes the change. Return its result, or nothing. */
 export function decided(title, { content = [], verb, send }) {
   return dialog(title, (close) => {
     const who = h("input", {
       required: true,
       maxlength: 100,
-      value: localStorage.getItem(KEPT) ?? t("review.who.default"),
+      value: decider(),
     });
     const why = h("input", { maxlength: 1000 });
     const told = h("div");

@@ -1,11 +1,12 @@
 // Manual changes of an entity, and the list of decisions so far, each with an undo button.
 
 import { get, of, post, remove } from "../api.js";
-import { announce, button, failure, fill, h } from "../dom.js";
+import { button, failure, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { moment, t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { rename, retype } from "./correcting.js";
-import { decided } from "./deciding.js";
+import { decided, decider } from "./deciding.js";
 import { askOther } from "./toolbar.js";
 
 /** The actions on an entity; `changed(id)` is called with the entity to show afterwards. */
@@ -13,8 +14,8 @@ export function editingView(base, entity, changed) {
   const names = h("ul", { class: "plain" });
   const decide = (verdict, first, second) => decidePair(base, { verdict, first, second }, changed);
   const merge = async () => {
-    const other = await askOther(base, t("edit.merge.title", { name: entity.name }));
-    if (other && other.id !== entity.id) await decide("merge", entity, other);
+    const other = await askOther(base, t("edit.merge.title", { name: entity.name }), entity.id);
+    if (other) await decide("merge", entity, other);
   };
   const fold = h(
     "details",
@@ -101,7 +102,7 @@ function editItem(base, one, changed) {
     if (!(await decided(t("edit.undo.sure"), { content: [h("blockquote", {}, said)], verb: t("edit.undo"), send })))
       return;
     await changed("");
-    announce(t("edit.undone", { who: one.who }));
+    toast(t("edit.undone", { who: one.who }));
   };
   return item(one, said, !one.undone_at && undo);
 }
@@ -141,5 +142,8 @@ async function decidePair(base, { verdict, first, second }, changed) {
   });
   if (!done) return;
   await changed(done.id);
-  announce(t(`edit.done.${verdict}`, { one: first.name, other: second.name }));
+  toast(t(`edit.done.${verdict}`, { one: first.name, other: second.name }), async () => {
+    const opposite = { verdict: verdict === "merge" ? "split" : "merge", first: first.id, second: second.id };
+    await changed((await post(of(base, "/entities/decisions"), { ...opposite, who: decider() })).id);
+  });
 }

@@ -2,33 +2,37 @@
 
 import { get, of, post } from "../api.js";
 import { refreshBases } from "../bases.js";
+import { citationsIn, seenIn } from "./address.js";
 import { Canvas } from "./canvas.js";
 import { announce, button, failure, fill, h } from "../dom.js";
+import { emptyNotice, emptyView } from "../empty.js";
 import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
+import { EntityTable } from "./entities.js";
 import { entityView, factPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
 import { spaced } from "../names.js";
-import { go, here, route } from "../route.js";
-import { Shown } from "./shown.js";
+import { go, here, href, route } from "../route.js";
+import { MOST as MOST_SHOWN, Shown } from "./shown.js";
 import { t } from "../strings.js";
+import { toast } from "../toasts.js";
 import { askOther, optionsBar, toolbar } from "./toolbar.js";
-import { Tree } from "./tree.js";
+import { membersOf, Tree } from "./tree.js";
 
 const TYPES = 100;
 const OVERVIEW = 60;
-const MEMBERS_MARKED = 500;
 const NEIGHBOURS = 25;
 const MEMBERS = 100;
 const KEPT = "banyan.graph.form";
+const NARROW = matchMedia("(max-width: 60rem)");
 
 let view = null;
 
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(root, h("h1", {}, t("graph.title")), h("p", {}, t("graph.nothing")));
+    fill(root, emptyView(t("graph.title")));
     return;
   }
   const { entity_types: types, relations } = await get(of(base, "/graph/types"), { limit: TYPES });
@@ -44,6 +48,9 @@ export async function show(root, base) {
     members: new Set(),
     fact: null,
     shown: new Shown(),
+    // Whether the list has all entities, not only those of an answer, a community or a path.
+    whole: true,
+    entities: new EntityTable(base, choose),
     chosen: "",
     entity: null,
     at: "",
@@ -93,14 +100,7 @@ export async function follow() {
   const me = view;
   if (!me) return;
   const { parameters } = route();
-  const now = {
-    type: parameters.get("type") ?? "",
-    relation: parameters.get("relation") ?? "",
-    document: parameters.get("of") ?? "",
-    id: parameters.get("id") ?? "",
-    community: parameters.get("community") ?? "",
-    cite: parameters.getAll("cite").join("\n"),
-  };
+  const now = seenIn(parameters);
   const before = me.seen;
   const within = me.panel.contains(document.activeElement);
   me.seen = now;
@@ -109,7 +109,7 @@ export async function follow() {
     const filtered = ["type", "relation", "document"].some((name) => now[name] !== before[name]);
     if (filtered && !now.cite) await overview();
     me.fact = null;
-    if (now.community !== before.community) me.members = await membersOf(now.community);
+    if (now.community !== before.community) me.members = await membersOf(me.base, now.community);
     if (now.id) await select(now.id);
     else me.chosen = "";
     if (!now.id && now.community !== before.community) await me.tree.show(now.community);
@@ -119,6 +119,9 @@ export async function follow() {
     draw();
     // The focused element no longer exists, so move the focus to the new heading.
     if (within) me.panel.querySelector("h2")?.focus();
+    // On a phone the panel is below the map.
+    else if (now.id && now.id !== before.id && NARROW.matches)
+      me.panel.querySelector("h2")?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (me === view) fill(me.note, failure(error));
   }
@@ -136,20 +139,11 @@ async function overview() {
   const { type, relation, document } = view.seen;
   const asked = { type, relation, document, limit: view.limit };
   const { nodes, edges, total } = await get(of(view.base, "/graph/overview"), asked);
-  view.shown = new Shown();
-  view.reached.clear();
-  view.evidence = new Set();
+  startShown([], [], true);
   view.fitting = total;
   // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
   view.shown.add(type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id)), edges);
-}
-
-/** The members of a community, to highlight them on the map. */
-async function membersOf(id) {
-  if (!id) return new Set();
-  const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS_MARKED });
-  return new Set(members.map((one) => one.id));
 }
 
 async function select(id) {
@@ -185,27 +179,23 @@ async function showEvidence(cites) {
     await overview();
     return;
   }
-  const citations = cites
-    .map((one) => {
-      const [, start, end, document] = /^(\d+):(\d+):(.*)$/s.exec(one) ?? [];
-      return { document, start: Number(start), end: Number(end) };
-    })
-    .filter((one) => one.document);
-  const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations });
-  view.shown = new Shown();
+  const { nodes, edges } = await post(of(view.base, "/graph/evidence"), { citations: citationsIn(cites) });
+  startShown(nodes, edges);
+  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
+}
+
+/** Show other nodes and edges; `whole`: they are a part of all entities, which the list shows. */
+function startShown(nodes, edges, whole = false) {
+  Object.assign(view, { shown: new Shown(), evidence: new Set(), whole });
   view.reached.clear();
   view.shown.add(nodes, edges);
-  view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
 }
 
 /** Add a community's members to the map. */
 async function mapCommunity(id) {
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
-  const edges = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
-  view.shown = new Shown();
-  view.evidence = new Set();
-  view.reached.clear();
-  view.shown.add(members, edges.edges);
+  const { edges } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
+  startShown(members, edges);
   draw();
 }
 
@@ -238,10 +228,16 @@ async function dated(at) {
 
 /** Hide an entity. */
 function hide(id) {
-  view.shown.remove(id);
-  announce(t("entity.hidden"));
+  const me = view;
+  const [node, edges] = [me.shown.nodes.get(id), me.shown.at(id)];
+  me.shown.remove(id);
   go(here({ id: null }));
   draw();
+  toast(t("entity.hidden", { name: node.name }), () => {
+    if (me !== view) return;
+    me.shown.add([node], edges);
+    draw();
+  });
 }
 
 /** Show a shortest path from an entity to another one. */
@@ -256,18 +252,25 @@ async function path(entity) {
   }
   view.evidence = new Set([...nodes, ...edges].map((one) => one.id));
   view.shown.add(nodes, edges, view.evidence);
+  view.whole = false;
   draw();
   const names = nodes.map((one) => one.name).join(" → ");
   announce(t("entity.path.found", { names }));
   view.note.prepend(h("p", { class: "path-note" }, t("entity.path.found", { names })));
 }
 
-/** Reload after a decision: the graph has changed, and an entity may be part of another one now. */
+/** Reload what is shown after a decision, in its places; an entity may be part of another one now. */
 async function changed(id) {
-  view.entity = null;
-  await overview();
+  const me = view;
+  if (!me) return;
+  me.entity = null;
+  const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MOST_SHOWN);
+  const { nodes, edges } = await get(of(me.base, "/graph/among"), { id: ids });
+  startShown(nodes, edges, me.whole);
+  me.entities.renew();
   await refreshBases();
   await view.tree.show(view.seen.community);
+  if (me !== view) return;
   if (!id || view.seen.id === id) await follow();
   else choose(id);
 }
@@ -278,20 +281,9 @@ async function showFact({ source, target, relation }) {
   announce(`${view.fact.subject.name} ${spaced(relation)} ${view.fact.object.name}`);
 }
 
-/** The shown part, without hidden types. */
-function wanted() {
-  const { shown, off } = view;
-  if (!off.size) return shown;
-  const part = new Shown();
-  part.add(
-    [...shown.nodes.values()].filter((node) => !off.has(node.type)),
-    [...shown.edges.values()],
-  );
-  return part;
-}
-
 function draw() {
   const { shown, chosen, evidence, members, off } = view;
+  const tabled = view.form !== "map" && view.whole;
   fill(
     view.note,
     view.seen.cite &&
@@ -302,9 +294,12 @@ function draw() {
         " ",
         button(t("graph.evidence.leave"), () => go(here({ cite: null, id: null })), { class: "link" }),
       ),
-    !shown.nodes.size && h("p", {}, t("graph.nothing")),
-    shown.nodes.size > 0 && countNote(view, setLimit),
+    !shown.nodes.size && nothing(),
+    shown.nodes.size > 0 && !tabled && countNote(view, setLimit),
   );
+  view.legend.hidden = tabled;
+  // The legend takes its room before the map is fitted into the rest.
+  showLegend(view, draw);
   if (view.form === "map") {
     view.canvas ??= new Canvas(view.map, {
       choose,
@@ -313,13 +308,23 @@ function draw() {
       layout: view.layout,
     });
     view.canvas.draw(shown, { chosen, evidence, members, off });
+  } else if (tabled) {
+    if (!view.list.contains(view.entities.element)) fill(view.list, view.entities.element);
+    view.entities.show(view.seen, chosen);
   } else {
     const key = view.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    fill(view.list, listView(wanted(), { choose, expand, chosen, evidence }));
+    fill(view.list, listView(shown.without(off), { choose, expand, chosen, evidence }));
     // Keep the focus of keyboard users in the list.
     if (key) view.list.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
-  showLegend(view, draw);
+}
+
+/** What to do where nothing is shown: add documents, or remove the filters. */
+function nothing() {
+  const { type, relation, document } = view.seen;
+  if (!type && !relation && !document)
+    return emptyNotice(t("graph.nothing"), href("documents", { kb: view.base }), t("documents.add"));
+  return emptyNotice(t("entities.none"), here({ type: null, relation: null, of: null }), t("graph.filters.remove"));
 }
 
 function showPanel() {

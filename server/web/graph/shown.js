@@ -30,6 +30,17 @@ export class Shown {
     for (const edge of this.at(id)) this.edges.delete(edge.id);
   }
 
+  /** The part without some types of entities. */
+  without(types) {
+    if (!types.size) return this;
+    const part = new Shown();
+    part.add(
+      [...this.nodes.values()].filter((node) => !types.has(node.type)),
+      [...this.edges.values()],
+    );
+    return part;
+  }
+
   #makeRoom(keep) {
     for (const id of [...this.nodes.keys()]) {
       if (this.nodes.size <= MOST) return;

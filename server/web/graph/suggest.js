@@ -6,8 +6,11 @@ import { t } from "../strings.js";
 const WAIT = 150;
 let fields = 0;
 
-/** The field; `find(text, signal)` gives items, `label(item)` their content, `pick(item)` takes one. */
-export function suggestField(name, { find, label, pick }) {
+/**
+  * The field; `find(text, signal)` gives items, `label(item)` their content, `pick(item)` takes one, `none` says that
+  * there are none.
+ */
+export function suggestField(name, { find, label, pick, none = t("graph.search.none") }) {
   const id = `suggest-${(fields += 1)}`;
   const list = h("ul", { id, role: "listbox", "aria-label": name, hidden: true });
   const input = h("input", {
@@ -75,7 +78,7 @@ export function suggestField(name, { find, label, pick }) {
     if (!state.items.length)
       fill(
         list,
-        h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, t("graph.search.none")),
+        h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, none),
       );
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");

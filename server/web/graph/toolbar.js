@@ -116,13 +116,17 @@ function documentFilter(base) {
   return h("div", { class: "document-filter" }, search, chosen);
 }
 
-/** Ask for an entity by its name. */
-export function askOther(base, title) {
+/** Ask for an entity by its name, other than the one with the id `but`. */
+export function askOther(base, title, but = "") {
   return dialog(title, (close) => [
     suggestField(t("graph.search"), {
-      find: async (q, signal) => (await get(of(base, "/graph/search"), { q, limit: SUGGESTIONS }, signal)).items,
+      find: async (q, signal) =>
+        (await get(of(base, "/graph/search"), { q, limit: SUGGESTIONS + 1 }, signal)).items
+          .filter((node) => node.id !== but)
+          .slice(0, SUGGESTIONS),
       label: (node) => [h("span", {}, node.name), h("span", { class: "soft" }, spaced(node.type))],
       pick: (node) => close(node),
+      none: t(but ? "edit.merge.none" : "graph.search.none"),
     }),
     h("div", { class: "actions" }, button(t("page.cancel"), () => close())),
   ]);

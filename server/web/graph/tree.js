@@ -6,6 +6,14 @@ import { spaced } from "../names.js";
 import { t } from "../strings.js";
 
 const PAGE = 20;
+const MARKED = 500;
+
+/** The ids of a community's members, to highlight them on the map. */
+export async function membersOf(base, id) {
+  if (!id) return new Set();
+  const { members } = await get(of(base, "/tree/community"), { id, limit: MARKED });
+  return new Set(members.map((one) => one.id));
+}
 
 /** The panel of the tree. `open(id)` opens a community ("" for the top), `choose` and `keyword` an entity. */
 export class Tree {

@@ -1,13 +1,17 @@
 // The schema: the current version, pending candidates, and its history.
 
 import { get, of, post } from "../api.js";
-import { announce, button, failure, fill, h } from "../dom.js";
-import { spaced } from "../names.js";
+import { button, failure, fill, h } from "../dom.js";
+import { emptyNotice, emptyView } from "../empty.js";
+import { seedText, spaced } from "../names.js";
 import { defineDialog } from "./define.js";
 import { fileView } from "./file.js";
+import { icon } from "../icons.js";
+import { colourOf } from "../graph/colours.js";
 import { elementDialog, reviewForm, support } from "./review.js";
-import { here, route } from "../route.js";
+import { here, href, route } from "../route.js";
 import { language, moment, t } from "../strings.js";
+import { toast } from "../toasts.js";
 
 const TABS = ["force", "candidates", "history"];
 const KINDS = [
@@ -21,7 +25,7 @@ let view = null;
 /** Show the view. */
 export async function show(root, base) {
   if (!base) {
-    fill(root, h("div", { class: "column" }, h("h1", {}, t("schema.title")), h("p", {}, t("graph.nothing"))));
+    fill(root, emptyView(t("schema.title")));
     return;
   }
   const [{ version, schema }, { items }, builds, status] = await Promise.all([
@@ -40,7 +44,7 @@ export async function show(root, base) {
     waiting: builds.items.find((one) => one.state === "waiting"),
     body: h("div"),
   };
-  const title = schema.labels?.[language()] ?? schema.name;
+  const title = schema.labels?.[language()] ?? seedText(schema.name);
   view.tabs = h("nav", { class: "tabs", "aria-label": t("schema.parts") });
   fill(
     root,
@@ -53,7 +57,7 @@ export async function show(root, base) {
         h("h1", {}, t("schema.title")),
         h("span", { class: "soft" }, t("schema.version", { name: title, version: String(version) })),
       ),
-      h("p", { class: "lead" }, schema.description),
+      h("p", { class: "lead" }, seedText(schema.description)),
       notAdmitted(status.facts_not_admitted),
       view.tabs,
       view.body,
@@ -110,7 +114,7 @@ const reload = () => show(view.root, view.base);
 async function decide(decisions, who) {
   const found = await post(of(view.base, "/schema/decisions"), { decisions, who });
   await reload();
-  announce(t("schema.now", { version: String(found.version) }));
+  toast(t("schema.now", { version: String(found.version) }));
 }
 
 function candidates() {
@@ -118,11 +122,11 @@ function candidates() {
   if (!waiting) {
     return view.candidates.length
       ? reviewForm(view.candidates, view.schema, decide)
-      : h("p", { class: "notice" }, t("schema.none.waiting"));
+      : emptyNotice(t("schema.none.waiting"), href("documents", { kb: view.base }), t("documents.add"));
   }
   const answer = async (decisions, who) => {
     await post(`builds/${encodeURIComponent(waiting.id)}/decisions`, { decisions, who });
-    announce(t("review.resumed"));
+    toast(t("review.resumed"));
     location.hash = `#/documents?${new URLSearchParams({ kb: view.base })}`;
   };
   return [
@@ -136,7 +140,7 @@ function inForce() {
   if (view.schema.open) return h("p", { class: "notice" }, t("schema.open"));
   const replaced = async (version) => {
     await reload();
-    announce(t("schema.now", { version: String(version) }));
+    toast(t("schema.now", { version: String(version) }));
   };
   const sections = KINDS.map(([field, kind]) =>
     h(
@@ -145,7 +149,7 @@ function inForce() {
       h(
         "div",
         { class: "view-head" },
-        h("h2", {}, t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
+        h("h2", {}, icon(kind), " ", t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
         button(t(`schema.add.${kind}`), () => defineDialog(kind, view.schema, null, decide), { class: "small" }),
       ),
       h(
@@ -153,7 +157,7 @@ function inForce() {
         { class: "table", tabindex: "0", role: "region", "aria-label": t(`kinds.${kind}`) },
         h(
           "table",
-          {},
+          { class: "stacked schema-table" },
           h(
             "thead",
             {},
@@ -195,20 +199,23 @@ function row(element, kind) {
     h(
       "th",
       { scope: "row" },
+      kind === "entity_type" && [h("span", { class: `dot type-${colourOf(element.name)}`, "aria-hidden": "true" }), " "],
       shown,
       others.size > 0 && h("span", { class: "soft id" }, [...others].join(t("page.comma"))),
     ),
     h("td", {}, bounds(element, kind)),
-    h("td", { class: "soft" }, element.description),
+    h("td", { class: "soft" }, seedText(element.description)),
     h(
       "td",
       { class: "row-actions" },
-      button(t("schema.edit"), () => defineDialog(kind, view.schema, element, decide), {
+      button(icon("edit"), () => defineDialog(kind, view.schema, element, decide), {
         class: "quiet small",
+        title: t("schema.edit"),
         "aria-label": t("schema.edit.of", { name: element.name }),
       }),
-      button(t("schema.restructure"), change, {
+      button(icon("restructure"), change, {
         class: "quiet small",
+        title: t("schema.restructure"),
         "aria-label": t("schema.change.of", { name: element.name }),
       }),
     ),
@@ -248,7 +255,7 @@ async function history() {
           {},
           h("strong", {}, t("schema.version.short", { version: String(one.version) })),
           " ",
-          h("span", { class: "soft" }, t("schema.by", { who: one.who, time: moment(one.decided_at) })),
+          h("span", { class: "soft" }, t("schema.by", { who: seedText(one.who), time: moment(one.decided_at) })),
         ),
         h("ul", {}, (one.decisions ?? []).map(decided)),
       ),

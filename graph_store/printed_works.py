@@ -1,0 +1,58 @@
+"""Copies of the PDF files that documents were read from, so that a page can be shown beside its text."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from ..runtime.whole_file import whole_file
+from ..schemas.documents import Document
+
+_ENDING = ".pdf"
+
+
+class PrintedWorks:
+    """The PDF files of a knowledge base's documents. None has to be there: only the page shows them."""
+
+    def __init__(self, folder: Path, *, active: bool = True) -> None:
+        """Set the folder of the copies; it is made with the first one.
+
+        Args:
+            folder: the folder.
+            active: False keeps no copies: where several machines share a ledger, a document that one of them deletes
+                would leave its copy on another.
+        """
+        self._folder = folder
+        self._active = active
+
+    def keep(self, document: Document) -> None:
+        """Copy the PDF file that a document was just read from; remove the copy of an earlier one.
+
+        Args:
+            document: a document that was just read, or was given as text and has no file. Its source must not come
+                from a client, who could name any file.
+
+        Raises:
+            OSError: the disk is full or not writable.
+        """
+        source = Path(document.source)
+        if not self._active or not document.pages or source.suffix.lower() != _ENDING or not source.is_file():
+            self._place(document.id).unlink(missing_ok=True)
+            return
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        with source.open("rb") as original, whole_file(self._place(document.id)) as copy:
+            shutil.copyfileobj(original, copy)
+
+    def find(self, document_id: str) -> Path | None:
+        """Return the copy of a document's PDF file, or None."""
+        place = self._place(document_id)
+        return place if place.is_file() else None
+
+    def keep_only(self, document_ids: set[str]) -> None:
+        """Remove the copies of all other documents."""
+        wanted = {self._place(document) for document in document_ids}
+        for copy in self._folder.glob(f"*{_ENDING}"):
+            if copy not in wanted:
+                copy.unlink(missing_ok=True)
+
+    def _place(self, document_id: str) -> Path:
+        return self._folder / f"{hashlib.sha256(document_id.encode()).hexdigest()[:32]}{_ENDING}"
