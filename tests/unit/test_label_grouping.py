@@ -5,6 +5,7 @@ import json
 import pytest
 from banyan.graph_store.evolution.candidates import unify
 from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
+from banyan.models.llm.breaker import EndpointDown
 from banyan.schemas.delta import Decision, SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
@@ -252,3 +253,15 @@ def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):
     assert shell("schema", "review", "--kb", "kb", "--all", "accept").code == 0
     assert json.loads(shell("status", "--kb", "kb", "--json").out)["facts_not_admitted"] == {}
     assert shell.sound()
+
+
+def test_a_build_that_stopped_compares_no_labels(grouping):
+    shop = grouping({})
+
+    def fail(text):
+        if "chaired by" in text:
+            raise EndpointDown("the endpoint is down")
+
+    shop.scripted.before = fail
+    assert "the endpoint is down" in shop.build(shop.write(LEADERS))["stopped"]
+    assert shop.grouper.asked == []
