@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 from fpdf import FPDF
 
-from ..conftest import load_test_module
+from .. import browsing, command_line, serving, web
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def web_folder(english_store, tmp_path_factory):
 @pytest.fixture(scope="session")
 def web_server(web_folder):
     """The address of a server with the English examples."""
-    with load_test_module("serving").served(web_folder) as server:
+    with serving.served(web_folder) as server:
         yield server.url
 
 
@@ -40,7 +40,7 @@ def linked(web_folder, web_server):
                 "entities": [{"name": end, "type": types.get(end, "Person")} for end in ends]})
     path = web_folder / "linked.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
-    report = load_test_module("command_line").CommandLine(web_folder)(
+    report = command_line.CommandLine(web_folder)(
         "import", path, "--format", "triples", "--schema", "open", "--kb", "linked", "--json").json
     assert report["rejected"] == {}
     return "linked"
@@ -49,7 +49,7 @@ def linked(web_folder, web_server):
 @pytest.fixture(scope="module")
 def web_browser():
     """A headless Chromium; Playwright has one at a time in a process, and other files have their own."""
-    with load_test_module("browsing").browsing() as browser:
+    with browsing.browsing() as browser:
         yield browser
 
 
@@ -59,7 +59,6 @@ def uploaded(web_browser, web_server, tmp_path_factory):
     with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
         if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
             return "uploaded"
-    browsing, web = load_test_module("browsing"), load_test_module("web")
     hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
     hostile.write_text(web.HOSTILE, "utf-8")
     printed = FPDF()

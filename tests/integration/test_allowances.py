@@ -10,12 +10,10 @@ from banyan.server.security.keys import WORK, Keys
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import llm_server, rest
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
-rest = load_test_module("rest")
 TEXTS = [f"{name} was born in {town}. {town} lies in Poland." for name, town in (
     ("Marie Curie", "Warsaw"), ("Jan Heweliusz", "Danzig"), ("Adam Kowal", "Lublin"))]
 DOCUMENTS = {"0.md": TEXTS[0], "1.md": TEXTS[1]}

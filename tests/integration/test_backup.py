@@ -21,14 +21,11 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.tables import DOCUMENTS
 
-from .. import backups
+from .. import backups, hashed_embedding
 from ..backups import TEXTS, changed, left, silent, tables
-from ..conftest import load_test_module
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 base, stored, shell = backups.base, backups.stored, backups.shell
 
 
@@ -218,7 +215,7 @@ def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
 
 
 def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
-    bad_input = load_test_module("hashed_embedding")
+    bad_input = hashed_embedding
 
     class Other(bad_input.HashedEmbedder):
         name, fingerprint = "another", "another-128"

@@ -15,9 +15,8 @@ from banyan.graph_store.vectors.store import VectorStore
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
 
 TEXTS = scripted.TEXTS

@@ -18,14 +18,11 @@ from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
 from banyan.schemas.retrieval import ROUTES, SubQuery
 
-from ..conftest import load_test_module
+from .. import chroma_process, command_line, scripted
 
 pytestmark = pytest.mark.integration
 
-chroma_process = load_test_module("chroma_process")
 chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
-command_line = load_test_module("command_line")
-scripted = load_test_module("scripted")
 
 
 @pytest.fixture

@@ -11,11 +11,10 @@ import banyan as package
 import networkx as nx
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 ENGLISH = command_line.EXAMPLES / "en"
 BUILD_KEYS = {"kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes", "communities",
               "schema_version", "rejected", "tokens", "seconds"}

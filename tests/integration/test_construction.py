@@ -17,9 +17,8 @@ from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shop = scripted.shop
 
 TEXTS = {

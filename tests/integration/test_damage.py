@@ -20,13 +20,11 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors import backend
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 
-from ..conftest import TESTS, load_test_module
+from .. import command_line, scripted, warm_start
+from ..conftest import TESTS
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
-command_line = load_test_module("command_line")
-scripted = load_test_module("scripted")
-warm_start = load_test_module("warm_start")
 
 # Chroma writes an index to its own files from its first pace on, and a level above the lowest from some dozens.
 PEOPLE = 90

@@ -19,9 +19,7 @@ from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 
-from ..conftest import load_test_module
-
-hostile = load_test_module("hostile_checks")
+from .. import hostile_checks as hostile
 
 
 @pytest.fixture(scope="module")

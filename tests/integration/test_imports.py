@@ -11,9 +11,9 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.loading import load_embedder
 from banyan.schemas.naming import entity_id
 
-from ..conftest import TESTS, load_test_module
+from .. import small_base
+from ..conftest import TESTS
 
-small_base = load_test_module("small_base")
 LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy", "sklearn", "torch", "fastapi"}
 
 

@@ -11,12 +11,10 @@ from banyan.server.security.keys import KEYS_FILE, Keys
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
 
-from ..conftest import load_test_module
+from .. import langgraph_server, oidc_issuer
 
 pytestmark = pytest.mark.integration
 
-langgraph_server = load_test_module("langgraph_server")
-oidc_issuer = load_test_module("oidc_issuer")
 SCOPES = {"writer": ["write"], "reviewer": ["review"], "ada": ["ask"], "bob": ["ask"],
           "all": ["read", "ask", "write", "review"]}
 GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} defeated {other} in 1911.\n\n"

@@ -17,12 +17,10 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import NotFoundError
 from langserve import RemoteRunnable
 
-from ..conftest import load_test_module
+from .. import command_line, langgraph_server
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-langgraph_server = load_test_module("langgraph_server")
 # "Defeat" is no attribute of the schema, and the tables of two documents ask for it.
 DOCUMENTS = {
     "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "

@@ -10,14 +10,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langserve import RemoteRunnable
 
-from ..conftest import load_test_module
+from .. import browsing, command_line, serving, warm_start
 
 pytestmark = pytest.mark.integration
 
-browsing = load_test_module("browsing")
-command_line = load_test_module("command_line")
-serving = load_test_module("serving")
-warm_start = load_test_module("warm_start")
 QUESTION = "When was Marie Curie born?"
 ASKED = {"knowledge_base": "english", "question": QUESTION}
 

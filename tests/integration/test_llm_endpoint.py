@@ -20,12 +20,11 @@ from banyan.schemas.retrieval import CommunityDigest, Passage
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import set_config_context
 
-from ..conftest import load_test_module
+from .. import llm_server
 from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
 Fault = llm_server.Fault
 
 KEY = "sk-test-0123456789"

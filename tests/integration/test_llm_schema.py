@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ..conftest import load_test_module
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
-warm_start = load_test_module("warm_start")
 PLAYERS = (("Otto Kern", "Vienna", "Ada Blum"), ("Ada Blum", "Warsaw", "Tom Hale"), ("Tom Hale", "Leeds", "Otto Kern"))
 
 

@@ -12,12 +12,11 @@ from banyan.models.llm import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 
-from ..conftest import load_test_module
+from .. import llm_server
 from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
 KEY = "sk-test-0123456789"
 
 

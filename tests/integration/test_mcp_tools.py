@@ -9,9 +9,8 @@ from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.subagent.mcp_server import mcp_http_app, mcp_server
 from mcp import Client
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 # "Defeat" is no attribute of the schema.
 PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
           "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")

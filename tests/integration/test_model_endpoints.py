@@ -11,10 +11,10 @@ from banyan.models.reranking.loading import load_reranker
 from banyan.models.reranking.reranker import RerankerError
 from banyan.runtime.budgets import Budget, charged
 
-from ..conftest import load_test_module
+from .. import llama_server
+from .. import small_base as base
 
 pytestmark = pytest.mark.integration
-base, llama_server = load_test_module("small_base"), load_test_module("llama_server")
 TEXTS = ["Marie Curie was born in Warsaw.", "林小雨", "", "Marie Curie was born in Warsaw.", "a \ud800 b"]
 
 

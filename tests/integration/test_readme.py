@@ -7,11 +7,8 @@ import sys
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line, serving, warm_start
 
-command_line = load_test_module("command_line")
-serving = load_test_module("serving")
-warm_start = load_test_module("warm_start")
 PROJECT = command_line.PROJECT
 
 pytestmark = pytest.mark.integration

@@ -16,9 +16,8 @@ from banyan.schemas.retrieval import SubQuery
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-base, asking = load_test_module("small_base"), load_test_module("asking")
+from .. import asking
+from .. import small_base as base
 
 
 class Scripted:

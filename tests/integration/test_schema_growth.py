@@ -7,9 +7,8 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shop = scripted.shop
 
 

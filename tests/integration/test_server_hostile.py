@@ -13,11 +13,10 @@ from schemathesis import GenerationMode
 from schemathesis.checks import FailureGroup
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
-from ..conftest import EXAMPLES, load_test_module
+from .. import made_up_requests, serving, sse, warm_start
+from ..conftest import EXAMPLES
 
 pytestmark = pytest.mark.integration
-serving, sse, made_up_requests, warm_start = map(
-    load_test_module, ("serving", "sse", "made_up_requests", "warm_start"))
 KB = "/api/knowledge-bases"
 OUTSIDE = "../../../../../../../../etc/passwd"
 TRAVERSALS = [OUTSIDE, "/etc/passwd", "..", ".", "a/../../b", "..\\..\\b", "C:\\b", "a\x00b", "a\nb", ".hidden", "con",

@@ -8,15 +8,12 @@ import httpx
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
 
-from ..conftest import load_test_module
+from .. import llm_server, rest, serving, sse
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-serving, sse = load_test_module("serving"), load_test_module("sse")
-rest = load_test_module("rest")
 KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
-llm_server = load_test_module("llm_server")
-wait_for = load_test_module("waiting").wait_for
 
 
 # ---- with an endpoint that answers slowly ------------------------------------------------------------

@@ -7,11 +7,10 @@ import sys
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytest.importorskip("mkdocs", reason="the packages of `pip install '.[docs]'` are not installed")
 pytest.importorskip("mkdocstrings", reason="the packages of `pip install '.[docs]'` are not installed")
-command_line = load_test_module("command_line")
 
 pytestmark = pytest.mark.integration
 

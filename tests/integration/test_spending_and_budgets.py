@@ -16,13 +16,10 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.chat import OpenAiEndpoint
 from banyan.models.llm.endpoint import Reply
 
-from ..conftest import load_test_module
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
-warm_start = load_test_module("warm_start")
 ENGLISH = command_line.EXAMPLES / "en"
 AT_ONCE = 6
 PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}

@@ -14,15 +14,10 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from mcp import Client
 from typing_extensions import TypedDict
 
-from ..conftest import load_test_module
+from .. import command_line, langgraph_server, llm_server, small_base, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-langgraph_server = load_test_module("langgraph_server")
-llm_server = load_test_module("llm_server")
-small_base = load_test_module("small_base")
-warm_start = load_test_module("warm_start")
 
 AGENTS = command_line.EXAMPLES / "agents"
 QUESTION = "Where was Ada Byron born?"

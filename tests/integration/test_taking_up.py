@@ -22,10 +22,8 @@ from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import CommunitySummary
 
-from ..conftest import load_test_module
+from .. import scripted, small_base
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 TEXTS = scripted.TEXTS
 
 

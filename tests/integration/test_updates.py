@@ -13,9 +13,8 @@ from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ..conftest import EXAMPLES, load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
+from ..conftest import EXAMPLES
 
 FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
 OLD = "Ada:Person --employer--> Acme:Organization."

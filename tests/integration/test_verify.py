@@ -16,12 +16,10 @@ from banyan.schemas.delta import Decision
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema
 
-from ..conftest import load_test_module
+from .. import scripted, small_base
 
 pytestmark = pytest.mark.sqlite  # its tests copy the folder with the ledger
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 
 WAITING = {"e.txt": "Ada:Person --admires--> Bob:Person.", "f.txt": "Bob:Person --admires--> Cem:Person."}
 

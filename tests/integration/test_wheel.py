@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 PROJECT = command_line.PROJECT
 NOT_PACKAGED = {"tests", "benchmarks", "docs", "examples", "build", "dist"}
 SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]

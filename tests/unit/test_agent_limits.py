@@ -7,7 +7,6 @@ import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.planning import CapError, Caps, key, plan_round
 from banyan.agents.retrieval.state import AskContext
-from banyan.graph_store.bounding.labels import Bounds
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.references import literal
 from banyan.schemas.retrieval import ROUTES, Reflection, SubAnswer, SubQuery
@@ -16,9 +15,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from ..conftest import EXAMPLES, load_test_module
+from .. import asking
+from .. import small_base as base
+from ..conftest import EXAMPLES
 
-base, asking = load_test_module("small_base"), load_test_module("asking")
 resources = asking.resources
 
 SCHEMA = GraphSchema.model_validate({
@@ -68,22 +68,6 @@ def test_tool_calls_are_capped_and_the_answer_is_made_from_what_there_is(resourc
     assert resources.fake.said_to("answer")[0][2], "there are passages"
 
 
-def test_tool_calls_are_counted_over_all_rounds(resources):
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
-                                  for n in range(3)]
-    said = ask(resources, max_tool_calls=7, max_rounds=9)
-    # The second hop takes its share in the first round.
-    assert searches(said) == [(0, "entity"), (1, "entity"), (0, "triple"), (1, "triple"), (0, "community"),
-                              (1, "community"), (0, "dfs")]
-    assert "cap of 7 tool calls: left out dfs for 'So where was born?'" in notes(said)
-    assert said["iterations"] == 1
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
-                                  for n in range(3)]
-    said = ask(resources, max_tool_calls=11, max_rounds=9)
-    assert searches(said)[8:] == [(2, route) for route in ROUTES[:3]]
-    assert said["iterations"] == 2
-
-
 def test_a_second_hop_is_left_out_within_the_caps_and_that_is_said(resources):
     said = ask(resources, max_tool_calls=4)
     assert searches(said) == [(0, route) for route in ROUTES]
@@ -98,28 +82,6 @@ def test_what_a_decomposition_lost_to_a_cap_is_said_and_not_replaced_by_a_second
     said = ask(resources, max_tool_calls=4)
     assert searches(said) == [(0, route) for route in ROUTES]
     assert notes(said) == ["cap of 4 tool calls: left out entity, triple, community, dfs for 'Part?'"]
-
-
-def test_a_cap_below_one_search_of_the_question_still_searches(resources):
-    said = ask(resources, max_tool_calls=1)
-    assert searches(said) == [(0, "entity")]
-
-
-def test_sub_queries_of_all_rounds_are_capped(resources):
-    resources.fake.parts = [SubQuery(question="Part?")]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[
-        SubQuery(question=f"More {n}.{m}?") for m in range(2)]) for n in range(5)]
-    said = ask(resources, max_sub_queries_in_all=5, max_rounds=9)
-    assert said["sub_queries"] == ["So where was Ada Byron born?", "Part?", "More 0.0?", "More 0.1?", "More 1.0?"]
-    assert "cap of 5 sub-queries in all: left out 'More 1.1?'" in notes(said)
-    assert said["iterations"] == 3
-
-
-def test_without_routes_no_tool_call_is_made_and_none_is_missing(resources):
-    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(3)]
-    said = ask(resources, routes=(), max_tool_calls=1)
-    assert len(said["sub_queries"]) == 4
-    assert (searches(said), notes(said)) == ([], [])
 
 
 def test_the_settings_cap_what_the_context_does_not(resources, monkeypatch):
@@ -193,15 +155,6 @@ def test_elements_are_mapped_to_the_schema_or_dropped(resources, monkeypatch):
     assert "entity type 'Planet' is not in the schema: dropped" in notes(said)
     shown = next(step["sub_queries"] for step in said["trace"] if step["step"] == "decompose")[1]
     assert (shown["entity_types"], shown["relations"]) == (["Person"], ["born_in", "lies_on"])
-
-
-def test_the_schema_is_prepared_once(resources, monkeypatch):
-    graph, prepared = build_graph(resources), []
-    monkeypatch.setattr(resources, "bounds", lambda schema: prepared.append(schema) or Bounds(schema))
-    resources.fake.parts = [SubQuery(question="Where?", relations=("birthplace",))]
-    for _ in range(3):
-        graph.invoke({"knowledge_base": "kb", "question": "Where?"})
-    assert len(prepared) == 1
 
 
 # ---- whatever a reasoner says ---------------------------------------------------------------------

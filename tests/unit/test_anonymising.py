@@ -17,9 +17,7 @@ from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-in_memory = load_test_module("in_memory_calls")
+from .. import in_memory_calls as in_memory
 
 CURIE = Named("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
 SHI = Named("PERSON", "史进", ("九纹龙", "史进"))

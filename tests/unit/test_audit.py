@@ -17,9 +17,8 @@ from banyan.server.security.keys import SCOPES, Keys
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 KB = "/api/knowledge-bases"
 QUESTION = "Where was the mathematician Ada Byron born?"
 

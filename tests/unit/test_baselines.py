@@ -9,9 +9,7 @@ from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
 from banyan.schemas.naming import triple_id
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 
 def fill(kb) -> None:

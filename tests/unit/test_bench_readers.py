@@ -9,9 +9,7 @@ from banyan.evaluation.bench.reading import load_dataset
 from banyan.evaluation.bench.reversion import pair_scores, pairs
 from banyan.evaluation.datasets import DatasetError
 
-from ..conftest import load_test_module
-
-files = load_test_module("bench_files")
+from .. import bench_files as files
 
 
 def read(name, folder, limit=None):

@@ -6,7 +6,6 @@ import re
 import pytest
 from banyan.evaluation.bench.arms import ARMS, chosen_arms, fuse_rankings
 from banyan.evaluation.bench.page import to_page
-from banyan.evaluation.bench.published import published_figures
 from banyan.evaluation.bench.ranking import fact_scores, facts_in
 from banyan.evaluation.bench.records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.report import make_report
@@ -173,11 +172,3 @@ def test_markdown_has_the_same_tables_and_no_cell_ends_one(report):
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
     assert "Youtu-GraphRAG w/o agent" in text, "published figures of this dataset and mode stand beside"
-
-
-def test_published_figures_belong_to_their_dataset_mode_and_number_of_passages():
-    assert published_figures(RUN)[1]["Youtu-GraphRAG"] == "47.50"
-    assert published_figures(RUN.model_copy(update={"mode": "open", "top_k": 10}))[1]["LightRAG"] == "39.40"
-    assert "Zero-shot LLM" not in published_figures(RUN)[1]
-    assert published_figures(RUN.model_copy(update={"dataset": "generic"})) == ("", {})
-    assert len(published_figures(RUN.model_copy(update={"dataset": "multihop-rag"}))[1]) == 4

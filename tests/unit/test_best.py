@@ -1,7 +1,6 @@
 """The best of many scores."""
 
 import numpy as np
-import pytest
 from banyan.tools.best import best_rows
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +13,3 @@ _scores = hnp.arrays(np.float32, st.integers(0, 40), elements=st.sampled_from([-
 @given(_scores, st.integers(-1, 45))
 def test_they_are_the_head_of_a_stable_sort(scores, limit):
     assert best_rows(scores, limit).tolist() == np.argsort(-scores, kind="stable")[:max(0, limit)].tolist()
-
-
-@pytest.mark.parametrize("limit", [-1, 0, 1, 5])
-def test_of_nothing_there_is_nothing(limit):
-    assert best_rows(np.zeros(0, np.float32), limit).tolist() == []

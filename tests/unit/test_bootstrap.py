@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from banyan.evaluation import bootstrap
 from banyan.evaluation.bootstrap import intervals
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,12 +18,6 @@ def test_the_mean_lies_within(values):
     assert np.mean(values) - 1e-9 <= high <= max(values) + 1e-9
 
 
-@few
-@given(shares)
-def test_equal_lists_change_nothing(values):
-    assert intervals(np.array(values)[:, None] - np.array(values)[:, None]).tolist() == [[0, 0]]
-
-
 def test_columns_are_resampled_together_and_the_same_every_time():
     values = np.random.default_rng(1).uniform(0, 100, (40, 3))
     found = intervals(values)
@@ -36,10 +29,3 @@ def test_the_width_is_that_of_the_normal_approximation():
     """Of 400 coins half of which are 100: 1.96 standard errors, 50 / 20, to each side."""
     ((low, high),) = intervals(np.repeat([0.0, 100.0], 200)[:, None])
     assert (low, high) == (pytest.approx(50 - 1.96 * 2.5, abs=0.5), pytest.approx(50 + 1.96 * 2.5, abs=0.5))
-
-
-def test_all_resamples_are_drawn_whatever_fits_at_once(monkeypatch):
-    values = np.arange(30.0)[:, None]
-    whole = intervals(values)
-    monkeypatch.setattr(bootstrap, "_CELLS", 7 * 30)
-    np.testing.assert_allclose(intervals(values), whole)

@@ -13,10 +13,8 @@ from banyan.schemas.naming import label_key
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
+from .. import spelling_embedding as spelling
 from ..small_base import said
-
-spelling = load_test_module("spelling_embedding")
 
 
 def schema(types=(), relations=(), attributes=(), **others):

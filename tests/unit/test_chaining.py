@@ -12,9 +12,9 @@ from banyan.schemas.retrieval import Reflection, SubAnswer, SubQuery
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
+from .. import asking
+from .. import small_base as base
 
-base, asking = load_test_module("small_base"), load_test_module("asking")
 opened = asking.opened
 
 NAMES = {"ada byron", "carl berg", "ulm", "turku", "宁波", "杭州", "bosnia and herzegovina", "tom, dick & co"}

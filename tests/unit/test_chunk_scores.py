@@ -7,9 +7,8 @@ from banyan.tools.ranking.chunk_scores import chunk_scores, community_scores, le
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-graphs, hashed = load_test_module("graph_index"), load_test_module("hashed_embedding")
+from .. import graph_index as graphs
+from .. import hashed_embedding as hashed
 
 TEXTS = ["Ada Byron was born in Ulm.", "Barges moor at Ulm.", "The guild kept a register of barges.",
          "Otto Falk joined the guild as a weaver.", "Nothing is named here.", "林小雨出生于宁波。"]
@@ -81,12 +80,6 @@ def test_a_community_scores_the_chunks_of_its_members_and_no_others(index):
     assert community_scores(index, found(narrow=1)).tolist() == [0, 0, 0, 1, 1, 0]
     assert community_scores(index, found(wide=1)).tolist() == [1, 1, 0, 1, 0, 0]
     assert community_scores(index, found(empty=1)).tolist() == [0] * len(TEXTS)
-
-
-def test_communities_count_little_where_none_is_near(index):
-    near, far = (community_scores(index, found(narrow=score)).max() for score in (0.8, 0.1))
-    assert near == pytest.approx(0.8 ** 3)
-    assert far == pytest.approx(0.1 ** 3)
 
 
 def test_of_several_communities_the_best_counts_alone(index):

@@ -51,12 +51,6 @@ def test_estimate(text, tokens):
     assert estimate_tokens(text) == tokens
 
 
-def test_estimate_of_english_is_near_four_characters_a_token():
-    text = ("The banyan is a fig that begins its life as an epiphyte, germinating in a crack of a host tree. "
-            "Older trees are characterised by aerial prop roots, which mature into thick, woody trunks.")
-    assert 3.5 < len(text) / estimate_tokens(text) < 5
-
-
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_a_part_never_costs_more_than_the_whole_nor_the_whole_than_its_parts(left, right):
     whole = estimate_tokens(left + right)

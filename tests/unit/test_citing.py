@@ -11,9 +11,7 @@ from banyan.text.tokens import estimate_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 TEXTS = base.PEOPLE
 

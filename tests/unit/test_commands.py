@@ -5,14 +5,13 @@ import shlex
 from importlib.metadata import version
 
 import pytest
+import typer.main
 from banyan.cli import main as cli
-from banyan.cli.commands import serve
 from banyan.cli.examples import EXAMPLES
 from typer.testing import CliRunner
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
 
 
@@ -25,31 +24,9 @@ def two(shell):
     return shell
 
 
-@pytest.mark.parametrize("name", list(cli._COMMANDS))
-def test_the_list_of_commands_says_what_the_command_says_of_itself(name):
-    _, _, short = cli._COMMANDS[name]
-    assert " ".join(cli.command(name).help.split()).startswith(short)
-
-
-@pytest.mark.parametrize("arguments", [["build", "--help"], ["schema", "infer", "--help"], ["eval", "qa", "--help"],
-                                       ["entities", "merge", "--help"]])
-def test_a_command_and_a_command_of_a_group_have_their_own_help(arguments):
-    result = CliRunner().invoke(cli.app, arguments)
-    assert (result.exit_code, "Usage: " in result.output) == (0, True)
-    assert "--kb" in result.output or "--sample" in result.output
-    assert EXAMPLES[" ".join(arguments[:-1])][0][:40] in " ".join(result.output.split())
-
-
 def test_a_command_that_does_not_exist_is_refused():
     result = CliRunner().invoke(cli.app, ["biuld"])
     assert (result.exit_code, "No such command" in result.output) == (2, True)
-
-
-def test_commands_are_listed_in_the_order_of_use():
-    shown = CliRunner().invoke(cli.app, ["--help"]).output
-    places = [shown.index(f" {name} ") for name in ("build", "ask", "serve", "list", "drop", "schema", "eval")]
-    assert places == sorted(places)
-    assert EXAMPLES[""][0] in shown
 
 
 def test_the_version_is_that_of_the_package():
@@ -58,7 +35,7 @@ def test_the_version_is_that_of_the_package():
 
 
 def _every_command():
-    for name in cli._COMMANDS:
+    for name in typer.main.get_command(cli.app).list_commands(None):
         found = cli.command(name)
         yield name, found
         yield from ((f"{name} {part}", of_group) for part, of_group in getattr(found, "commands", {}).items())
@@ -119,35 +96,4 @@ def test_the_list_names_the_place_and_shows_a_damaged_one(two):
     assert str(two.folder / "home") in shown
 
 
-def test_the_status_is_for_people(two):
-    shown = two("status", "--kb", "kb").out
-    assert "1, in 1 chunk, all read" in shown
-    assert "2 entities, 1 fact" in shown
-    assert "scripted, version 1" in shown
-    assert not {"{", "[", "None"} & set(shown.split())
-
-
 # Serving.
-
-@pytest.mark.parametrize(("terminal", "display", "wanted", "opened"), [
-    (True, ":0", True, ["http://127.0.0.1:8000"]), (False, ":0", True, []), (True, "", True, []),
-    (True, ":0", False, [])])
-def test_the_browser_opens_for_a_person_at_this_machine_alone(monkeypatch, capsys, terminal, display, wanted, opened):
-    addresses = []
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr(serve, "_DISPLAYS", ("DISPLAY",))
-    monkeypatch.setenv("DISPLAY", display)
-    monkeypatch.setattr(serve.sys.stdin, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(serve.sys.stderr, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(serve.webbrowser, "open", addresses.append)
-    monkeypatch.setattr(serve.threading, "Thread", AtOnce)
-    serve._listening("http://127.0.0.1:8000", browser=wanted)
-    assert addresses == opened
-
-
-class AtOnce:
-    """A thread whose work is done when it is started."""
-
-    def __init__(self, *, target, args, daemon):
-        assert daemon
-        self.start = lambda: target(*args)

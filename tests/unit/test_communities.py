@@ -7,16 +7,12 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.tree import description as tree
-from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, features
+from banyan.graph_store.tree.detection import CommunitySettings, detect, features
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 # Two circles of friends with different relations, and a stranger.
 CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
@@ -26,27 +22,6 @@ CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
 def vectors_of(count, seed=0):
     rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 40), st.integers(0, 3), st.data())
-def test_every_entity_is_in_exactly_one_community(count, relations, data):
-    ends = st.integers(0, max(0, count - 1))
-    triples = data.draw(st.lists(st.tuples(ends, st.integers(0, relations - 1), ends), max_size=40)
-                        if count and relations else st.just([]))
-    constants = CommunitySettings(max_members=data.draw(st.sampled_from([5, 200])))
-    found = features(vectors_of(count), vectors_of(relations, 1), triples)
-    labels = detect(found, constants)
-    assert labels.shape == (count,)
-    assert sorted(set(labels.tolist())) == list(range(len(set(labels.tolist())))), "numbered without gaps"
-    first = {}
-    for row, label in enumerate(labels.tolist()):
-        first.setdefault(label, row)
-    assert list(first.values()) == sorted(first.values()), "in order of the first member"
-    if count:
-        scores = affinity(found, labels, constants)
-        assert scores.shape == (count,)
-        assert np.isfinite(scores).all()
 
 
 def test_merging_stops_at_the_size_that_a_prompt_holds():

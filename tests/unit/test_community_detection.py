@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree.clusters import initial_clusters, places, renumbered
+from banyan.graph_store.tree.clusters import initial_clusters, renumbered
 from banyan.graph_store.tree.detection import (
     CommunitySettings,
     affinity,
@@ -21,13 +21,10 @@ from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.metrics import homogeneity_score
 from threadpoolctl import threadpool_limits
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 DEFAULT = CommunitySettings()
 
@@ -82,18 +79,6 @@ def test_a_neighbourhood_counts_relations_with_their_ends_and_passages():
     assert data.mass.tolist() == [1, 1, 1]
     assert data.links.toarray().tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
     assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
-
-
-def test_a_mention_links_an_entity_to_what_else_its_passage_mentions():
-    data = features(vectors_of(4), vectors_of(1, 1), [(0, 0, 3)], [(0, 0), (1, 0), (2, 0), (2, 1)])
-    each = data.links_to(sparse.csr_array(np.eye(4, dtype=np.float32)))
-    third = 1 / 3
-    assert each.toarray() == pytest.approx(np.array([
-        [0, third, third, 1], [third, 0, third, 0], [third, third, 0, 0], [1, 0, 0, 0]]))
-    assert each.nnz == 8
-    pair = sparse.csr_array(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], np.float32))
-    assert data.links_to(pair).toarray() == pytest.approx(np.array([
-        [third, third + 1], [third, third], [2 * third, 0], [1, 0]]))
 
 
 def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
@@ -241,11 +226,6 @@ def test_the_start_has_as_many_clusters_as_the_paper_says_and_goes_on_above_its_
     assert initial_clusters(rows[:5], 10, 200, 200).max() + 1 == 2
     assert 30 <= initial_clusters(rows, 10, 20, 200).max() + 1 <= 50
     assert np.bincount(initial_clusters(rows, 10, 2, 7)).max() <= 7
-
-
-def test_places_count_within_each_run():
-    assert places(np.array([0, 0, 2, 2, 2, 5])).tolist() == [0, 1, 0, 1, 2, 0]
-    assert places(np.zeros(0, np.intp)).tolist() == []
 
 
 # The same result.

@@ -9,9 +9,8 @@ from banyan.schemas.retrieval import Claim, DraftAnswer, Evidence, Quote, SubQue
 from banyan.text.tokens import estimate_tokens
 from banyan.tools.retriever import Retriever
 
-from ..conftest import load_test_module
-
-base, asking = load_test_module("small_base"), load_test_module("asking")
+from .. import asking
+from .. import small_base as base
 
 FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(40))
 TWO = 2 * (estimate_tokens(FILLER) + 40)
@@ -119,15 +118,6 @@ def test_reports_are_given_to_thematic_questions_that_they_are_near_to(retriever
 
     reports = {community.text() for community in retriever.index.communities.values()}
     assert bool(reports & {item.statement for item in items}) == shown
-
-
-def test_the_prompt_shows_statements_as_numbered_items(retriever):
-    items = context(retriever, "On which river does the birthplace of Ada Byron lie?", TWO)
-
-    text = evidence_block(items)
-
-    for number, item in enumerate(items, 1):
-        assert f"[{number}] {item.statement or item.title}" in text
 
 
 def test_a_passage_stands_below_what_its_document_says_of_itself(retriever):

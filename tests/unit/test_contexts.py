@@ -7,9 +7,7 @@ from banyan.agents.contexts import ContextError, check_context
 from banyan.agents.retrieval import graph as retrieval
 from banyan.agents.retrieval.state import AskContext
 
-from ..conftest import load_test_module
-
-asking = load_test_module("asking")
+from .. import asking
 
 
 @pytest.mark.parametrize("context", [

@@ -8,9 +8,7 @@ from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, 
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 SCHEMA = GraphSchema(
     name="firms", entity_types=(EntityType(name="Firm"), EntityType(name="Region", labels={"zh": "地区"})),

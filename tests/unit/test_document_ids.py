@@ -6,9 +6,8 @@ import pytest
 from banyan.ingest.given import given_documents
 from banyan.ingest.loaders import IngestError
 
-from ..conftest import load_test_module
+from .. import loading
 
-loading = load_test_module("loading")
 load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 

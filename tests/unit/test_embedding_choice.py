@@ -12,9 +12,8 @@ from banyan.models.embedding import embedding_models as models
 from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder, as_queries
 from banyan.schemas.retrieval import SubQuery
 
-from ..conftest import load_test_module
+from ..hashed_embedding import HashedEmbedder
 
-HashedEmbedder = load_test_module("hashed_embedding").HashedEmbedder
 MINILM, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
 ENGLISH = "The baker Ada Brook lives in Oakham and sells bread at the market on every Friday of the year."
 CHINESE = "面包师陈阿达住在橡树镇，每个星期五都在集市上卖面包。"

@@ -7,7 +7,6 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.evaluation import eval_qa
-from banyan.config import Settings
 from banyan.evaluation.answers import evaluate
 from banyan.evaluation.datasets import (
     AnsweredQuestion,
@@ -18,9 +17,8 @@ from banyan.evaluation.datasets import (
 )
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
-from ..conftest import load_test_module
+from .. import asking
 
-asking = load_test_module("asking")
 opened, resources = asking.opened, asking.resources
 
 
@@ -97,11 +95,6 @@ def test_reject_abstains_below_the_threshold(resources, confidence, below, mode,
     assert said["short"] == ("" if abstained else "Ulm")
 
 
-def test_the_threshold_is_a_setting(monkeypatch):
-    monkeypatch.setenv("BANYAN_ABSTAIN_BELOW", "0.7")
-    assert Settings(_env_file=None).abstain_below == 0.7
-
-
 # ---- the run -------------------------------------------------------------------------------------
 
 
@@ -149,11 +142,6 @@ def test_unanswerable_questions_are_declined_or_not(resources):
     assert silent.abstention.curve[-1].declined == silent.abstention.curve[0].declined == 100
 
 
-def test_without_decomposition_and_agent_only_the_answer_is_asked_for(resources):
-    run(resources, ULM, quoting("ada", BORN, 0.8), agent=False, decompose=False)
-    assert resources.fake.steps() == ["answer"]
-
-
 # ---- the command ---------------------------------------------------------------------------------
 
 
@@ -183,13 +171,6 @@ def test_the_command_prints_one_json_object_and_writes_records(command, tmp_path
     lines = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
     assert [(line["id"], line["unanswerable"], line["declined"]) for line in lines] == [
         ("0", True, False), ("1", False, False), ("2", False, False)]
-
-
-def test_the_table_marks_the_threshold_in_force(command, capsys):
-    command()
-    said = capsys.readouterr().out
-    assert "0.5 *" in said
-    assert "area 0.500" in said
 
 
 @pytest.mark.parametrize(("limit", "asked"), [(2, 2), (3, 3), (9, 3)])

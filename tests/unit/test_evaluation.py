@@ -145,24 +145,3 @@ def test_what_counts_as_gold():
 def test_places_count_each_document_once():
     ranked = [chunk("a", 0), chunk("a", 1), chunk("b", 0), chunk("a", 2), chunk("c", 0), chunk("b", 1)]
     assert [retrieval.gold_rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
-
-
-def test_gold_steps_are_filled_with_earlier_answers():
-    answers = [f"answer{n}" for n in range(1, 12)]
-    steps = tuple(GoldStep(question=q, answer=a) for q, a in zip(
-        ["Who?", "Where was {answer 1}?", *["-"] * 8, "{answer 1}, {answer 10} and {answer 2}, not #12"], answers,
-        strict=True))
-    filled = list(retrieval._fill_steps(Question(id="", question="Q?", gold=(), steps=steps)))
-    assert filled[1] == "Where was answer1?"
-    assert filled[-1] == "answer1, answer10 and answer2, not #12"
-
-
-def test_an_answer_that_looks_like_a_place_is_left_alone():
-    steps = (GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="{answer 1}"),
-             GoldStep(question="By whom are {answer 1} and {answer 2} sung?", answer="x"))
-    assert list(retrieval._fill_steps(Question(id="", question="Q?", gold=(), steps=steps)))[2] == \
-        "By whom are #1 and (answer 1) sung?"
-
-
-def test_a_question_without_steps_is_asked_as_it_is():
-    assert list(retrieval._fill_steps(Question(id="", question="Q?", gold=()))) == ["Q?"]

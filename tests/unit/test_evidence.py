@@ -8,9 +8,7 @@ from banyan.text.tokens import estimate_tokens
 from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 FILLER = " ".join(f"The weather of day {day} was mild and nothing of note happened." for day in range(30))
 QUESTION = "Was Ada Byron born in Ulm?"

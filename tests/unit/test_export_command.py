@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from banyan.export.files import ExportError, write_file
 
-from ..conftest import load_test_module
+from .. import export_graphs as graphs
+from .. import scripted
 
-scripted = load_test_module("scripted")
-graphs = load_test_module("export_graphs")
 FORMATS = graphs.FORMATS
 
 
@@ -48,8 +47,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
+    shell.copy_built()
     file = tmp_path / f"out.{form}"
     written = shell("export", "--kb", "kb", "--format", form, "-o", file)
     assert written.code == 0, written.err
@@ -68,8 +66,7 @@ def test_the_command_names_what_is_not_there(tmp_path, hashed_embedder, monkeypa
     unknown = shell("export", "--kb", "none", "--format", "json", "-o", tmp_path / "x.json")
     assert (unknown.code, list(tmp_path.glob("x*"))) == (1, [])
     assert "there is no knowledge base 'none'" in unknown.err
-    shell.write(scripted.TEXTS)
-    shell.report()
+    shell.copy_built()
     nowhere = shell("export", "--kb", "kb", "--format", "json", "-o", tmp_path / "no" / "x.json")
     assert nowhere.code == 1
     assert "there is no folder" in nowhere.err

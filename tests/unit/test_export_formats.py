@@ -10,9 +10,8 @@ from banyan.export.node_link import node_link
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
+from .. import export_graphs as graphs
 
-graphs = load_test_module("export_graphs")
 PLAIN, seven, text_graph, texts = graphs.PLAIN, graphs.seven, graphs.text_graph, graphs.texts
 
 

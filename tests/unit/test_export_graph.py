@@ -10,10 +10,9 @@ from banyan.graph_store.ledger.communities import Community
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 
-from ..conftest import load_test_module
+from .. import export_graphs as graphs
+from .. import small_base as small
 
-small = load_test_module("small_base")
-graphs = load_test_module("export_graphs")
 FORMATS = graphs.FORMATS
 
 DOCUMENTS = {"a": ("Ada works for Acme.", ("Ada", "works for", "Acme")),

@@ -11,9 +11,8 @@ from banyan.export import page as page_module
 from banyan.export.page import page
 from hypothesis import given
 
-from ..conftest import load_test_module
+from .. import export_graphs as graphs
 
-graphs = load_test_module("export_graphs")
 HOSTILE, PLAIN, seven, text_graph = graphs.HOSTILE, graphs.PLAIN, graphs.seven, graphs.text_graph
 
 

@@ -10,9 +10,7 @@ from banyan.export.formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
 from banyan.graph_store.edits import Said
-from banyan.graph_store.errors import FormatError
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.ledger.database import Database
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -25,10 +23,8 @@ from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
-scripted = load_test_module("scripted")
+from .. import scripted
+from .. import small_base as base
 
 SCHEMA = GraphSchema(
     name="firms",
@@ -235,15 +231,6 @@ def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
 def test_a_store_with_times_is_sound(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         assert list(verify(kb)) == []
-
-
-def test_a_ledger_from_before_times_is_refused(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    database = Database(path)
-    database.execute("ALTER TABLE facts DROP COLUMN time")
-    database.close()
-    with pytest.raises(FormatError, match="before the first release"):
-        Database(path)
 
 
 def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):

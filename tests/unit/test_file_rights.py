@@ -9,9 +9,8 @@ from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
 from banyan.server.database import ServerDatabase
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(os.name != "posix", reason="rights are POSIX's")]
 
 

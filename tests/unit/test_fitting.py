@@ -6,9 +6,7 @@ from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 from banyan.tools.routes.fitting import UNFIT
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 TEXT = "Mercury orbits the Sun, mass 4500. Mercury was poisoned in 1956. Ada Byron saw Mercury. Ada Byron met Sun Li."
 

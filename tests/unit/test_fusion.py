@@ -1,6 +1,5 @@
 """Fusion: beta, trust, the restart of the walk, and what each route adds to the ranking (invariant 7)."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,18 +9,14 @@ from banyan.config import Settings
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery
-from banyan.tools import retriever as retriever_module
 from banyan.tools.query import Meaning, Query, wording
-from banyan.tools.ranking import fusion
 from banyan.tools.ranking.beta import beta
 from banyan.tools.ranking.chunk_scores import chunk_scores, lexical_scores
 from banyan.tools.retriever import Retriever
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 PEOPLE = ["Ada Byron", "Carl Berg", "Ines Moreau", "Otto Falk", "Lena Sand", "Hugo Stern"]
 CITIES = ["Ulm", "Turku", "Lyon", "Graz", "Oslo", "Bern"]
@@ -100,13 +95,6 @@ def test_beta_divides_between_graph_and_communities(retriever):
     assert beta_of(retriever, "Ada Byron") > 0.95
 
 
-def test_a_name_said_twice_counts_twice(retriever):
-    # 2 of 5 and 4 of 10 words.
-    once, twice = "was Ada Byron ever there", "was Ada Byron ever there was Ada Byron ever there"
-    density = [1 / (1 + math.exp(-(8 * 0.4 - math.log(3) / math.log(words)))) for words in (5, 10)]
-    assert [beta_of(retriever, one) for one in (once, twice)] == pytest.approx(density)
-
-
 # ---- trust -------------------------------------------------------------------------------------
 
 
@@ -122,15 +110,6 @@ def test_without_trust_in_vectors_the_lexical_order_stands(retriever):
     noise += [Evidence(route="community", text="noise", score=0.9, community_id=one)
               for one in retriever.index.communities]
     np.testing.assert_array_equal(retriever.rank([asked], [noise]), retriever.rank([asked], [[]]))
-
-
-def test_with_full_trust_and_no_words_in_common_the_vectors_order_stands(retriever):
-    asked = query(retriever, "Whch gld kpt brgs?", trust=1.0)
-    assert not lexical_scores(retriever.index, asked.text).any()
-    dense = asked.meaning.chunks.at(np.arange(len(retriever.index.chunks)))
-    weights = chunk_scores(retriever.index, asked, [], beta(asked))
-    np.testing.assert_array_equal(np.argsort(-weights, kind="stable"), np.argsort(-dense, kind="stable"))
-    assert weights.min() == 0
 
 
 def test_trust_is_taken_by_the_questions_script(kb):
@@ -168,25 +147,6 @@ def test_evidence_leads_to_a_passage_that_shares_no_word_with_the_question(retri
     asked = query(retriever, "On what water lies the birthplace of Lena Sand?")
     found = retriever.evidence(asked)
     assert documents(retriever, retriever.rank([asked], [found])).index("city4") < 4
-
-
-def test_a_hub_counts_less_than_what_few_chunks_mention(retriever):
-    person, river = entity_id("Ada Byron", "Person"), entity_id("Danube", "River")
-    seeds = fusion._entity_seeds(retriever.index, "triple", [
-        Evidence(route="triple", text="a", score=0.8, entity_ids=(person, river))])
-    row = retriever.index.entity_row
-    assert seeds[row[river]] > seeds[row[person]]
-
-
-def test_a_route_counts_by_how_near_its_best_evidence_is(retriever):
-    def weight(*scores):
-        return sum(fusion._entity_seeds(retriever.index, "triple", [
-            Evidence(route="triple", text="a", score=score, entity_ids=(entity_id(name, "City"),))
-            for score, name in zip(scores, CITIES, strict=False)]).values())
-
-    assert weight(1.0) == pytest.approx(1)
-    assert weight(0.8, 0.8, 0.3) == pytest.approx(weight(0.8))
-    assert weight(0.8) > 2 * weight(0.5)
 
 
 def test_evidence_about_what_was_deleted_meanwhile_is_ignored(retriever):
@@ -311,17 +271,3 @@ def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, h
         found = retriever.evidence(asked)
         assert {item.route for item in found} == set(ROUTES)
         assert documents(retriever, retriever.rank([asked], [found])) == ["a"]
-
-
-def test_of_a_large_base_fewer_meanings_are_kept(kb, monkeypatch):
-    def is_kept_after(others):
-        retriever = Retriever(kb)
-        first = query(retriever, "Who?").meaning
-        for number in range(others):
-            query(retriever, f"What is the number {number}?")
-        return query(retriever, "Who?").meaning is first
-
-    assert is_kept_after(20)
-    monkeypatch.setattr(retriever_module, "_COSINES", 1)
-    assert is_kept_after(7)
-    assert not is_kept_after(8)

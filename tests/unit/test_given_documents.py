@@ -6,9 +6,7 @@ from banyan.ingest.given import given_documents
 from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import IngestError
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
 
 
 def test_titles_and_texts_are_made_clean():

@@ -20,9 +20,8 @@ from banyan.tools.index import RetrievalIndex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-graphs, hashed = load_test_module("graph_index"), load_test_module("hashed_embedding")
+from .. import graph_index as graphs
+from .. import hashed_embedding as hashed
 
 NAMES = ("Ada Byron", "ADA  BYRON", "Ａda Byron", "“Ada Byron”", "Ada", "Byron", "Ada Byron Lovelace", "a", "!", "ß",
          "Ulm\nam Rhein", "宁波", "「宁波」", "宁波市", "林小雨")

@@ -17,9 +17,7 @@ from banyan.tools.retriever import Retriever
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(4, 3), "empty": np.zeros((0, 2), np.float32),
           "ids": np.array([b"a1", b"b2"], "S2")}
@@ -187,17 +185,6 @@ def grown(kb):
         kb.save_index()
 
 
-def test_how_much_there_is_stands_in_the_header_of_the_index(opened):
-    with opened() as kb:
-        found(kb)
-        counted = kb.counts()
-    with opened() as kb:
-        kb._index = None
-        assert kb.counts() == counted
-        assert kb._index is None
-        assert not kb.ledger_graph.is_loaded
-
-
 def test_a_question_needs_neither_the_graph_nor_chroma(opened):
     with opened() as kb:
         first = found(kb)
@@ -206,7 +193,6 @@ def test_a_question_needs_neither_the_graph_nor_chroma(opened):
         assert found(kb) == first
         assert kb.counts().triples == 4
         assert not kb.ledger_graph.is_loaded
-        assert kb.vectors.collections._client is None
         assert kb.counts() == (kb.graph.network.number_of_nodes(), 4, 0)
 
 

@@ -234,7 +234,7 @@ def test_a_schema_of_more_types_than_anybody_needs(name):
 
     began = time.process_time()
     with pytest.raises(SchemaError, match="5000"):
-        parse_schema(of(20_000), name)
+        parse_schema(of(5001), name)
     assert time.process_time() - began < 20
     assert len(parse_schema(of(100), name).entity_types) == 100
 

@@ -10,10 +10,9 @@ from banyan.graph_store.ledger.instructions import MOST_INSTRUCTIONS, Instructio
 from banyan.prompts import PromptFileError
 from banyan.schemas.retrieval import Passage
 
-from ..conftest import load_test_module
+from .. import asking
 from ..scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
-asking = load_test_module("asking")
 opened, resources = asking.opened, asking.resources
 
 PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1)

@@ -11,7 +11,6 @@ import kubernetes_validate
 import pytest
 import yaml
 from banyan.config import Settings
-from banyan.server.routes import reading as routes_reading
 from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[2]
@@ -40,20 +39,9 @@ def labels(workload):
     return workload["spec"]["template"]["metadata"]["labels"]
 
 
-def test_every_file_is_applied_and_nothing_twice():
-    assert sorted(KUSTOMIZATION["resources"]) == sorted(
-        file.name for file in FOLDER.glob("*.yaml") if file.name != "kustomization.yaml")
-    assert len({name_of(one) for one in OBJECTS}) == len(OBJECTS)
-
-
 @pytest.mark.parametrize("manifest", OBJECTS, ids=name_of)
 def test_it_is_what_kubernetes_takes(manifest):
     kubernetes_validate.validate(manifest, VERSION, strict=True)
-
-
-def test_the_schemas_refuse_what_is_none():
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(of("StatefulSet")["banyan"] | {"replicas": 2}, VERSION, strict=True)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=name_of)
@@ -106,15 +94,6 @@ def test_images_and_the_port_are_those_of_the_project():
     (banyan,) = pod(of("StatefulSet")["banyan"])["containers"]
     assert banyan["ports"] == [{"name": "http", "containerPort": 8000}]
     assert banyan["args"][-2:] == ["--port", "8000"]
-
-
-def test_there_are_two_replicas_of_which_one_stays():
-    banyan, budget = of("StatefulSet")["banyan"], of("PodDisruptionBudget")["banyan"]["spec"]
-    assert (banyan["spec"]["replicas"], budget["minAvailable"]) == (2, 1)
-    assert budget["selector"]["matchLabels"].items() <= labels(banyan).items()
-    (container,) = pod(banyan)["containers"]
-    paths = {route.path for route in routes_reading.router.routes}
-    assert {container[f"{probe}Probe"]["httpGet"]["path"] for probe in ("startup", "liveness", "readiness")} <= paths
 
 
 def test_settings_are_settings_and_the_secret_is_to_be_filled_in():

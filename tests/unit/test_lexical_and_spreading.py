@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from banyan.graph_store.index.lexical import LexicalIndex, terms
 from banyan.graph_store.index.walk import step_arrays
-from banyan.tools import spreading as spreading_module
 from banyan.tools.spreading import DAMPING, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 # ---- words -----------------------------------------------------------------------------------
-
 
 
 def test_terms_are_words_and_chinese_bigrams():
@@ -141,9 +139,3 @@ def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
     assert np.abs(local - whole).max() <= 5e-3 * whole.max()
     assert set(np.argsort(-local)[:20]) == set(np.argsort(-whole)[:20])
     assert np.array_equal(local, graph.spread(seeds))
-
-
-def test_above_a_size_only_what_is_reached_is_walked(monkeypatch):
-    monkeypatch.setattr(spreading_module, "_WHOLE", 5)
-    assert spreading([(0, 1), (1, 2)]).whole
-    assert not spreading([(0, 1), (1, 2), (2, 3)]).whole

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..conftest import load_test_module
-
-compiled_patterns = load_test_module("compiled_patterns")
-pattern_attacks = load_test_module("pattern_attacks")
+from .. import compiled_patterns, pattern_attacks
 
 LENGTHS = (12, 19, 30, 48, 250, 1500)
 """Characters of the attacks that are tried on all; slowly growing at first: an exponential one would not come back."""

@@ -1,6 +1,5 @@
 """Which form of request an endpoint takes: what is learnt from refusals and from answers, and what is not."""
 
-from typing import Any
 
 import openai
 import pytest
@@ -129,22 +128,6 @@ def test_what_may_mean_the_form(status: int, message: str, may: bool) -> None:
     from banyan.models.llm.chat import _may_mean_the_form  # noqa: PLC0415  (two seconds of imports)
 
     assert _may_mean_the_form(_status_error(status, message)) is may
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_what_each_form_adds_to_a_request(form: Form) -> None:
-    from banyan.models.llm.chat import _asked  # noqa: PLC0415
-
-    added = _asked(form, {"title": "shape", "type": "object", "properties": {"a": {"type": "string"}}})
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    wanted: dict[Form, dict[str, Any]] = {
-        "json_schema": {"response_format": {
-            "type": "json_schema", "json_schema": {"name": "shape", "strict": True, "schema": schema}}},
-        "tools": {"tools": [{"type": "function", "function": {
-            "name": "shape", "description": "Takes the answer.", "parameters": schema}}],
-            "tool_choice": {"type": "function", "function": {"name": "shape"}}},
-        "json_object": {"response_format": {"type": "json_object"}}, "text": {}}
-    assert added == wanted[form]
 
 
 def _status_error(status: int, message: str) -> openai.APIStatusError:

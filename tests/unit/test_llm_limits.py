@@ -110,8 +110,6 @@ def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
     assert limits_of(settings()) is limits_of(settings())
     others = [settings(llm_model="other"), settings(llm_api_key="other"), settings(llm_tokens_per_minute=5)]
     assert len({id(limits_of(one)) for one in (settings(), *others)}) == 4
-    assert limits_of(settings())._slots is limits_of(settings(llm_model="other"))._slots
-    assert limits_of(settings(llm_api_key="other"))._slots is not limits_of(settings())._slots
 
 
 def test_no_more_calls_at_once_than_allowed_whoever_asks():

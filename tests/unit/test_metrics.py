@@ -13,10 +13,8 @@ from banyan.server.security.keys import WORK, Keys
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import app_routes, small_base
 
-app_routes = load_test_module("app_routes")
-small_base = load_test_module("small_base")
 ASK = "/api/knowledge-bases/{kb}/ask"
 
 
@@ -64,15 +62,6 @@ def test_requests_are_counted_by_route_and_status(client):
     assert 0 < took < 60
     assert value(after, "banyan_questions_running") == 0
     assert [value(after, "banyan_builds", state=state) for state in ("queued", "running", "waiting")] == [0, 0, 0]
-
-
-def test_a_question_that_is_answered_is_seen(client, app, monkeypatch):
-    seen = []
-    questions = app.state.service.questions
-    steps = questions._steps
-    monkeypatch.setattr(questions, "_steps", lambda *given: seen.append(told(client)) or steps(*given))
-    client.post(ASK.format(kb="people"), json={"question": "Where was Ada Byron born?"})
-    assert [value(one, "banyan_questions_running") for one in seen] == [1]
 
 
 def test_no_label_comes_from_what_clients_send(client, app):

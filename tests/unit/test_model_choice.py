@@ -6,10 +6,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 
-from ..conftest import load_test_module
-
-asking = load_test_module("asking")
-small_base = load_test_module("small_base")
+from .. import asking, small_base
 
 
 def settings(**more):

@@ -14,9 +14,8 @@ from banyan.server.security.oidc import BETWEEN, KEPT, IssuerError, TokenError, 
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from pydantic import ValidationError
 
-from ..conftest import load_test_module
+from .. import oidc_issuer
 
-oidc_issuer = load_test_module("oidc_issuer")
 WELL_KNOWN = "/.well-known/openid-configuration"
 
 

@@ -8,9 +8,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts what /proc shows")

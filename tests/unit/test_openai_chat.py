@@ -7,10 +7,8 @@ from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import asking, small_base
 
-asking = load_test_module("asking")
-small_base = load_test_module("small_base")
 QUESTION = "Where was Ada Byron born?"
 
 

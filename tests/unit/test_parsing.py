@@ -50,12 +50,6 @@ def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
     pipelines._load.cache_clear()
 
 
-def test_the_bundled_tokenizer_is_that_of_the_language(parser):
-    stored = type(parser._pipeline("en").tokenizer)(parser._pipeline("en").vocab)
-    stored.from_disk(pipelines._verified_folder() / "tokenizer")
-    assert stored.to_bytes() == parser._pipeline("en").tokenizer.to_bytes()
-
-
 def test_a_missing_pipeline_is_named_with_the_fix():
     with pytest.raises(ParsingError, match=r"xx_core_news_sm.*BANYAN_SPACY_PIPELINES"):
         Parser().parse("text", "xx")

@@ -7,9 +7,8 @@ from banyan.tools.routes.paths import MAX_HOPS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-graphs, hashed = load_test_module("graph_index"), load_test_module("hashed_embedding")
+from .. import graph_index as graphs
+from .. import hashed_embedding as hashed
 
 one = graphs.one
 # A path of one length at most this often, each along at most so many triples (stated in tools/routes/paths.py).

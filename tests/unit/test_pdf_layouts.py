@@ -12,9 +12,8 @@ from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_row
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 
-from ..conftest import load_test_module
+from .. import pdf_sheets as sheets
 
-sheets = load_test_module("pdf_sheets")
 MODELS = sheets.MODELS
 PRODUCTS = sheets.PRODUCTS
 PROSE = sheets.PROSE

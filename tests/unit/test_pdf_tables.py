@@ -8,9 +8,8 @@ from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
 from fpdf import FPDF, FontFace
 
-from ..conftest import load_test_module
+from .. import pdf_sheets as sheets
 
-sheets = load_test_module("pdf_sheets")
 MODELS = sheets.MODELS
 MODEL_ROWS = sheets.MODEL_ROWS
 PRODUCTS = sheets.PRODUCTS

@@ -4,10 +4,7 @@ import pytest
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
+from .. import scripted, small_base
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import dataclass
-from importlib.metadata import version
 from types import SimpleNamespace
 
 import banyan
@@ -23,9 +22,7 @@ from banyan.graph_store.moving import drop
 from banyan.ingest.failures import IngestError
 from langchain_core.documents import Document as LangChainDocument
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
 
 TEXTS = {
     "ada": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
@@ -51,10 +48,6 @@ def another(kb, shop, name):
     other = banyan.open(name, resources=kb.resources)
     other.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
     return other
-
-
-def test_the_package_says_its_version():
-    assert banyan.__version__ == version("banyan-graphrag")
 
 
 # What can be added.
@@ -340,9 +333,3 @@ def test_one_with_a_damaged_ledger_can_be_dropped(tmp_path):
     (tmp_path / "kb" / "ledger.sqlite").write_text("no ledger")
     banyan.drop("kb", home=tmp_path)
     assert not (tmp_path / "kb").exists()
-
-
-def test_the_package_is_typed_as_it_is_loaded():
-    assert set(banyan._FOUND_IN) == set(banyan.__all__)
-    for name in banyan.__all__:
-        assert getattr(banyan, name) is not None

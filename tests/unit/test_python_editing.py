@@ -6,9 +6,8 @@ import banyan
 import networkx as nx
 import pytest
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 TEXTS = {
     "ada": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
     "acme": "Acme:Organization --located_in--> Bonn:Place.",

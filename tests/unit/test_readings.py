@@ -6,15 +6,13 @@ from banyan.agents.retrieval.readings import Readings
 from banyan.agents.retrieval.state import AskContext
 from banyan.models.reasoner import ReasonerError
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
 
 
 @pytest.fixture
 def shop(tmp_path, hashed_embedder):
     made = scripted.Workshop(tmp_path, hashed_embedder)
-    made.build(made.write(scripted.TEXTS))
+    made.copy_built()
     return made
 
 

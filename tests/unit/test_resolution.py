@@ -14,7 +14,7 @@ from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
 from banyan.graph_store.resolution.names import fold, match_names
 from banyan.graph_store.resolution.resolve import Judgements, resolve
 from banyan.graph_store.resolution.spelling import LENGTHS, slip_blocks
-from banyan.graph_store.resolution.statements import may_state, statements
+from banyan.graph_store.resolution.statements import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact
@@ -331,16 +331,6 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert entity_id("Jose Ruiz", "Thing") not in graph.network
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
-
-
-@pytest.mark.parametrize("marker", [
-    "also known as", "Otherwise Called", "better named", "commonly referred to as", "formerly known as",
-    "previously called", "abbreviated to", "hereinafter", "shortened as", "aka", "a.k.a.", "AK.A.", "a.ka",
-    "以下简称", "以下简称为", "下称", "简称", "又称为", "又名", "亦称", "也称", "别名为", "全称", "曾用名", "原名"])
-def test_no_text_with_a_marker_is_passed_over(marker: str) -> None:
-    text = f"Kappa {marker} Lambda."
-    assert may_state(text)
-    assert [(said.first, said.second) for said in statements(text, ["Kappa", "Lambda"])] == [("Kappa", "Lambda")]
 
 
 def test_a_pair_whose_names_are_a_little_alike_is_not_asked_about_for_its_meaning() -> None:

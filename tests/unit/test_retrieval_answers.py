@@ -12,9 +12,8 @@ from banyan.schemas.retrieval import Claim, DraftAnswer, Quote, Reflection, SubQ
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from ..conftest import load_test_module
+from .. import asking
 
-asking = load_test_module("asking")
 ask, quoting = asking.ask, asking.quoting
 opened, resources = asking.opened, asking.resources
 

@@ -5,9 +5,8 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.schemas.retrieval import ROUTES, Claim, DraftAnswer, Quote, Reflection, SubAnswer, SubQuery
 from banyan.tools.retriever import Retriever
 
-from ..conftest import load_test_module
+from .. import asking
 
-asking = load_test_module("asking")
 Fake, ask = asking.Fake, asking.ask
 opened, resources = asking.opened, asking.resources
 
@@ -37,15 +36,6 @@ def test_the_question_and_each_part_take_every_route_once(resources, searched):
     assert sorted(searched) == sorted((route, text) for route in ROUTES for text in said["sub_queries"])
     assert resources.fake.steps() == ["decompose", "reflect", "answer"]
     assert said["iterations"] == 1
-
-
-def test_decomposition_is_limited_whatever_the_reasoner_says(resources):
-    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(9)]
-    assert ask(resources)["sub_queries"] == ["So where was Ada Byron born?", *(f"Part {n}?" for n in range(5))]
-    assert resources.fake.said_to("decompose")[0][2] == 5
-    resources.fake = Fake()
-    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(9)]
-    assert len(ask(resources, max_sub_queries=2)["sub_queries"]) == 3
 
 
 def test_a_part_equal_to_the_question_brings_its_schema_elements(resources, searched):
@@ -156,13 +146,6 @@ def test_a_question_on_which_nothing_bears_is_not_asked_again(resources, mode, k
     assert resources.fake.steps() == steps
 
 
-def test_the_cap_on_rounds_can_be_set(resources):
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
-                                  for n in range(20)]
-    assert ask(resources, max_rounds=1)["iterations"] == 1
-    assert resources.fake.steps() == ["decompose", "answer"]
-
-
 def test_what_the_last_reflection_asks_for_is_searched_before_the_answer(resources, searched):
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
                                   for n in range(20)]
@@ -216,17 +199,6 @@ def test_what_was_missing_is_remembered_until_it_is_found(resources):
     ask(resources)
     steps = resources.fake.said_to("reflect")[1][1]
     assert [step.missing for step in steps] == ["", "where she lived", ""]
-
-
-def test_each_sub_query_is_embedded_once(resources, monkeypatch):
-    kind = type(resources.embedder)
-    encode, seen = kind.encode, []
-    monkeypatch.setattr(kind, "encode", lambda self, texts: seen.extend(texts) or encode(self, texts))
-    resources.fake.parts = [SubQuery(question="Is this embedded anew?")]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="And this one?")])]
-    ask(resources, "How often is it embedded?")
-    assert sorted(text for text in seen if text.endswith("?")) == sorted([
-        "How often is it embedded?", "Is this embedded anew?", "And this one?"])
 
 
 # ---- switches ------------------------------------------------------------------------------------

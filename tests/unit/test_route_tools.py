@@ -6,10 +6,8 @@ import banyan
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.graph import build_graph as retrieval_graph
 from banyan.config import Settings
 from banyan.schemas.retrieval import Evidence
-from banyan.tools import langchain_tools
 from banyan.tools.langchain_tools import route_tools
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -74,14 +72,3 @@ def test_a_knowledge_base_that_is_not_there_is_told_to_the_agent(resources):
     message = tool.invoke({"type": "tool_call", "name": tool.name, "args": {"question": "Who?"}, "id": "1"})
     assert message.status == "error"
     assert "no knowledge base 'absent'" in message.content
-
-
-def test_the_search_nodes_call_the_same_tools(resources, monkeypatch):
-    called: list[tuple[str, dict[str, Any]]] = []
-    invoke = langchain_tools.StructuredTool.invoke
-    monkeypatch.setattr(langchain_tools.StructuredTool, "invoke", lambda self, call, *rest, **named: called.append(
-        (self.name, call["args"])) or invoke(self, call, *rest, **named))
-    retrieval_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Marie Curie born?"})
-    assert {name for name, _ in called} == {"entity_search", "triple_search", "community_search", "dfs_search"}
-    assert {"question": "Where was Marie Curie born?", "after": []}.items() <= called[0][1].items()
-    assert any(arguments["after"] for _, arguments in called), "a second hop is told what it follows"

@@ -11,9 +11,7 @@ from banyan.tools.routes import community as community_route
 from banyan.tools.routes import entity as entity_route
 from banyan.tools.routes import triple as triple_route
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 # ---- the routes ------------------------------------------------------------------------------
 
@@ -208,23 +206,6 @@ def test_routes_find_nothing_in_an_empty_knowledge_base(tmp_path, hashed_embedde
         query = ask(retriever, "Is there anything?")
         assert retriever.evidence(query) == []
         assert retriever.ranking(retriever.rank([query], [[]]), 10) == []
-
-
-# ---- versions ----------------------------------------------------------------------------------
-
-
-def test_the_retrievers_version_changes_with_every_write(tmp_path, hashed_embedder):
-    kb = base.create(tmp_path, "versions", hashed_embedder)
-    with kb, kb.writing():
-        versions = [kb.version()]
-        base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P", "Rome": "C"}, triples=[("Ida", "in", "Rome")])
-        versions.append(kb.version())
-        base.finish(kb)
-        versions.append(kb.version())
-        assert Retriever(kb).version == versions[-1]
-        base.delete(kb, "a")
-        versions.append(kb.version())
-        assert len(set(versions)) == len(versions)
 
 
 # ---- groups by a value ---------------------------------------------------------------------------

@@ -38,9 +38,3 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
 ])
 def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Parser) -> None:
     assert facts(sentence, parser, (*ENGLISH, *CHINESE)) == []
-
-
-def test_forms_are_sought_under_the_names_of_the_schema(parser: Parser) -> None:
-    known = [label for label, *_ in FactForms(load_schema("finance"))._forms]
-    assert "based_in" in known
-    assert "born_in" not in known

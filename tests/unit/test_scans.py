@@ -7,9 +7,8 @@ from banyan.ingest.limits import DEFAULT_LIMITS
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 
-from ..conftest import load_test_module
+from .. import loading
 
-loading = load_test_module("loading")
 needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 ENGLISH = ["The lighthouse of Marlow was built in 1889", "by the engineer Ada Brandt from Kalmar."]
 CHINESE = ["灯塔由工程师李明设计", "建成于一八八九年"]

@@ -8,9 +8,8 @@ from banyan.schemas.diff import diff
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
 
 ONE = {"a.txt": "Ada:Person --mentor of--> Bob:Person. Ada:Person --plays--> Chess:Game.",
@@ -48,8 +47,7 @@ def version(shell) -> int:
 
 
 def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(shell):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     table = shell("schema", "show", "--kb", "kb")
     assert "employer" in table.out
     assert "Person -> Organization" in table.out
@@ -65,16 +63,14 @@ def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(
     (("general", "--diff", "1", "2"), "name it with --kb"), (("--kb", "kb", "--version", "9"), "there is no version 9"),
     (("--kb", "kb", "--diff", "1", "9"), "there is no version 9"), (("nothing",), "no seed schema or file 'nothing'")])
 def test_what_cannot_be_shown_is_said(shell, arguments, message):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     result = shell("schema", "show", *arguments)
     assert result.code == 1
     assert message in result.err
 
 
 def test_growth_is_told_with_its_evidence_and_its_difference(shell):
-    shell.write(TWO)
-    shell.report()
+    shell.copy_built(TWO)
     told = shell("schema", "history", "--kb", "kb").out
     assert "auto" in told
     assert "accept relation mentor of" in told
@@ -98,8 +94,7 @@ def test_with_evolution_off_the_schema_stays_and_what_waits_is_kept(shell):
 
 
 def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     typing("accept", "quit")
     first = shell("schema", "review", "--kb", "kb", "--by", "Ann")
     assert first.code == 0, first.err
@@ -118,8 +113,7 @@ def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing
 
 
 def test_a_review_that_is_broken_off_keeps_what_was_decided(shell, typing):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     typing("accept")
     assert shell("schema", "review", "--kb", "kb").code == 1
     assert version(shell) == 2
@@ -127,16 +121,14 @@ def test_a_review_that_is_broken_off_keeps_what_was_decided(shell, typing):
 
 
 def test_one_answer_for_all_the_others(shell, typing):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     typing("all", "accept")
     assert shell("schema", "review", "--kb", "kb").code == 0
     assert len(triples(shell)) == 3
 
 
 def test_bounds_and_merges_are_asked_for(shell, typing):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     typing("wait", "merge", "knows", "wait")
     assert shell("schema", "review", "--kb", "kb").code == 0
     assert ("Ada", "knows", "Bob") in triples(shell)
@@ -148,8 +140,7 @@ def test_bounds_and_merges_are_asked_for(shell, typing):
 
 
 def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     saved = shell("schema", "review", "--kb", "kb", "--save", "review.json")
     assert "3 candidates" in saved.out
     review = json.loads((tmp_path / "review.json").read_text("utf-8"))
@@ -169,8 +160,7 @@ def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path)
 
 
 def test_a_wrong_decision_in_a_file_is_named_and_changes_nothing(shell, tmp_path):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     for content, message in (("{", "cannot be read"), ('{"decisions": [{"kind": "relation"}]}', "decisions.0.name"),
                              ('{"decisions": [{"kind": "relation", "name": "no", "verdict": "accept"}]}', "'no'")):
         (tmp_path / "r.json").write_text(content, "utf-8")
@@ -182,8 +172,7 @@ def test_a_wrong_decision_in_a_file_is_named_and_changes_nothing(shell, tmp_path
 
 
 def test_all_candidates_are_decided_on_in_one_go(shell):
-    shell.write(ONE)
-    shell.report()
+    shell.copy_built(ONE)
     assert "3 decisions" in shell("schema", "review", "--kb", "kb", "--all", "reject").out
     assert json.loads(shell("status", "--kb", "kb", "--json").out)["candidates_waiting"] == 0
 

@@ -66,7 +66,7 @@ def schemas(draw):
                               for name in names()))
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @example(GraphSchema(name="\x85\u2028\u2029\ufeff\x7f", description="\x85 no\n"), "yaml")
 @given(schemas(), st.sampled_from(["json", "yaml"]))
 def test_what_is_written_is_read_back_the_same(schema, form):
@@ -100,12 +100,6 @@ def test_written_json_has_an_element_on_a_line_and_no_defaults():
   ]
 }
 """
-
-
-def test_written_yaml_is_what_a_person_would_write():
-    assert dump_schema(OWN, "yaml").splitlines()[:8] == [
-        "name: people", "entity_types:", "- {name: Agent}", "- name: Person", "  labels: {zh: 人物}",
-        "  parent: Agent", "relation_types:", "- name: parent"]
 
 
 def test_long_elements_are_broken_into_lines():
@@ -299,11 +293,6 @@ def test_errors_in_yaml_name_file_line_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.yaml")
     assert str(raised.value).startswith(f"my.yaml: {message}")
-
-
-def test_long_values_are_shown_cut():
-    with pytest.raises(SchemaError, match=r"a mapping, not|a schema is a mapping .*, not \[0, 0.{50,60}…$"):
-        parse_schema(json.dumps([0] * 1000), "x.json")
 
 
 # In keys, DEL and escaped characters beyond the basic plane are read otherwise by YAML.

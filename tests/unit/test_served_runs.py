@@ -10,11 +10,7 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Reflection, SubQuery
 
-from ..conftest import load_test_module
-
-asking = load_test_module("asking")
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
+from .. import asking, scripted, small_base
 
 SERVED = {"configurable": {"langgraph_request_id": None}}
 TEXT = "Ada:Person --employer--> Acme:Organization."

@@ -21,9 +21,8 @@ from banyan.server.security.keys import KEYS_FILE, Keys
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from ..conftest import load_test_module
+from .. import small_base, sse
 
-small_base = load_test_module("small_base")
 KB = "/api/knowledge-bases"
 
 
@@ -90,7 +89,7 @@ def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client
     asked = {"question": "林小雨出生于哪里？"}
     answer = client.post(f"{KB}/people/ask", json=asked).json()["answer"]
     with client.stream("POST", f"{KB}/people/ask/stream", json=asked) as stream:
-        events = list(load_test_module("sse").events(stream.iter_lines()))
+        events = list(sse.events(stream.iter_lines()))
     pieces = [event.data["text"] for event in events if event.name == "token"]
     assert "".join(pieces) == answer
     assert len(pieces) > 1

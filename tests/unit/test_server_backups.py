@@ -12,9 +12,8 @@ from banyan.server.app import create_app
 from banyan.server.runs import backups
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 PEOPLE = "/api/knowledge-bases/people"
 
 

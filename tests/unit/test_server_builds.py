@@ -11,12 +11,10 @@ from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
 from banyan.server.errors import StateError, TooManyRequestsError
 from banyan.server.runs.build_quotas import MOST_OF_ONE, MOST_QUEUED, check_quotas
-from banyan.server.runs.build_records import BuildOptions, BuildRecord
+from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
@@ -50,7 +48,7 @@ def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their
     service = app.state.service
     for record in waiting:
         with service.database.transaction() as connection:
-            service.builds._records.add(connection, record)
+            BuildRecords(service.database).add(connection, record)
     check_quotas(waiting, "kb7", PLAIN, "eve")
     check_quotas(waiting, "new", REVIEWED, "eve")
     with pytest.raises(StateError, match=r"'waiting7' of 'kb7' is to be reviewed: decide on it or cancel it"):

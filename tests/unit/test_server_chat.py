@@ -13,11 +13,8 @@ from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from ..conftest import load_test_module
+from .. import app_routes, asking, small_base
 
-asking = load_test_module("asking")
-app_routes = load_test_module("app_routes")
-small_base = load_test_module("small_base")
 QUESTION = "Where was Ada Byron born?"
 CHAT = "/chat/kb/people"
 

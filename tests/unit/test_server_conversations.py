@@ -111,20 +111,6 @@ def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
     assert (read[-2], len(read)) == (f"{KEPT_TURNS + 1}?", 2 * READ_TURNS)
 
 
-def test_conversations_follow_the_name_of_their_knowledge_base_and_go_with_it(tmp_path):
-    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        kept = Conversations(database, FileProcessLock(tmp_path))
-        for thread in (ONE, OTHERS):
-            kept.add(thread, "Where?", ANSWER)
-        kept.rename_base("kb", "new")
-        moved = ONE._replace(knowledge_base="new")
-        assert kept.all("", "kb") == []
-        assert said(kept, moved) == ["Where?", "Radom [1]"]
-        assert kept.entry(OTHERS._replace(knowledge_base="new")).title == "Where?"
-        kept.forget_base("new")
-        assert kept.turns(moved) == kept.messages(moved) == []
-
-
 def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):
     every = [ONE, TWO, Thread("", "other", "one"), OTHERS, Thread("bob/kb", "kb", "one")]
     for _ in range(2):
@@ -148,20 +134,3 @@ def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept
         raise ZeroDivisionError
     with kept.turn(ONE) as messages:
         assert [message.text for message in messages] == ["one?", "Radom [1]"]
-
-
-def test_a_turn_of_one_process_keeps_others_out_until_it_is_over_or_was_killed_with_it(kept, tmp_path):
-    theirs = FileProcessLock(tmp_path)
-    theirs.acquire()
-    other = Conversations(kept._db, theirs)
-    with other.turn(ONE):
-        for conversations in (kept, other):
-            with pytest.raises(StateError, match="is being answered"), conversations.turn(ONE):
-                pytest.fail("another turn of it is not over")
-        with kept.turn(TWO):
-            pass
-        theirs._lock.release()  # as the system does for a process that ends
-        with kept.turn(ONE), pytest.raises(StateError), kept.turn(ONE):
-            pytest.fail("it is this process's turn now")
-    with kept.turn(ONE):
-        pass

@@ -7,9 +7,8 @@ from banyan.schemas.naming import entity_id
 from banyan.server.app import create_app
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 ENTITIES = "/api/knowledge-bases/people/entities"
 ULM, TURKU = entity_id("Ulm", "City"), entity_id("Turku", "City")
 

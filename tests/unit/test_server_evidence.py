@@ -8,9 +8,8 @@ from banyan.server.routes.evidence import Cited, among, evidence
 from banyan.server.routes.graph import _Seen
 from banyan.tools.index import RetrievalIndex
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 ADA, ULM = entity_id("Ada Byron", "Person"), entity_id("Ulm", "City")
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 import banyan
@@ -12,12 +11,10 @@ from banyan.graph_store.errors import StoreError
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
-from banyan.subagent.mcp_server import MAX_BODY
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
@@ -85,11 +82,6 @@ def test_a_damaged_ledger_does_not_tell_where_the_home_is(resources):
     with pytest.raises(StoreError, match=r"broken/ledger\.sqlite") as raised:
         resources.knowledge_base("broken")
     assert str(resources.settings.home) not in str(raised.value)
-
-
-def test_the_documentation_names_the_size_of_a_request():
-    agents = (Path(__file__).resolve().parents[2] / "docs" / "agents.md").read_text("utf-8")
-    assert f"A request to `/mcp` may hold {MAX_BODY // 1024**2} MB." in agents
 
 
 def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch):

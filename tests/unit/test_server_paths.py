@@ -8,9 +8,11 @@ from banyan.server.connections import MAX_HEAD
 from starlette.testclient import TestClient
 
 
-@pytest.fixture
-def client(tmp_path, hashed_embedder):
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources, \
+@pytest.fixture(scope="module")
+def client(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("home")
+    with Resources(Settings(home=home, llm_base_url=None, requests_per_minute=100_000, _env_file=None),
+                   hashed_embedder) as resources, \
             TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7),
                        raise_server_exceptions=False) as client:
         yield client

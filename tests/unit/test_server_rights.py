@@ -23,14 +23,11 @@ from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import app_routes, oidc_issuer, small_base
 
 # pytest puts its own filters in the place of the server's.
 pytestmark = pytest.mark.filterwarnings("ignore:astream_log is deprecated")
 
-small_base = load_test_module("small_base")
-app_routes = load_test_module("app_routes")
-oidc_issuer = load_test_module("oidc_issuer")
 
 SECRET = "people"
 """The knowledge base that is none of the key's business, and `GONE` one that is not there."""

@@ -8,9 +8,7 @@ from pydantic import ValidationError
 from sqlalchemy import make_url
 from typer.testing import CliRunner
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """What the documentation says of the settings."""
 
-import pytest
 from banyan.config import Settings
 
-from ..conftest import load_test_module
-
-settings_table = load_test_module("settings_table")
+from .. import settings_table
 
 
 def test_the_table_is_that_of_the_settings():
@@ -26,11 +23,3 @@ def test_the_example_with_every_line_in_force_is_what_the_settings_are_without_i
     (tmp_path / ".env").write_text("\n".join(given), "utf-8")
     monkeypatch.setenv("BANYAN_ENV_FILE", str(tmp_path / ".env"))
     assert Settings() == default
-
-
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_each_setting_is_described_in_a_line(name):
-    said = Settings.model_fields[name].description
-    assert said
-    assert "\n" not in said
-    assert "|" not in said

@@ -16,19 +16,14 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
 from banyan.graph_store.ledger.database import Database
-from banyan.models.embedding.loading import load_embedder
-from banyan.models.llm.served import ServedModel, _Answer
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.prices import Price, Prices, PricesError
-from banyan.schemas.retrieval import SubQuery
 
-from ..conftest import load_test_module
+from .. import scripted, small_base
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 shop = scripted.shop
 
 DEAR, CHEAP = Price(prompt=10, cached=1, completion=30), Price(prompt=2, completion=4)
@@ -107,29 +102,8 @@ def test_threads_that_are_handed_the_context_pay_for_the_same(database):
     assert {one.name: one.calls for one in calls.spent("document", PRICES)} == {"d": 20}
 
 
-def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder, monkeypatch):
-    async def post(path, body):
-        rows = [{"index": row, "embedding": vector.tolist()}
-                for row, vector in enumerate(hashed_embedder.encode(body.body["input"]))]
-        return _Answer({"data": rows}, 10 * len(rows))
-
-    monkeypatch.setattr(ServedModel, "_connect", lambda self: post)
-    embedder = load_embedder(Settings(embedding_model="m", embedding_base_url="http://127.0.0.1:9", _env_file=None))
-    shop = scripted.Workshop(tmp_path, embedder)
-    built = shop.build(shop.write(scripted.TEXTS))
-    with shop.resources() as resources:
-        resources.retriever("kb").queries([SubQuery(question="Where is Acme?")])
-        calls = Calls(resources.readers.ledger("kb"))
-        (embedded,) = calls.spent("step", PRICES)
-        question, build = calls.spent("build", PRICES)
-        assert verify(resources.knowledge_base("kb")) == []
-    assert (embedded.name, embedded.cost, question.prompt, question.name) == ("embeddings", None, 10, "")
-    assert embedded.prompt - 10 == build.prompt == built["tokens"]["prompt"] > 100
-
-
 def test_what_a_deleted_document_cost_stays_spent(shop):
-    paths = shop.write(scripted.TEXTS)
-    shop.build(paths)
+    shop.copy_built()
     with shop.resources() as resources:
         with resources.runs.step("kb", "r") as kb, charged(build="r", document="a.txt"):
             pay(kb.calls, "1")
@@ -296,8 +270,7 @@ def test_status_has_what_was_spent_by_step_build_and_document(kb):
 
 def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
+    shell.copy_built()
     assert "Spent" not in shell("status", "--kb", "kb").out
     with shell.resources() as resources, resources.runs.step("kb", "r") as kb:
         spend(kb)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import banyan
 import pytest
 from banyan.agents.resources import default_resources
-from banyan.agents.retrieval.state import AskContext, AskOutput, QuestionError
+from banyan.agents.retrieval.state import AskOutput, QuestionError
 from banyan.graph_store.errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from banyan.subagent.asking import answer_text, default_name, resources_for
 from banyan.subagent.remote import RemoteError
@@ -16,10 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from ..conftest import load_test_module
+from .. import asking, small_base
 
-small_base = load_test_module("small_base")
-asking = load_test_module("asking")
 QUESTION = "Where was Ada Byron born?"
 
 
@@ -255,11 +253,6 @@ class TestRemote:
             client = remote.graph.sync_client.http.client
         assert client.is_closed
         assert asyncio.run(of_an_event_loop())
-
-    def test_a_server_is_told_what_is_set_otherwise_than_by_default(self):
-        assert banyan.Remote("http://x", "people")._context == {}
-        assert banyan.Remote("http://x", "people", context=AskContext(mode="open", routes=("dfs",)))._context == {
-            "mode": "open", "routes": ["dfs"]}
 
 
 def test_the_public_names_are_there():

@@ -9,9 +9,8 @@ from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.models.rules.overviews import overview
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, SubQuery
 
-from ..conftest import load_test_module
-
-base, asking = load_test_module("small_base"), load_test_module("asking")
+from .. import asking
+from .. import small_base as base
 
 OVERVIEW = SubQuery(question="What are the main themes?", routes=("community",))
 

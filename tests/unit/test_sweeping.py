@@ -12,9 +12,8 @@ from banyan.server.app import create_app
 from filelock import FileLock
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 pytestmark = pytest.mark.sqlite
 
 

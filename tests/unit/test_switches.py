@@ -5,14 +5,11 @@ import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import ROUTES, Evidence, SubQuery, Switches
-from banyan.tools.query import Meaning, Query
 from banyan.tools.ranking.chunk_scores import lexical_scores
 from banyan.tools.retriever import Retriever
 from pydantic import ValidationError
 
-from ..conftest import load_test_module
-
-base = load_test_module("small_base")
+from .. import small_base as base
 
 PEOPLE = ["Ada Byron", "Carl Berg", "Ines Moreau", "Otto Falk"]
 CITIES = ["Ulm", "Turku", "Lyon", "Graz"]
@@ -86,17 +83,6 @@ def test_a_fixed_beta_gives_all_to_one_channel(retriever, query, beta, silent, h
     for route, same in ((silent, True), (heard, False)):
         with_it = retriever.rank([query], [evidence[route]], Switches(beta=beta))
         assert np.array_equal(alone, with_it) is same
-
-
-def test_with_the_community_channel_alone_words_count_only_where_vectors_do_not(retriever):
-    blind = Meaning(retriever.index, QUESTION, np.zeros(retriever.index.embedder.dimension, np.float32))
-    blind.trust = 0.0
-    asked = Query(SubQuery(question=QUESTION), blind)
-    lexical = by_score(retriever, lexical_scores(retriever.index, QUESTION))
-    for beta in (0.0, 0.5, None):
-        words = ranked(retriever, asked, beta=beta, spreading=False)
-        assert len(words) > 3
-        assert words == lexical[:len(words)]
 
 
 def test_what_may_be_switched():

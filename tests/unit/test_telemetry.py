@@ -21,10 +21,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import asking, small_base
 
-asking = load_test_module("asking")
-small_base = load_test_module("small_base")
 QUESTION = "Where was Ada Byron born?"
 DOCUMENTS = [{"id": f"{name}.md", "text": f"{name} was a chess player. {name} defeated {other} in 1911.\n\n"
               f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}

@@ -15,9 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
 
 EVIL = "\x1b]8;;https://collector.invalid\x1b\\[red]Ada[/red]\x1b[2J\u202e[link=https://collector.invalid]x[/link]\x9b31m:bomb:"
 SHOWN = "[red]Ada[/red]"

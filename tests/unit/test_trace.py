@@ -21,9 +21,9 @@ from banyan.schemas.trace import TraceStep
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
-from ..conftest import load_test_module
+from .. import asking, scripted
+from .. import small_base as base
 
-base, asking, scripted = load_test_module("small_base"), load_test_module("asking"), load_test_module("scripted")
 opened = asking.opened
 
 RIVER = "On which river is the birthplace of Ada Byron?"
@@ -181,8 +181,7 @@ def test_what_looks_like_markup_is_shown_as_it_is(resources):
 @pytest.fixture
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
+    shell.copy_built()
     return shell
 
 

@@ -9,9 +9,7 @@ from banyan.text.tokens import estimate_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
 
 TEXTS = {**scripted.TEXTS, "e.txt": "Cyd:Person --employer--> Birch:Organization. Birch:Organization.founded = 2003."}
 
@@ -19,8 +17,7 @@ TEXTS = {**scripted.TEXTS, "e.txt": "Cyd:Person --employer--> Birch:Organization
 @pytest.fixture
 def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(TEXTS)
-    shell.report()
+    shell.copy_built(TEXTS)
     return shell
 
 

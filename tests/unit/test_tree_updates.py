@@ -7,9 +7,7 @@ from banyan.graph_store.tree import description, local_update, synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.graph_schema import open_schema
 
-from ..conftest import load_test_module
-
-small_base = load_test_module("small_base")
+from .. import small_base
 
 # Two circles of friends with different relations.
 CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),

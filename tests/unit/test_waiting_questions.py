@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +21,9 @@ from banyan.schemas.retrieval import (
 )
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from ..conftest import load_test_module
+from .. import asking
+from ..conftest import TESTS
 
-asking = load_test_module("asking")
 opened, resources = asking.opened, asking.resources
 
 QUESTION = "On which river is the birthplace of Ada Byron?"
@@ -35,12 +34,12 @@ import sys
 from pathlib import Path
 from banyan.agents.retrieval.graph import build_graph
 from langgraph.checkpoint.sqlite import SqliteSaver
-from {package} import asking, hashed_embedding
+from tests import asking, hashed_embedding
 home, file = map(Path, sys.argv[1:])
 with asking.FakeResources(home, hashed_embedding.HashedEmbedder()) as resources, \\
         SqliteSaver.from_conn_string(str(file)) as saver:
     resources.fake.draft = asking.quoting(("ulm", "Ulm lies on the\\nriver Danube"))
-    said = build_graph(resources, saver).invoke(None, {{"configurable": {{"thread_id": "one"}}}})
+    said = build_graph(resources, saver).invoke(None, {"configurable": {"thread_id": "one"}})
     print(said["answer"])
     print(*resources.fake.steps(), said["iterations"], [item.answer for item in resources.fake.said_to("answer")[0][1]])
 """
@@ -99,21 +98,13 @@ def test_a_checkpointed_question_goes_on_in_another_process(resources, tmp_path)
         graph = build_graph(resources, saver)
         graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, interrupt_after=["reflect"])
         assert graph.get_state(config).next
-    tests = Path(__file__).parents[1]
-    run = subprocess.run([sys.executable, "-c", _loader(tests) + _ELSEWHERE.format(package="banyan_tests"),
-                          str(resources.settings.home), str(file)], capture_output=True, text=True, timeout=120,
-                         check=False)
+    run = subprocess.run([sys.executable, "-c", _ELSEWHERE, str(resources.settings.home), str(file)],
+                         capture_output=True, text=True, timeout=120, check=False, cwd=TESTS.parent)
     assert run.returncode == 0, run.stderr[-2000:]
     answer, told = run.stdout.splitlines()[-2:]
     assert answer == "Claim on ulm: Ulm lies on the river Danube [1]"
     assert told == "reflect answer 2 ['Ulm', '', '']"
     assert "not in the deserialization allowlist" not in run.stderr
-
-
-def _loader(tests: Path) -> str:
-    """Code that makes the modules of a folder those of a package, as `conftest` does."""
-    return "\n".join(["import sys, types", "package = types.ModuleType('banyan_tests')",
-                      f"package.__path__ = [{str(tests)!r}]", "sys.modules['banyan_tests'] = package", ""])
 
 
 @pytest.mark.parametrize("sufficient", [True, False])

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 from banyan.schemas.retrieval import EVERYTHING, Evidence, Switches
-from banyan.tools.ranking import fusion
 from banyan.tools.ranking.fusion import Walk, walk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-graphs, hashed = load_test_module("graph_index"), load_test_module("hashed_embedding")
+from .. import graph_index as graphs
+from .. import hashed_embedding as hashed
 
 one = graphs.one
 
@@ -84,7 +82,10 @@ def test_a_chunk_that_shares_no_word_rises_with_the_entities_of_the_walk_before(
 
 
 def lead_of(index, query, before):
-    return fusion._lead(index, query, before).dense(len(index.entity_row))
+    """The weights with which a walk sets out: where nothing spreads, those of its entities."""
+    silent = SILENT.model_copy(update={"spreading": False})
+    weights = walk(index, query, [], silent, before).entities
+    return weights / (weights.sum() or 1)
 
 
 def test_what_the_earlier_question_named_is_not_its_answer(index, first):
@@ -157,15 +158,6 @@ def test_several_leads_add_up_in_any_order(index):
     turned = walk(index, graphs.asked(index, SECOND, *asked[::-1]), [], before=walks[::-1])
     np.testing.assert_array_equal(walk(index, query, [], before=walks).chunks, turned.chunks)
     assert min(turned.chunks[[ULM, GRAZ]]) > turned.chunks[BEES]
-
-
-def test_only_the_best_entities_lead_and_the_better_the_more():
-    stated = graphs.Stated("Many.", entities=[f"N{n}" for n in range(80)])
-    index = graphs.index_of([stated], hashed.HashedEmbedder())
-    before = Walk(np.arange(1, 81, dtype=np.float32), nothing(index))
-    lead = lead_of(index, graphs.asked(index, SECOND, graphs.asked(index, "Who?")), [before])
-    assert np.flatnonzero(lead).tolist() == list(range(30, 80))
-    assert lead[79] / lead[39] == pytest.approx(4), "by the square"
 
 
 # ---- switches ------------------------------------------------------------------------------------
