@@ -100,10 +100,6 @@ def damage(path, kind, seed=0):
     path.write_bytes(data)
 
 
-def test_the_base_of_these_tests_has_all_files(built):
-    assert tuple(files(built.settings.home)) == ("graph.json", "chroma.sqlite3", *INDEX)
-
-
 @pytest.mark.parametrize("kind", DAMAGES)
 @pytest.mark.parametrize("name", ["graph.json", "chroma.sqlite3", *INDEX])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
@@ -182,7 +178,7 @@ for folder in sys.argv[1:]:
 # The ledger.
 
 @pytest.mark.parametrize("kind", ["page", "zeros", "cut", "empty", "gone"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind, seed):
     path = shell.settings.home / "kb" / "ledger.sqlite"
     damage(path, kind, seed)

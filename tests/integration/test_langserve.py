@@ -77,13 +77,6 @@ def test_events_tell_the_steps_and_no_inner_state(english):
     assert "".join(pieces) == events[-1]["data"]["output"].content
 
 
-def test_two_conversations_do_not_mix(english):
-    assert "Warsaw" in say(english, "marie", "Where was Marie Curie born?")
-    assert "Stockholm" in say(english, "alfred", "Where was Alfred Nobel born?")
-    assert "1867" in say(english, "marie", "When was she born?")
-    assert "1833" in say(english, "alfred", "When was he born?")
-
-
 def test_a_client_may_keep_the_conversation_itself(english):
     said = [HumanMessage("Where was Niels Bohr born?"), AIMessage("Copenhagen [1]"), HumanMessage("When was he born?")]
     assert "1885" in english.invoke({"messages": said}).content

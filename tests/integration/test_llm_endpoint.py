@@ -6,7 +6,6 @@ import resource
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -89,12 +88,6 @@ def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
     assert not request.get("stream")
 
 
-def test_accounts_hold_what_the_endpoint_reports(server, ledger):
-    reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens > 0
-    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens > 0
-
-
 # LangChain's callbacks
 
 class Listener(BaseCallbackHandler):
@@ -173,13 +166,6 @@ def test_retries_are_bounded(server, ledger, fault, fix):
 
 # Answers in another form
 
-@pytest.mark.parametrize("kind", ["fenced", "think"])
-def test_a_wrapped_answer_is_unwrapped_without_another_call(server, ledger, kind):
-    server.faults.append(Fault(kind))
-    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
-    assert server.stats.requests == 1
-
-
 @pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal"])
 def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
     server.faults.append(Fault(kind))
@@ -188,25 +174,6 @@ def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
         "system", "user", "assistant", "user"]
     assert ledger.calls["extract"] == 2
     assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
-
-
-@pytest.mark.parametrize(("kind", "words"), [
-    ("refusal", "the model refused to answer: I'm sorry, I can't help with that"),
-    ("echo", "it is the JSON schema itself"), ("cut", "cut off at the length limit"),
-    ("types", "valid list"), ("empty", "it begins: nothing"), ("text", "it begins: I could not find")])
-def test_an_error_says_what_was_wrong_with_the_answer(server, ledger, kind, words):
-    server.faults.extend([Fault(kind)] * 2)
-    with pytest.raises(ReasonerError, match=words):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert ledger.wasted_tokens["extract"] == server.stats.prompt_tokens + server.stats.completion_tokens
-
-
-def test_equal_prompts_at_the_same_time_are_paid_once(ledger):
-    with llm_server.LlmServer(seconds=0.3) as server, ThreadPoolExecutor(8) as pool:
-        llm = reasoner(server, ledger)
-        found = list(pool.map(lambda _: triples(llm.extract(REQUEST, SCHEMA)), range(8)))
-        assert found == [TRIPLES] * 8
-        assert (server.stats.requests, ledger.calls["extract"]) == (1, 1)
 
 
 def test_missing_usage_is_estimated(server, ledger):
@@ -378,15 +345,6 @@ def test_a_completion_without_choices_is_an_error(server, ledger):
 
 
 # Around the calls
-
-def test_calls_keep_the_rate(server, ledger):
-    llm = reasoner(server, ledger, llm_requests_per_second=2)
-    llm.extract(REQUEST, SCHEMA)  # the client is imported and connected before time is taken
-    started = time.monotonic()
-    for n in range(5):
-        llm.extract(ExtractionRequest(text=f"Text {n}."), SCHEMA)
-    assert time.monotonic() - started >= 1.4  # at most two of the five were saved up
-
 
 def test_the_json_is_not_streamed_to_a_chat(server, ledger):
     from langgraph.graph import START, StateGraph  # noqa: PLC0415  # slow to import

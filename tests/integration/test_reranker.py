@@ -199,16 +199,6 @@ def test_a_cross_encoder_scores_each_pair_by_itself(reranker):
     assert reranker.scores("where", []).shape == (0,)
 
 
-def test_a_pair_is_scored_once(reranker, monkeypatch):
-    pairs: list[tuple[str, str]] = []
-    predict = reranker._model.predict
-    monkeypatch.setattr(reranker._model, "predict",
-                        lambda new, **options: pairs.extend(new) or predict(new, **options))
-    first = reranker.scores("once?", ["a", "b", "a"])
-    assert np.array_equal(reranker.scores("once?", ["b", "c", "a"])[[2, 0]], first[:2])
-    assert pairs == [("once?", "a"), ("once?", "b"), ("once?", "c")]
-
-
 def test_a_real_cross_encoder_reorders_a_question_of_the_graph(home, hashed_embedder, model):
     with asking.FakeResources(home, hashed_embedder) as resources:
         before = documents(resources)
