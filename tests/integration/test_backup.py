@@ -156,8 +156,6 @@ def test_a_damaged_ledger_is_not_backed_up(stored, damage):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-# In the place of another.
-
 def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     ledger, graph = changed(stored)
     with stored.resources() as resources, stored.resources() as building:

@@ -20,8 +20,6 @@ shell = scripted.shell
 TEXTS = scripted.TEXTS
 
 
-# What is given to read.
-
 def test_an_empty_folder(shell):
     result = shell.run_build()
     assert result.code == 1
@@ -96,8 +94,6 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     assert time.process_time() - began < 20
 
 
-# Names and questions.
-
 @pytest.mark.parametrize("name", ["..", "../up", "a/b", "/etc", "a\0b", "x" * 300, "", ".", "a b", "-a", "a\n", "a\\b"])
 def test_names_that_are_no_names(shell, name):
     result = shell("build", shell.documents, f"--kb={name}")
@@ -148,8 +144,6 @@ def test_odd_questions_are_answered_or_abstained_from(shell, question):
     assert result.code == 0, result.err
     assert result.out.strip()
 
-
-# A store that is not as it was left.
 
 class OtherEmbedder:
     """Another model: the same vectors turned round."""

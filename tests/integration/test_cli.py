@@ -97,10 +97,6 @@ def test_a_chat_understands_a_follow_up(banyan, built):
     assert said.err.count("the rules reasoner is used") == 1
 
 
-# Looking at it
-
-# Changing it
-
 def test_delete_and_reindex(banyan):
     some = banyan.folder / "some"
     some.mkdir()
@@ -133,8 +129,6 @@ def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     assert report["rejected"] == ({} if schema == "open" else {"domain_range": 1})
 
 
-# Measuring it
-
 def test_eval_retrieval(banyan, built, questions):
     arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
     report = banyan(*arguments).json
@@ -150,8 +144,6 @@ def test_eval_retrieval(banyan, built, questions):
     assert recall[-1] == 100, "every passage of 16 documents is among the first 20"
     assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
 
-
-# Help and mistakes
 
 def test_python_m_banyan_is_banyan(banyan):
     done = subprocess.run([sys.executable, "-m", "banyan", "--help"], cwd=banyan.folder, capture_output=True,

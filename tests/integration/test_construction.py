@@ -115,8 +115,6 @@ def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop)
     assert shop.problems() == []
 
 
-# Batches.
-
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
     write, asked, written = SchemaControl.write, threading.Event(), []
@@ -207,8 +205,6 @@ def test_a_new_title_and_heading_count_as_a_change(shop):
     fresh.build(fresh.write(after))
     assert shop.vectors() == fresh.vectors()
 
-
-# One writer.
 
 HOLD = """
 import sys

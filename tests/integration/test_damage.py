@@ -175,8 +175,6 @@ for folder in sys.argv[1:]:
 """
 
 
-# The ledger.
-
 @pytest.mark.parametrize("kind", ["page", "zeros", "cut", "empty", "gone"])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind, seed):
@@ -242,8 +240,6 @@ def test_a_log_that_was_damaged_costs_what_was_not_committed_to_the_file(shell, 
             assert said(kb) == built.state[1]
     assert len(seen) > 1, "some of the log was read"
 
-
-# The folder.
 
 @pytest.fixture
 def mounted(tmp_path):
@@ -339,8 +335,6 @@ sys.argv[0] = "banyan"
 cli.main()
 """
 
-
-# Made anew under a reader's eyes.
 
 def test_a_reader_goes_on_while_another_process_makes_everything_anew(shell, built):
     with shell.resources() as resources, shell.resources() as reindexing:

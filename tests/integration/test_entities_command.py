@@ -112,8 +112,6 @@ def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -
     assert shell.sound()
 
 
-# The LLM.
-
 class BrainEndpoint:
     """Answers by the tests' brain, and keeps what it was sent."""
 

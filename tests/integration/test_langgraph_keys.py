@@ -219,14 +219,6 @@ def test_each_does_what_its_scopes_allow(clients, waiting):
         clients["ada"].store.put_item(["x"], "key", {})
 
 
-def test_an_error_tells_no_names_and_no_folder(clients, folder, waiting):
-    asked = clients["ada"].runs.wait(None, "retrieval", input={"knowledge_base": "nowhere", "question": "Who?"},
-                                     raise_error=False)
-    assert "there is no knowledge base 'nowhere'" in str(asked)
-    assert "chess" not in str(asked)
-    assert str(folder) not in str(asked)
-
-
 def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
     thread = clients["writer"].threads.create()["thread_id"]
     build(clients["writer"], thread, input={"knowledge_base": "two", "documents": GIVEN}, context=REVIEW)

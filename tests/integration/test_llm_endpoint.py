@@ -88,8 +88,6 @@ def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
     assert not request.get("stream")
 
 
-# LangChain's callbacks
-
 class Listener(BaseCallbackHandler):
     """Keeps what a tracer, LangSmith's for instance, is told."""
 
@@ -130,8 +128,6 @@ def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
         assert len(listener.told) > told
 
 
-# Faults that the client retries
-
 @pytest.mark.parametrize("fault", [
     Fault("status", 429, SOON), Fault("status", 500, SOON), Fault("status", 503, SOON), Fault("reset")],
     ids=["429", "500", "503", "reset"])
@@ -163,8 +159,6 @@ def test_retries_are_bounded(server, ledger, fault, fix):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
     assert (server.stats.requests, ledger.calls["extract"]) == (3, 0)
 
-
-# Answers in another form
 
 @pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal"])
 def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
@@ -222,8 +216,6 @@ def test_trying_a_model_out_is_bounded_however_it_is_answered(monkeypatch):
             trial.try_out(Settings(_env_file=None, llm_base_url=server.base_url, llm_model="m"))
         assert time.monotonic() - started < 10
 
-
-# The ladder of forms
 
 def forms(server: Any) -> list[str]:
     return [llm_server.form_of(request) for request in server.requests]
@@ -298,8 +290,6 @@ def test_a_refused_request_is_not_taken_for_a_refused_schema(server, ledger):
     assert forms(server)[-1] == "json_schema"
 
 
-# Errors for good
-
 def test_a_wrong_key_is_named_but_not_shown(server, ledger, caplog):
     caplog.set_level(logging.DEBUG)
     wrong = "sk-wrong-9876543210"
@@ -343,8 +333,6 @@ def test_a_completion_without_choices_is_an_error(server, ledger):
     with pytest.raises(ReasonerError, match="not an answer of OpenAI's protocol"):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
 
-
-# Around the calls
 
 def test_the_json_is_not_streamed_to_a_chat(server, ledger):
     from langgraph.graph import START, StateGraph  # noqa: PLC0415  # slow to import

@@ -217,8 +217,6 @@ def test_a_retry_after_of_an_hour_is_not_waited_for(endpoint):
     assert endpoint.requests == 1
 
 
-# What is seen of the calls, and by whom
-
 class Collector:
     """A server that stands where LangSmith would, and keeps what it is sent."""
 

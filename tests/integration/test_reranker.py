@@ -40,9 +40,6 @@ def ids(ranked) -> list[str]:
     return [one for one, _ in ranked]
 
 
-# ---- blending -------------------------------------------------------------------------------------
-
-
 def test_a_cross_encoder_that_agrees_or_says_nothing_changes_nothing():
     texts = [f"{n}" for n in range(5)]
     for score in (lambda _, text: -int(text), lambda *_: 0.5):
@@ -83,9 +80,6 @@ def test_reordering_loses_and_invents_nothing(scores, count):
     assert said[count:] == ranking(6)[count:]
     doubled = Scripted(lambda question, text: 2 * table[question, text])
     assert said == reranked(doubled, [str(q) for q in range(len(scores))], [str(n) for n in range(count)], ranking(6))
-
-
-# ---- in the graph ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +139,6 @@ def test_none_is_loaded_where_none_is_set(home, hashed_embedder):
     assert load_reranker(Settings(_env_file=None)) is None
     with Resources(Settings(home=home, _env_file=None), hashed_embedder) as resources:
         assert resources.reranker is None
-
-
-# ---- a real one -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -87,9 +87,6 @@ def _raw(server, data: bytes, *, ends: bool = False) -> bytes:
     return said
 
 
-# ---- names ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_no_name_of_a_knowledge_base_leads_anywhere(client, folder, name):
     path = "".join(f"%{byte:02X}" for byte in name.encode())
@@ -148,9 +145,6 @@ def _no_stray_files(folder: Path) -> None:
     assert {entry.name for entry in (folder / "home").iterdir() if entry.is_dir()} <= {"demo", ".uploads"}
 
 
-# ---- bodies -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("body", [
     b"", b"{", b"null", b"[]", b"\xff\xfe", b'{"question": "\\ud800"}', b'{"question": "a\\u0000b", "x": 1}',
     b"[" * 60_000, b'{"question": ' + b"9" * 5000 + b"}", b'{"question": 1e999}', b'{"question": NaN}',
@@ -179,9 +173,6 @@ def test_malformed_uploads_are_refused(client, body):
     f"offset={2**63}", "q=" + "x" * 201])
 def test_parameters_out_of_range_are_refused(client, query):
     _refused(client.get(f"{KB}/demo/documents?{query}"), 422)
-
-
-# ---- pages ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("headers", [
@@ -222,9 +213,6 @@ def test_script_in_a_title_stays_a_text(client):
     page = client.get(f"{KB}/demo/export", params={"format": "html"})
     assert page.headers["content-disposition"].startswith("attachment")
     assert SCRIPT not in page.text
-
-
-# ---- anything ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", [

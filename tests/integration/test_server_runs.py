@@ -16,9 +16,6 @@ KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
 
 
-# ---- with an endpoint that answers slowly ------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def endpoint():
     with llm_server.LlmServer() as endpoint:
@@ -106,9 +103,6 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
     with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
         assert built(client, "third", {})["report"]["documents"] == 2
-
-
-# ---- keys -------------------------------------------------------------------------------------------------
 
 
 def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):

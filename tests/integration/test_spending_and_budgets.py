@@ -121,18 +121,6 @@ def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedde
     assert [one.name for one in spent.status().spent_by_step] == ["extract", "infer"]
 
 
-def test_a_cost_limit_stops_a_build_and_is_accounted(tmp_path, hashed_embedder, server, prices):
-    home = Home(tmp_path / "home", hashed_embedder, server, prices)
-    report = home.build(max_cost=0.01)
-    assert "the cost budget is reached" in report["stopped"]
-    assert 0.01 <= report["cost"] < 0.01 + AT_ONCE * largest_call(home) * PRICE["completion"] / 1e6
-    status = home.status()
-    assert status.spent.cost == pytest.approx(report["cost"])
-    assert status.spent.cost == pytest.approx(
-        (status.spent.prompt * PRICE["prompt"] + status.spent.completion * PRICE["completion"]) / 1e6)
-    assert home.build()["stopped"] == ""
-
-
 def test_every_document_knows_what_it_cost(tmp_path, hashed_embedder, server):
     home = Home(tmp_path / "home", hashed_embedder, server)
     report = home.build()

@@ -202,8 +202,6 @@ def test_an_update_larger_than_a_batch(shop):
     assert state(shop) == fresh(shop, {"a.md": text(NEW, NEWER, LAST)})
 
 
-# Random histories.
-
 NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
 _FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),
                   st.sampled_from(["employer", "works for", "knows", "located_in", "plays", "mentor of"]),

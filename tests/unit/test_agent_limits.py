@@ -52,9 +52,6 @@ def notes(said) -> list[str]:
     return [note for step in said["trace"] for note in step.get("notes", ())]
 
 
-# ---- caps -----------------------------------------------------------------------------------------
-
-
 def test_tool_calls_are_capped_and_the_answer_is_made_from_what_there_is(resources):
     resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(3)]
     resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="More?")])]
@@ -106,9 +103,6 @@ def test_the_defaults_allow_what_the_caps_on_rounds_and_sub_queries_do(resources
     assert (len(said["sub_queries"]), len(searches(said)), said["iterations"]) == (16, 64, 3)
 
 
-# ---- no repetition --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("again", ["so where was  ADA BYRON born", "So where was Ada Byron born ?",
                                    "“So where was Ada Byron born?”", "Ｓo where was Ada Byron born？"])
 def test_case_width_spaces_and_marks_make_no_other_question(resources, again):
@@ -125,9 +119,6 @@ def test_a_filled_sub_query_that_was_asked_before_is_not_asked_again(resources):
     resources.fake.reflections = [Reflection(sufficient=False, sub_answers=answered, sub_queries=[
         SubQuery(question="Is {answer 2} a city?")])]
     assert ask(resources)["sub_queries"][1:] == ["Is Ulm a city?", "Which town?"]
-
-
-# ---- the schema's terms ---------------------------------------------------------------------------
 
 
 def test_elements_are_mapped_to_the_schema_or_dropped(resources, monkeypatch):
@@ -156,8 +147,6 @@ def test_elements_are_mapped_to_the_schema_or_dropped(resources, monkeypatch):
     shown = next(step["sub_queries"] for step in said["trace"] if step["step"] == "decompose")[1]
     assert (shown["entity_types"], shown["relations"]) == (["Person"], ["born_in", "lies_on"])
 
-
-# ---- whatever a reasoner says ---------------------------------------------------------------------
 
 _words = st.sampled_from(["Ulm", "ulm", "Ada", "{answer 1}", "{answer 2}", "{answer 3}", "{answer 1}?", "{answer 7}",
                           "river", "?", "in", "宁波", "where"])

@@ -61,9 +61,6 @@ def test_arms_are_chosen_by_name_and_by_what_they_need():
         chosen_arms("zero-shot", with_llm=False)
 
 
-# ---- results ---------------------------------------------------------------------------------------
-
-
 def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
     with Results(tmp_path, RUN) as results:
         results.add_outcome(Outcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
@@ -90,9 +87,6 @@ def test_results_of_another_run_or_process_are_not_mixed(tmp_path):
     (tmp_path / "results.jsonl").write_text(json.dumps({"run": RUN.model_dump()}) + '\n{"outcome": {"arm": "full"}}\n')
     with pytest.raises(DatasetError, match=r"line 2, outcome\.id: Field required"):
         Results(tmp_path, RUN)
-
-
-# ---- the report ------------------------------------------------------------------------------------
 
 
 GOLD = GoldPassage(title="Kalmar")

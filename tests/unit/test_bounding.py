@@ -33,8 +33,6 @@ def reasons(result):
     return [rejection.reason for rejection in result.rejections]
 
 
-# Properties that hold whatever was said.
-
 NAMES = ["Ada", "ada", "ADA", "Ａｄａ", "Bob", "Acme", "Zoë", "Zoe\u0308", "zoe", "北京", "京", "ﬁn", "fin", "Straße",
          "STRASSE", "Bob Acme", " Ada. ", "«Acme»", "!", "İzmir", "nowhere", "1999", "Ada\nBob", "é"]
 GLUE = [" ", "", ", ", ". ", "\n", "\u3000", "。", " --> ", "-", "'s ", "\u0301", "\u200b", "🙂"]

@@ -51,8 +51,6 @@ TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
         "Acme bought Bolt. It cost $3 million and opened on May 7, 2010.")
 
 
-# Repairs.
-
 @pytest.mark.parametrize(("label", "name", "repair"), [
     ("movie", "Film", None), ("movies", "Film", "mapped_label"), ("historical film", "Film", "lifted_type"),
     ("历史电影", "Film", "lifted_type"), ("Historical_Movies", "Film", "lifted_type"), ("film director", None, None),
@@ -156,8 +154,6 @@ def test_the_name_of_a_type_is_no_entity():
     assert result.mentions == ()
 
 
-# Asks.
-
 def test_asks_are_what_could_be_admitted_if_the_label_were_known():
     entities = [("Bleach", "Film"), ("Abe", "Samurai"), ("Rin", "Person"), ("Zuse", "Robot")]
     triples = [("Bleach", "praises", "Rin"), ("Abe", "praises", "Rin"), ("Abe", "spouse", "Rin"),
@@ -187,8 +183,6 @@ def test_what_is_asked_for_is_admitted_once_the_schema_has_it():
     assert len(result.facts) + len(result.attributes) == sum(ask.kind != "entity_type" for ask in asks) == 3
     assert result.asks == result.rejections == ()
 
-
-# Any schema, any extraction.
 
 TYPES = ["Film", "Silent Film", "Person", "Entity", "电影"]
 RELATIONS = ["directed_by", "directed", "directs", "spouse", "knows", "praised by", "praises"]

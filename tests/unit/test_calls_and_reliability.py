@@ -10,8 +10,6 @@ from banyan.schemas.documents import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
 
-# ---- calls ---------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def database(tmp_path):
@@ -74,9 +72,6 @@ def test_no_call_is_paid_once_the_limit_is_reached(database):
     assert limited.lookup("b") == "r"
     assert calls.total() == limited.total()
     calls.check_budget()
-
-
-# ---- reliability ---------------------------------------------------------------------------------
 
 
 class Constant:

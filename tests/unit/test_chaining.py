@@ -24,9 +24,6 @@ def known(text: str) -> bool:
     return text.casefold() in NAMES
 
 
-# ---- names in an answer ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("answer", "names"), [
     ("Ulm", ["Ulm"]),
     ("Ada Byron and Carl Berg", ["Ada Byron", "Carl Berg"]),
@@ -50,9 +47,6 @@ def test_an_answer_that_lists_names_gives_each_of_them(answer, names):
 def test_a_sentence_is_no_list():
     sentence = "She left the city in which she had lived for many years; her brother stayed there with his wife."
     assert names_of(sentence, known) == (sentence,)
-
-
-# ---- filling --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("question", "answers", "filled"), [
@@ -132,9 +126,6 @@ def test_filling_is_bounded_and_leaves_no_place_of_the_question(question, answer
     if filled:
         plain = [answer.replace("#", "") for answer in answers]
         assert not any("#" in text for text in fillings(question, plain, known, limit))
-
-
-# ---- through the graph ----------------------------------------------------------------------------
 
 
 class Oracle(asking.Fake):

@@ -41,9 +41,6 @@ def lexical(index):
     return scaled(lexical_scores(index, QUESTION))
 
 
-# ---- weights -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 def test_without_trust_words_alone_are_left(index, beta):
     query = graphs.asked(index, QUESTION, trust=0.0)
@@ -71,9 +68,6 @@ def test_what_is_off_has_no_say(index):
     assert chunk_scores(index, query, [], 0.3, nothing).tolist() == [0.0] * len(TEXTS)
     only_communities = chunk_scores(index, query, found(narrow=0.9), 0.3, nothing)
     np.testing.assert_allclose(only_communities, 0.9 ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
-
-
-# ---- communities ---------------------------------------------------------------------------------
 
 
 def test_a_community_scores_the_chunks_of_its_members_and_no_others(index):
@@ -112,9 +106,6 @@ def test_a_community_counts_the_more_the_less_a_question_names(index):
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 0.2
     assert gains[-1] == 0
-
-
-# ---- words ---------------------------------------------------------------------------------------
 
 
 def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):

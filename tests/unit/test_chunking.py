@@ -41,9 +41,6 @@ def uncovered(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join("".join([*left, text[at:]]).split())
 
 
-# --- token estimates
-
-
 @pytest.mark.parametrize(("text", "tokens"), [
     ("", 0), (" \n\t", 0), ("tree", 1), ("banyan tree.", 3), ("extraordinary", 3), ("1999", 2), ("榕树很大。", 5),
     ("ガジュマル", 5), ("반얀나무", 4), ("дерево", 3), ("...", 1), ("🌳", 1)])
@@ -58,9 +55,6 @@ def test_a_part_never_costs_more_than_the_whole_nor_the_whole_than_its_parts(lef
     assert whole <= estimate_tokens(left) + estimate_tokens(right)
     assert fits(left, whole)
     assert not fits(left + right, whole - 1)
-
-
-# --- sentences
 
 
 @pytest.mark.parametrize("expected", [
@@ -112,9 +106,6 @@ def test_sentences_leave_out_nothing_but_white_space(text):
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
-# --- sections
-
-
 def test_headings():
     text = "# One #\n#tag\n   ## Two\n    # code\n```\n# fenced\n~~~\n````\n### C#\n####### seven\n# " + "x" * 300
     assert [(h.level, h.title) for h in headings(text)] == [(1, "One"), (2, "Two"), (3, "C#")]
@@ -125,9 +116,6 @@ def test_sections_have_the_path_of_headings_above_them():
     found = [(section.heading, text[section.start : section.end].strip()) for section in sections(text)]
     assert found == [("", "intro"), ("A", "a"), ("A > B", "b"), ("A > B > C", "c"), ("A", "## D"), ("E > F", "f"),
                      ("", "# G")]
-
-
-# --- chunks
 
 
 @given(TEXTS, SIZES)

@@ -54,8 +54,6 @@ def test_every_command_has_examples_that_it_takes(monkeypatch):
             commands[called].make_context(called, words[len(called.split()):])  # raises what a wrong one does
 
 
-# Which knowledge base.
-
 def test_a_command_that_names_no_knowledge_base_means_the_only_one_or_the_one_that_is_set(two, monkeypatch):
     assert "There are kb, other: name one with --kb" in two("status").err
     monkeypatch.setenv("BANYAN_KB", "other")
@@ -95,5 +93,3 @@ def test_the_list_names_the_place_and_shows_a_damaged_one(two):
     assert "not a readable ledger" in shown
     assert str(two.folder / "home") in shown
 
-
-# Serving.

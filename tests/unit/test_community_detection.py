@@ -228,9 +228,6 @@ def test_the_start_has_as_many_clusters_as_the_paper_says_and_goes_on_above_its_
     assert np.bincount(initial_clusters(rows, 10, 2, 7)).max() <= 7
 
 
-# The same result.
-
-
 @settings(max_examples=8)
 @given(graphs(), st.randoms(use_true_random=False))
 def test_the_order_of_triples_changes_nothing(graph, chance):

@@ -37,9 +37,6 @@ NONE = AnsweredQuestion(id="c", question="Who is Carl?", gold=(), unanswerable=T
 BORN = "She was born in Ulm"
 
 
-# ---- question files ------------------------------------------------------------------------------
-
-
 def write(folder, records):
     path = folder / "questions.json"
     path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
@@ -79,9 +76,6 @@ def test_a_file_that_cannot_be_scored_says_why(tmp_path, records, said):
         load_answered_questions(write(tmp_path, records), "generic")
 
 
-# ---- the threshold -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("confidence", "below", "mode", "abstained"), [
     (0.49, None, "reject", True), (0.5, None, "reject", False), (0.49, 0.3, "reject", False),
     (0.8, 0.9, "reject", True), (0.1, 0.9, "open", False),
@@ -93,9 +87,6 @@ def test_reject_abstains_below_the_threshold(resources, confidence, below, mode,
     assert (said["abstained"], said["confidence"]) == (abstained, confidence)
     assert (CLOSEST in said["answer"]) is abstained
     assert said["short"] == ("" if abstained else "Ulm")
-
-
-# ---- the run -------------------------------------------------------------------------------------
 
 
 def run(resources, question, draft, **options):
@@ -140,9 +131,6 @@ def test_unanswerable_questions_are_declined_or_not(resources):
     assert report.abstention.curve[0].declined == 0
     silent = run(resources, NONE, lambda _: DraftAnswer(answerable=False, confidence=0.9))
     assert silent.abstention.curve[-1].declined == silent.abstention.curve[0].declined == 100
-
-
-# ---- the command ---------------------------------------------------------------------------------
 
 
 @pytest.fixture

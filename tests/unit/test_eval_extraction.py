@@ -34,8 +34,6 @@ def _scores(*said: tuple[str, str, str]) -> ExtractionScores:
     return score(FILMS, [CASE], {"1": said})
 
 
-# Precision, recall, F1
-
 def test_one_of_three_said_is_right_of_two_asked_for():
     found = _scores(("Jaws", "director", "Steven Spielberg"), ("Jaws", "director", "Roy Scheider"),
                     ("Jaws", "cast_member", "Robert Shaw"))
@@ -63,8 +61,6 @@ def test_a_sentence_that_states_nothing_scores_nothing():
     assert (found.precision, found.recall, found.f1, found.conformance) == (0, 0, 0, 1)
 
 
-# Conformance and hallucination
-
 def test_conformance_is_the_share_of_relations_that_the_ontology_has():
     found = _scores(("Jaws", "director", "Roy Scheider"), ("Jaws", "cast member", "Roy Scheider"),
                     ("Jaws", "country_of_origin_", "Jaws"), ("Jaws", "Director", "Jaws"))
@@ -86,8 +82,6 @@ def test_nothing_said_conforms_and_makes_nothing_up():
     assert (found.precision, found.conformance) == (0, 1)
     assert set(found.hallucination.model_dump().values()) == {0}
 
-
-# Means
 
 def test_scores_are_means_over_the_gold_sentences():
     gold = [CASE, CASE.model_copy(update={"id": "2"}), CASE.model_copy(update={"id": "3"})]
@@ -124,8 +118,6 @@ def test_scores_are_shares_and_know_no_order(said, random):
     assert _scores(*said) == found
 
 
-# The benchmark's own data
-
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "reference"), [
     ("movie", [.33, .23, .25, .89, .26, .11, .26]), ("music", [.42, .28, .32, .94, .16, .06, .22]),
@@ -146,8 +138,6 @@ def _benchmark(data_folder, name):
             load_gold(folder / "ground_truth" / f"ont_{number}_{name}_ground_truth.jsonl"),
             load_recorded(folder / "vicuna13b" / f"ont_{number}_{name}_llm_responses.jsonl"))
 
-
-# Bounding recorded triples
 
 def test_bounding_keeps_what_fits_and_stands_in_the_sentence():
     said = [("Jaws", "director", "Steven Spielberg"), ("Jaws", "cast_member", "Robert  Shaw"),
@@ -173,8 +163,6 @@ def test_whatever_was_said_nothing_made_up_is_left(said):
     after = score(FILMS, [CASE], found)
     assert (after.conformance, after.hallucination.subject, after.hallucination.object) == (1, 0, 0)
 
-
-# A reasoner
 
 class Reader:
     """Finds the film and its year; fails where it is told to."""
@@ -220,8 +208,6 @@ def test_a_defect_of_the_reasoner_is_not_hidden():
         reasoner_answers(Reader(), Bounds(FILMS.model_copy(update={"name": "other"})), [CASE])
 
 
-# Files
-
 GOLD_LINE = '{"id": "1", "sent": "s", "triples": []}\n'
 
 
@@ -264,8 +250,6 @@ def test_what_files_hold(tmp_path):
     assert load_gold(tmp_path / "gold.jsonl") == [GoldCase(id="1", text="鲨\u2028鱼", triples=(("a", "b", "c"),))]
     assert load_recorded(tmp_path / "said.jsonl") == {"1": (("a", "b", "c"),)}
 
-
-# The command
 
 KEYS = {"precision", "recall", "f1", "conformance", "hallucination"}
 

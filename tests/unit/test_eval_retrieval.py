@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from .. import scripted
 from .. import small_base as base
 
-# Reports
-
 
 def record(milliseconds, *ranks, kind=""):
     return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds, type=kind)
@@ -66,9 +64,6 @@ def test_intervals_hold_recall_and_a_setting_changes_nothing_against_itself(foun
         assert 0 <= low <= row.recall[cut] <= high <= 100
     assert row.change == {"2": 0, "5": 0}
     assert row.change_interval == {"2": (0, 0), "5": (0, 0)}
-
-
-# Settings on a small knowledge base
 
 
 @pytest.fixture(scope="module")
@@ -156,9 +151,6 @@ def test_switches_reach_the_retriever(resources, monkeypatch, options):
     assert set(ranked) == {switches}
 
 
-# Ablations and baselines
-
-
 def test_each_ablation_changes_one_part():
     found = ablations(Setting())
     assert list(found) == [*(f"{route} off" for route in ROUTES), "spreading off", "lexical off", "dense off",
@@ -204,9 +196,6 @@ def test_baselines_answer_gold_sub_queries_in_turns(resources):
     assert (bm25["none"].recall["2"], bm25["gold"].recall["2"]) == (0, 100)
 
 
-# What cannot be measured
-
-
 def test_gold_that_is_not_there_is_counted_or_refused(resources):
     absent = Question(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"), GoldPassage(title="Ulm", text="else")))
     report = evaluate(resources, "kb", [*QUESTIONS, absent], ks=[6])
@@ -225,9 +214,6 @@ def test_a_cut_off_beyond_what_is_ranked_is_refused(resources):
     with pytest.raises(DatasetError, match="recall at 101 cannot be measured: only 100 passages are ranked"):
         evaluate(resources, "kb", QUESTIONS, ks=[2, 101])
     assert evaluate(resources, "kb", QUESTIONS, ks=[101], setting=Setting(sub_queries="gold")).recall["101"] == 100
-
-
-# The command
 
 
 @pytest.fixture

@@ -15,8 +15,6 @@ def write(folder, records, *, lines=False):
     return path
 
 
-# ---- formats -------------------------------------------------------------------------------------
-
 MUSIQUE = {"id": "2hop__1", "question": "Q?", "answer": "A", "question_decomposition": [
     {"id": 1, "question": "First?", "answer": "Ulm"},
     {"id": 2, "question": "#1 >> river of #3, [PERSON#277]", "answer": 7}],
@@ -122,9 +120,6 @@ def test_the_evidences_of_2wiki_are_its_steps(tmp_path):
     assert question.steps == (GoldStep(question="Film A director", answer="Bo"),
                               GoldStep(question="Bo country", answer="Chile"))
     assert question.group == "compositional"
-
-
-# ---- gold ----------------------------------------------------------------------------------------
 
 
 def chunk(document: str, ordinal=0, title="", text="text") -> Chunk:

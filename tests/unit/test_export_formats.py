@@ -15,8 +15,6 @@ from .. import export_graphs as graphs
 PLAIN, seven, text_graph, texts = graphs.PLAIN, graphs.seven, graphs.text_graph, graphs.texts
 
 
-# GraphML and JSON.
-
 @given(seven)
 def test_json_is_read_back_as_the_same_graph(said):
     graph = text_graph(said)
@@ -64,8 +62,6 @@ def test_ids_of_graphml_edges_occur_once():
     ids = re.findall('<edge id="([^"]*)"', "".join(graphml(text_graph(PLAIN))))
     assert len(ids) == len(set(ids)) == 6
 
-
-# Cypher.
 
 _STRING = r"'(?:[^'\\]|\\.)*'"
 _TOKEN = re.compile(rf"{_STRING}|`[^`]*`|//[^\n]*", re.DOTALL)

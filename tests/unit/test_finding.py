@@ -43,9 +43,6 @@ def short(question, *texts):
     return ask(question, *(passage(text, document=str(n)) for n, text in enumerate(texts))).short
 
 
-# ---- units ---------------------------------------------------------------------------------------
-
-
 def quotes_of(text, start):
     return next(text[slice(*unit.quote)] for unit in find_units(1, passage(text)) if unit.text.startswith(start))
 
@@ -75,9 +72,6 @@ def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
         assert unit.quote[0] <= unit.start < unit.end <= unit.quote[1]
 
 
-# ---- the order -----------------------------------------------------------------------------------
-
-
 def first(question, *texts):
     finder = Finder([passage(text, document=str(n)) for n, text in enumerate(texts)], PARSER)
     return finder.search(question)[1][0].unit.text
@@ -103,9 +97,6 @@ def test_quotes_do_not_overlap():
     places = [(item.unit.quote, item.unit.passage) for item in chosen]
     assert len(places) == len(set(places))
     assert len({quote for quote, _ in places}) == len(places), "both passages are of one document"
-
-
-# ---- short answers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("question", "text", "expected"), [
@@ -161,9 +152,6 @@ def test_what_is_planned_or_has_ended_is_no_short_answer(time, short):
     assert ask("Who is the warden of the hut?", passage(HUT), fact).short == short
 
 
-# ---- tables --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("question", "expected", "line"), [
     ("How many passengers can the Heron take?", "420", "Passengers of Heron: 420"),
     ("When was the Teal built?", "2009", "Built of Teal: 2009"),
@@ -194,9 +182,6 @@ def test_superlatives_and_comparisons_over_one_column(question, expected):
 @pytest.mark.parametrize("question", ["Which boat is the most beautiful?", "What do I pay if I am a member?"])
 def test_what_no_column_measures_is_not_compared(question):
     assert short(question, BOATS) == ""
-
-
-# ---- chains --------------------------------------------------------------------------------------
 
 
 STEPS = ["Who wrote Emma?", "Where was {answer 1} born?"]

@@ -26,9 +26,6 @@ def linked(*questions: str, caps: Caps = CAPS, whole: SubQuery = WHOLE) -> dict[
     return {one.question: one.follows for _, one in plan.new}
 
 
-# ---- what is searched ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("question", "searched"), [
     ("Who won the election in {answer 1}?", "Who won the election in ?"),
     ("{answer 1}", ""), (" {answer 1}  {answer 22} ", ""), ("{answer 1} and {answer 2}", "and"),
@@ -61,9 +58,6 @@ def test_no_place_is_left_in_a_wording_and_no_word_beside_them_is_lost(question)
 def test_searched_at_once_is_what_waits_for_an_earlier_one_and_has_words_of_its_own(questions, searched):
     parts = [part(question) for question in questions]
     assert searchable(parts) == [parts[place] for place in searched]
-
-
-# ---- what follows what -----------------------------------------------------------------------------
 
 
 def test_each_step_follows_those_that_it_names():
@@ -127,8 +121,6 @@ def test_a_plan_follows_only_what_stands_before_and_keeps_all_else(question, que
                or key(one.question) == key(question) for _, one in after.new)
     assert following(after, parts) == after
 
-
-# ---- the second hop --------------------------------------------------------------------------------
 
 NAMES = NameTrie.of((name, name) for name in (
     "Bald Hills Wind Farm", "Ada Byron", "Ulm", "林小雨", "宁波", "2019", "1.5", "Crème Brûlée", "C++"))

@@ -68,9 +68,6 @@ def documents(retriever, scores, limit=50) -> list[str]:
     return [chunks[retriever.index.chunk_row[one]].document_id for one, _ in retriever.ranking(scores, limit)]
 
 
-# ---- beta --------------------------------------------------------------------------------------
-
-
 def beta_of(retriever, question) -> float:
     # Made by itself: beta needs no vector of the question.
     return beta(Query(SubQuery.model_construct(question=question), Meaning(
@@ -95,9 +92,6 @@ def test_beta_divides_between_graph_and_communities(retriever):
     assert beta_of(retriever, "Ada Byron") > 0.95
 
 
-# ---- trust -------------------------------------------------------------------------------------
-
-
 def test_without_trust_in_vectors_the_lexical_order_stands(retriever):
     asked = query(retriever, "Which guild kept a register of barges?", trust=0.0)
     lexical = lexical_scores(retriever.index, asked.text)
@@ -117,9 +111,6 @@ def test_trust_is_taken_by_the_questions_script(kb):
     retriever.index.reliability = Reliability({"latin": 0.25, "cjk": 0.75})
     trusts = [q.trust for q in retriever.queries([SubQuery(question=text) for text in ("Who?", "谁？", "Кто?")])]
     assert trusts == [0.25, 0.75, 1.0]
-
-
-# ---- ranking -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -232,9 +223,6 @@ def test_equal_texts_are_embedded_once(retriever, monkeypatch):
     np.testing.assert_array_equal(first[1].vector, again[0].vector)
     assert again[0].sub_query.relations == ("born_in",)
     assert fresh.queries([]) == []
-
-
-# ---- one retriever for each state ----------------------------------------------------------------
 
 
 def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):

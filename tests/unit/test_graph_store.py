@@ -73,8 +73,6 @@ def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random):
         assert graph.incident(one) == plain.incident(one)
 
 
-# The rows.
-
 @settings(max_examples=30, deadline=None)
 @given(chunks, st.randoms(use_true_random=False),
        st.lists(st.tuples(st.sampled_from("abcdefgh"), contributions | st.none()), max_size=8))
@@ -111,8 +109,6 @@ def test_the_rows_of_a_chunk_go_with_it(home):
         assert kb.extractions.position() > before[1]
         assert {row.chunk for rows in kb.extractions.admitted.rows() for row in rows} == set(kb.documents.done())
 
-
-# The file.
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
@@ -175,8 +171,6 @@ def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
 
-
-# The knowledge base.
 
 @pytest.fixture
 def home(tmp_path, hashed_embedder):

@@ -23,8 +23,6 @@ ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(4, 3), "empty": np.ze
           "ids": np.array([b"a1", b"b2"], "S2")}
 QUESTION = "Where was Ada Byron born?"
 
-# ---- files and columns ---------------------------------------------------------------------------
-
 
 def test_arrays_come_back_as_they_were_written(tmp_path):
     array_file.write(tmp_path / "x", {"state": [1, 2]}, ARRAYS)
@@ -98,9 +96,6 @@ def test_ids_and_words_are_found_and_no_others(keys, other):
     assert (other in ids) == (words.get(other) is not None) == (other in keys)
 
 
-# ---- vectors -------------------------------------------------------------------------------------
-
-
 def vectors(*numbers):
     return np.array([[number] * 4 for number in numbers], np.float32)
 
@@ -150,9 +145,6 @@ def test_a_damaged_file_of_vectors_or_codes_is_refused(tmp_path, which):
     path.unlink()
     with pytest.raises(FileNotFoundError):
         VectorFile(tmp_path, "chunks", 4, noted)
-
-
-# ---- knowledge bases -----------------------------------------------------------------------------
 
 
 @pytest.fixture

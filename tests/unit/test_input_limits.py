@@ -294,8 +294,6 @@ def test_question_files_of_unusable_json(tmp_path, text):
             read(_written(tmp_path / "q.jsonl", text))
 
 
-# Names.
-
 @pytest.mark.parametrize(("name", "why"), [
     ("CON", "Windows keeps it"), ("nul", "Windows keeps it"), ("Lpt9", "Windows keeps it"),
     ("Bo\u0308rse", "use 1 to 64"), ("ｆｕｌｌ", "use their usual form, 'full'"), ("ﬁnance", "use their usual form"),

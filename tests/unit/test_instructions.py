@@ -69,8 +69,6 @@ def test_they_are_stored_changed_and_removed(tmp_path, hashed_embedder):
         assert kb.instructions == ""
 
 
-# Prompt files
-
 @pytest.fixture
 def own(tmp_path) -> Path:
     """A folder with a copy of one prompt."""

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-# ---- words -----------------------------------------------------------------------------------
-
 
 def test_terms_are_words_and_chinese_bigrams():
     assert terms("The Ulm-Minster 2019") == ["the", "ulm", "minster", "2019"]
@@ -36,9 +34,6 @@ def test_only_texts_that_share_a_term_have_a_score():
 def test_a_rare_term_counts_more_than_a_common_one():
     index = LexicalIndex.of([f"city {n}" for n in range(20)] + ["city minster"])
     assert int(np.argmax(index.scores("city minster"))) == 20
-
-
-# ---- spreading -------------------------------------------------------------------------------
 
 
 _NODES = 8
@@ -89,9 +84,6 @@ def test_a_graph_without_edges_or_nodes_can_be_walked():
 def test_weight_falls_with_distance():
     spread = spreading([(0, 1), (1, 2), (2, 3)]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])
     assert spread[0] > spread[1] > spread[2] > spread[3] > 0
-
-
-# ---- whole graphs and what is reached of them ----------------------------------------------------
 
 
 def stationary(nodes, edges, seeds):

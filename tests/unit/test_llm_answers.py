@@ -74,8 +74,6 @@ def test_a_refusal_is_named() -> None:
         read("", refusal="I can't\ndo that.")
 
 
-# Equal calls
-
 class Endpoint:
     """Answers, or fails, when `go` is set; counts its calls."""
 

@@ -74,8 +74,6 @@ async def ended(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
-# Rates
-
 def seconds_of(calls: int, endpoint: LimitedEndpoint) -> float:
     """How long calls side by side take."""
     async def all_of_them() -> None:
@@ -103,8 +101,6 @@ def test_tokens_that_were_expected_and_not_used_are_given_back():
     for _ in range(3):
         assert seconds_of(1, endpoint) < SOON
 
-
-# Limits shared in the process
 
 def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
     assert limits_of(settings()) is limits_of(settings())
@@ -173,8 +169,6 @@ def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
 
     assert limits_module.LONGEST_BACKOFF == MAX_RETRY_AFTER_DELAY
 
-
-# The breaker
 
 def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
     async def noted(*_: Any) -> Reply:

@@ -99,8 +99,6 @@ def test_a_failing_span_says_so_without_the_errors_text(spans):
     assert PROMPT not in call.to_json()
 
 
-# The commands' log
-
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
     logger = logging.getLogger("banyan")

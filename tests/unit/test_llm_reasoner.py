@@ -31,8 +31,6 @@ def extracted(answer: Any, schema: GraphSchema = SCHEMA):
     return reasoner(ScriptedEndpoint([answer])).extract(REQUEST, schema)
 
 
-# From the wire to our types
-
 def test_an_extraction_comes_typed():
     extraction = extracted(FOUND)
     assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]

@@ -11,8 +11,6 @@ from banyan.schemas.graph_schema import open_schema
 from ..in_memory_calls import InMemoryCalls
 from ..scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
-# Repair
-
 
 @pytest.mark.parametrize(("bad", "complaint"), [
     ("I found nothing.", "no complete JSON object in it; it begins: I found nothing."),
@@ -58,8 +56,6 @@ def test_a_long_useless_answer_is_neither_kept_nor_sent_back_whole():
     assert len(endpoint.sent[1][2][1]) < 11_000
     assert max(map(len, ledger._responses.values())) < 11_000
 
-
-# Cache, accounts, budget
 
 def test_an_equal_call_is_paid_once():
     ledger = InMemoryCalls()

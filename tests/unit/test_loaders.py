@@ -48,9 +48,6 @@ def pdf(path: Path, pages: list[str], title: str | None = None) -> Path:
     return path
 
 
-# --- folders and ids
-
-
 def test_folder_is_read_recursively_in_sorted_order_without_hidden_files(tmp_path):
     for name in ("b.txt", "a/z.md", "a/c/d.txt", ".hidden.txt", ".git/x.txt", "a/.b/y.txt"):
         write(tmp_path / name, f"text of {name}")
@@ -121,9 +118,6 @@ def test_unreadable_file_is_a_failure(tmp_path, monkeypatch):
     assert "Permission denied" in failure(path)
 
 
-# --- text and encodings
-
-
 @pytest.mark.parametrize(("text", "encoding"), [
     (CHINESE, "utf-8"), (CHINESE, "utf-8-sig"), (CHINESE, "utf-16"), (CHINESE, "gb18030"), (TAIWANESE, "big5"),
     (JAPANESE, "shift_jis"), (JAPANESE, "euc_jp"), (FRENCH, "latin-1"), ("𠮷野家 🌳", "utf-8"),
@@ -186,9 +180,6 @@ def test_size_limit(tmp_path):
         "11 bytes, larger than 10 bytes: split it into smaller files")
 
 
-# --- markdown and html
-
-
 def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
     source = "intro\n```\n# not this\n```\n## The *tree* ##\ntext"
     document = only(write(tmp_path / "a.md", source))
@@ -231,9 +222,6 @@ def test_html_heeds_the_encoding_it_declares(tmp_path):
 def test_html_nested_without_bound_and_xhtml(tmp_path):
     page = '<?xml version="1.0"?>' + "<div>" * 3000 + "deep" + "</div>" * 3000
     assert only(write(tmp_path / "a.html", page)).text == "deep"
-
-
-# --- pdf and docx
 
 
 def test_pdf(tmp_path):
@@ -298,9 +286,6 @@ def test_docx_failures(tmp_path):
     assert "a broken docx file" in failure(tmp_path / "c.docx")
     docx.Document().save(str(tmp_path / "d.docx"))
     assert "no text" in failure(tmp_path / "d.docx")
-
-
-# --- records
 
 
 def test_csv(tmp_path):

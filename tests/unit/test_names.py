@@ -8,8 +8,6 @@ from banyan.graph_store.index.names import Named, NameTrie
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-# ---- names -----------------------------------------------------------------------------------
-
 
 def test_the_longest_name_wins_and_names_do_not_overlap():
     trie = NameTrie.of([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
@@ -75,9 +73,6 @@ def test_names_stand_where_they_say_from_left_to_right(names, between):
     for named in found:
         assert 0 <= named.start < named.end <= len(text)
         assert f" {named.name} " in f" {' '.join(words(text[named.start:named.end]))} "
-
-
-# ---- where words stand -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "slices"), [

@@ -29,8 +29,6 @@ def asked(index, *steps: str, trust: float | None = None):
     return query
 
 
-# ---- paths ---------------------------------------------------------------------------------------
-
 JOURNEY = [("Ada Byron", "born_in", "Ulm"), ("Ulm", "lies_on", "Danube"), ("Danube", "flows_into", "Black Sea"),
            ("Ada Byron", "described", "engine"), ("Carl Berg", "painted_in", "Turku"), ("林小雨", "出生于", "宁波")]
 
@@ -91,8 +89,6 @@ def test_there_are_no_paths_without_triples():
     assert dfs_route.search(loop, asked(loop, "Whom does Ada Byron know?"), 10) == []
 
 
-# ---- chains --------------------------------------------------------------------------------------
-
 FORK = [("Ada", "was born in", "Ulm"), ("Ada", "paid a visit to", "Turku"), ("Ulm", "lies on the river", "Danube"),
         ("Turku", "lies on the river", "Aura")]
 BORN, VISITED, RIVER = "Ada was born in?", "Ada paid a visit to?", "lies on the river"
@@ -137,9 +133,6 @@ def test_of_several_forerunners_the_last_leads_the_path():
     both = graphs.asked(fork, RIVER, bo, ada)
     assert both.chain == (ada, both)
     assert dfs_route.search(fork, both, 20) == dfs_route.search(fork, asked(fork, BORN, RIVER), 20)
-
-
-# ---- large and closed graphs ---------------------------------------------------------------------
 
 
 def visited(index, item) -> list[str]:

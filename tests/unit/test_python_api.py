@@ -50,8 +50,6 @@ def another(kb, shop, name):
     return other
 
 
-# What can be added.
-
 @dataclass
 class Frame:
     """What is used of a data frame of pandas."""
@@ -105,8 +103,6 @@ def test_what_cannot_be_added_is_refused(sources, name, why):
     with pytest.raises(IngestError, match=why):
         read_sources(sources, name)
 
-
-# One knowledge base.
 
 def test_what_was_added_is_reported_and_seen(kb):
     steps = []
@@ -253,8 +249,6 @@ def test_a_deletion_that_was_broken_off_is_taken_up_by_the_same_one(kb, shop, mo
 def broken_off(*_):
     raise KeyboardInterrupt
 
-
-# All of them.
 
 def test_a_new_one_is_named_before_it_is_there(tmp_path):
     with banyan.open("papers", home=tmp_path) as new:

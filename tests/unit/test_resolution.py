@@ -213,8 +213,6 @@ def test_of_the_labelled_pairs_no_two_things_are_merged_and_hardly_a_name_is_mis
     assert sum(merged) >= 0.95 * sum(pair["same"] for pair in pairs)
 
 
-# Persons and reasoners.
-
 def ids(*names: str) -> tuple[str, ...]:
     return tuple(entity_id(name, "Thing") for name in names)
 
@@ -246,8 +244,6 @@ def test_a_verdict_ties_or_parts_only_what_nothing_contradicts() -> None:
     no = PairVerdict(same=False, confidence=0.9)
     assert groups(spelled, Judgements({pair_of(*ids("José Ruiz", "Jose Ruiz")): no})) == []
 
-
-# Candidates.
 
 def test_the_number_of_candidates_stays_near_linear() -> None:
     rng = random.Random(5)
@@ -285,8 +281,6 @@ def test_near_neighbours_are_those_of_all_pairs_whatever_the_order() -> None:
     random.Random(1).shuffle(order)
     assert near_pairs([names[row] for row in order], vectors[order], 0.9) == found
 
-
-# The graph.
 
 NAMES = ["José Ruiz", "Jose Ruiz", "Ulm", "Ulm, Ohio", "Ohio", "The Danube", "Danube", "Acme", "World War II",
          "World War 2", "Ada K. Marsh", "Ada Marsh"]

@@ -81,9 +81,6 @@ def test_open_without_any_claim_abstains(resources):
     assert ask(resources, mode="open")["abstained"]
 
 
-# ---- chat and streams ----------------------------------------------------------------------------
-
-
 def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
     resources.fake.draft = quoting(("ada", "She was born in Ulm"))
     messages = [HumanMessage("Who was Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?")]

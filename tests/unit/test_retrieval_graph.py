@@ -25,9 +25,6 @@ def searched(monkeypatch):
     return done
 
 
-# ---- decompose -----------------------------------------------------------------------------------
-
-
 def test_the_question_and_each_part_take_every_route_once(resources, searched):
     resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="Where was Carl born?")]
     said = ask(resources, "Where were Ada Byron and Carl born?")
@@ -122,9 +119,6 @@ def test_a_question_with_a_sign_like_a_reference_is_searched_as_it_is(resources,
     assert resources.fake.said_to("answer")[0][0] == asked
 
 
-# ---- reflect -------------------------------------------------------------------------------------
-
-
 def test_new_sub_queries_are_searched_once_and_never_repeated(resources, searched):
     again = [SubQuery(question="So where was Ada Byron born?"), SubQuery(question="Is ULM  a city?"),
              SubQuery(question="Is Ulm a city?")]
@@ -199,9 +193,6 @@ def test_what_was_missing_is_remembered_until_it_is_found(resources):
     ask(resources)
     steps = resources.fake.said_to("reflect")[1][1]
     assert [step.missing for step in steps] == ["", "where she lived", ""]
-
-
-# ---- switches ------------------------------------------------------------------------------------
 
 
 def test_without_the_agent_there_is_one_round(resources):

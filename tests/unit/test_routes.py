@@ -13,8 +13,6 @@ from banyan.tools.routes import triple as triple_route
 
 from .. import small_base as base
 
-# ---- the routes ------------------------------------------------------------------------------
-
 
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory, hashed_embedder):
@@ -206,9 +204,6 @@ def test_routes_find_nothing_in_an_empty_knowledge_base(tmp_path, hashed_embedde
         query = ask(retriever, "Is there anything?")
         assert retriever.evidence(query) == []
         assert retriever.ranking(retriever.rank([query], [[]]), 10) == []
-
-
-# ---- groups by a value ---------------------------------------------------------------------------
 
 
 PLANTS = ("Ash", "Birch", "Cedar")

@@ -214,9 +214,6 @@ def test_a_review_by_a_person_and_one_by_file_give_the_same(tmp_path_factory, do
         assert one.history.declined() == other.history.declined()
 
 
-# ---- reviews -------------------------------------------------------------------------------------
-
-
 def test_all_decides_on_what_is_shown_and_not_named(make):
     ledger = make()
     ledger.put({**PAINTED, "c": said(("Ada", "sails on", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})

@@ -30,8 +30,6 @@ OWN = GraphSchema(
     attribute_types=(AttributeType(name="height", owners=("Person",), kind="number", unit="cm"),))
 
 
-# Round trips
-
 def _texts(**sizes):
     return st.text(st.characters(exclude_categories=["Cs"]), **sizes)
 
@@ -110,8 +108,6 @@ def test_long_elements_are_broken_into_lines():
     assert parse_schema(dump_schema(schema), "x.json") == schema
 
 
-# Files
-
 @pytest.mark.parametrize("name", ["mine.json", "mine.yaml", "mine.yml", "MINE.YAML"])
 def test_a_file_is_read_by_its_suffix(tmp_path, name):
     form = "json" if name.endswith("json") else "yaml"
@@ -131,8 +127,6 @@ def test_a_file_in_another_encoding(tmp_path):
     with pytest.raises(SchemaError, match=r"x\.json is not UTF-8 text .*: save it as UTF-8"):
         load_schema(str(tmp_path / "x.json"))
 
-
-# Text2KGBench
 
 ONTOLOGY = {"title": "Sport", "id": "ont_3", "concepts": [
     {"qid": "Q5", "label": "human"}, {"qid": "Q349", "label": "sport"}, {"qid": "Q1", "label": "season "},
@@ -201,8 +195,6 @@ def test_the_benchmarks_own_ontologies(data_folder, name, types, relations, ends
     assert (relation.domain, relation.range) == ends[1:]
 
 
-# The plain form
-
 @pytest.mark.parametrize("where", ["youtu.json", "youtu.yaml"])
 def test_the_plain_form(where):
     text = '{"Nodes": ["person", " city ", "City"],\n "Relations": ["born in"], "Attributes": ["age"]}'
@@ -215,8 +207,6 @@ def test_parts_of_the_plain_form_may_be_left_out():
     assert parse_schema('{"Relations": ["knows"], "name": "r"}', "x.json") == GraphSchema(
         name="r", relation_types=(RelationType(name="knows"),))
 
-
-# Errors
 
 TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
 
@@ -323,8 +313,6 @@ def test_no_script_is_erased():
     schema = parse_schema(json.dumps({"Nodes": [unicodedata.normalize("NFC", name) for name in names]}), "x.json")
     assert [t.name for t in schema.entity_types] == names
 
-
-# Inverse and symmetric relations
 
 def _relations(**first) -> GraphSchema:
     return GraphSchema(name="x", relation_types=(RelationType(name="parent", **first), RelationType(name="child")))

@@ -49,9 +49,6 @@ def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):
     calls.record(key=key, step=step, response="r", prompt_tokens=prompt, completion_tokens=completion, **more)
 
 
-# ---- accounts ------------------------------------------------------------------------------------
-
-
 def test_what_is_paid_is_put_down_to_build_document_step_and_model(database):
     calls = Calls(database)
     with charged(build="b1", document="d1"):
@@ -120,9 +117,6 @@ def test_accounts_that_cannot_be_are_found(kb, change):
     assert verify(kb) == []
     kb.database.execute(f"UPDATE tokens SET {change}")
     assert any("does not add up" in problem.what for problem in verify(kb))
-
-
-# ---- budgets -------------------------------------------------------------------------------------
 
 
 def test_a_cost_budget_ends_when_it_is_reached():
@@ -195,9 +189,6 @@ def test_calls_in_flight_alone_exceed_a_budget(database):
     assert 1000 <= spent.prompt + spent.completion < 1000 + 10 * 110
 
 
-# ---- builds --------------------------------------------------------------------------------------
-
-
 def test_a_cost_limit_without_prices_is_refused_before_anything_is_made(tmp_path, hashed_embedder):
     (tmp_path / "a.txt").write_text("Ada works at Acme.")
     prices = tmp_path / "prices.json"
@@ -241,9 +232,6 @@ def test_each_extraction_is_put_down_to_its_document_and_build(shop):
     shop.write({"new.txt": "Eva:Person --employer--> Acme:Organization."})
     shop.build([str(shop.documents)])
     assert len({one.build for one in seen.values()}) == 2
-
-
-# ---- shown ---------------------------------------------------------------------------------------
 
 
 def spend(kb):
@@ -290,9 +278,6 @@ def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     refused = shell("status", "--kb", "kb")
     assert refused.code == 1
     assert "prices.json" in refused.err
-
-
-# ---- estimates -----------------------------------------------------------------------------------
 
 
 def estimated(folder, embedder, prices, **models):

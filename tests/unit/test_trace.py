@@ -145,9 +145,6 @@ def test_texts_are_cut_in_any_script():
     assert short("a" * TEXT) == "a" * TEXT
 
 
-# ---- for people -----------------------------------------------------------------------------------
-
-
 def shown(steps, width=160) -> str:
     console = Console(file=io.StringIO(), width=width)
     print_trace(console, steps)

@@ -55,8 +55,6 @@ def shown(graph, found):
             for group in found.groups]
 
 
-# --- every view is a partition and a function of the graph -------------------
-
 names = st.sampled_from("ABCDEFGH")
 facts = st.tuples(names, st.sampled_from(["directed_by", "born_in", "located_in", "spouse"]), names)
 attributes = st.one_of(
@@ -109,8 +107,6 @@ def test_a_graph_of_thousands_is_seen_whole():
     years = view(graph, "attribute:founded")
     assert [group.name for group in years.groups] == [*map(str, range(1800, 1890)), "without founded"]
 
-
-# --- by value --------------------------------------------------------------------
 
 DATED = [("A", "founded", "7 November 1867"), ("B", "founded", "1867"), ("C", "founded", "1861"),
          ("D", "founded", "1990s"), ("E", "founded", "44 BC"), ("F", "founded", "5 March"),
@@ -175,8 +171,6 @@ def test_an_inverse_or_symmetric_relation_is_read_both_ways():
     assert shown(graph, view(graph, "relation:spouse"))[:2] == [("Ada", {"Bob"}), ("Bob", {"Ada"})]
 
 
-# --- eq. 4 -----------------------------------------------------------------------
-
 def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_boundary():
     graph = graph_of([("U", "born_in", "A"), ("U", "spouse", "A"), ("B", "born_in", "U"), ("U", "born_in", "X"),
                       ("V", "born_in", "A"), ("V", "born_in", "X"), ("V", "born_in", "Y"), ("A", "born_in", "B")])
@@ -187,8 +181,6 @@ def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_bounda
     assert boundaries(graph, [inside], 1 / 3)[0] == both, "tau itself is enough"
     assert boundaries(graph, [[]], 0)[0] == []
 
-
-# --- specs -----------------------------------------------------------------------
 
 @pytest.mark.parametrize(("said", "name"), [
     ("Attribute：颜色", "attribute:colour"), ("attribute:rdf:type", "attribute:rdf:type"),

@@ -65,9 +65,6 @@ def nothing(index):
     return np.zeros(len(index.chunks), np.float32)
 
 
-# ---- a lead --------------------------------------------------------------------------------------
-
-
 def test_a_chunk_that_shares_no_word_rises_with_the_entities_of_the_walk_before(index, first):
     after, alone = led(index, first)
     words = index.lexical.scores(SECOND)
@@ -160,9 +157,6 @@ def test_several_leads_add_up_in_any_order(index):
     assert min(turned.chunks[[ULM, GRAZ]]) > turned.chunks[BEES]
 
 
-# ---- switches ------------------------------------------------------------------------------------
-
-
 def test_a_lead_without_spreading_reaches_what_mentions_its_entities_alone(index, first):
     query, _ = first
     before = Walk(weights(index, Ulm=1.0), nothing(index))
@@ -200,8 +194,6 @@ def test_routes_that_rest_on_vectors_weigh_by_trust_and_names_do_not(index, spre
         for score in (0.5, 1.0))
     assert 0 < near < named
 
-
-# ---- whatever is found ---------------------------------------------------------------------------
 
 _names = st.sampled_from(["Ada Byron", "Ulm", "Graz", "hives", "gone"])
 _evidence = st.lists(st.builds(
