@@ -21,9 +21,8 @@ from banyan.server.app import create_app
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.near_facts import near_facts
 from banyan.tools.retriever import Retriever
-from starlette.testclient import TestClient
 
-from ... import scripted
+from ... import in_process, scripted
 from ... import small_base as base
 
 SCHEMA = GraphSchema(
@@ -236,7 +235,7 @@ def test_a_store_with_times_is_sound(home, hashed_embedder):
 def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
     path = "/api/knowledge-bases/firms/graph/entity"
     with (banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder) as resources,
-          TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client):
+          in_process.client(create_app(resources)) as client):
         def shown(kind, name, **at):
             answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
             return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]

@@ -19,9 +19,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
-from starlette.testclient import TestClient
 
-from ... import asking, small_base
+from ... import asking, in_process, small_base
 
 QUESTION = "Where was Ada Byron born?"
 DOCUMENTS = [{"id": f"{name}.md", "text": f"{name} was a chess player. {name} defeated {other} in 1911.\n\n"
@@ -46,8 +45,7 @@ def client(tmp_path, hashed_embedder):
     small_base.people(tmp_path, "people", hashed_embedder)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         app = create_app(resources)
-        with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7),
-                        raise_server_exceptions=False) as client:
+        with in_process.client(app, raise_server_exceptions=False) as client:
             yield client
 
 

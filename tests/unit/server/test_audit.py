@@ -14,10 +14,9 @@ from banyan.graph_store.layout import Layout
 from banyan.runtime import audit
 from banyan.server.app import create_app
 from banyan.server.security.keys import SCOPES, Keys
-from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from ... import small_base
+from ... import in_process, small_base
 
 KB = "/api/knowledge-bases"
 QUESTION = "Where was the mathematician Ada Byron born?"
@@ -47,7 +46,7 @@ def built(client, kb, **headers):
 def test_every_change_through_the_server_is_its_clients(resources, tmp_path):
     key = Keys.of(resources.settings).make("ann", SCOPES)
     ann = {"X-API-Key": key}
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7), headers=ann) as client:
+    with in_process.client(create_app(resources), headers=ann) as client:
         asked = client.post(f"{KB}/people/ask", json={"question": QUESTION, "thread": "t"})
         assert asked.status_code == 200, asked.text
         build = built(client, "people")

@@ -5,30 +5,13 @@ import subprocess
 import sys
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.models.llm.observing import observed_call, observed_step
-from banyan.server.app import create_app
 from banyan.server.security.keys import WORK, Keys
 from prometheus_client.parser import text_string_to_metric_families
-from starlette.testclient import TestClient
 
-from ... import app_routes, small_base
+from ... import app_routes
 
 ASK = "/api/knowledge-bases/{kb}/ask"
-
-
-@pytest.fixture
-def app(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield create_app(resources)
-
-
-@pytest.fixture
-def client(app):
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7), raise_server_exceptions=False) as client:
-        yield client
 
 
 def samples(text):

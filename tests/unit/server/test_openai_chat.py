@@ -5,9 +5,8 @@ import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
-from starlette.testclient import TestClient
 
-from ... import asking, small_base
+from ... import asking, in_process, small_base
 
 QUESTION = "Where was Ada Byron born?"
 
@@ -22,8 +21,7 @@ def resources(tmp_path, hashed_embedder):
 
 @pytest.fixture
 def app(resources):
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7),
-                    raise_server_exceptions=False) as app:
+    with in_process.client(create_app(resources), raise_server_exceptions=False) as app:
         yield app
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.resources import Resources
 from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
@@ -18,25 +17,11 @@ from banyan.server.app import create_app
 from banyan.server.errors import detail_of, status_of
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.security.keys import KEYS_FILE, Keys
-from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from ... import small_base, sse
+from ... import in_process, sse
 
 KB = "/api/knowledge-bases"
-
-
-@pytest.fixture
-def app(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield create_app(resources)
-
-
-@pytest.fixture
-def client(app):
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        yield client
 
 
 @pytest.mark.parametrize(("error", "status"), [
@@ -56,7 +41,7 @@ def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
 
 def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
     monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7), raise_server_exceptions=False) as client:
+    with in_process.client(app, raise_server_exceptions=False) as client:
         said = client.get(f"{KB}/people/documents")
     assert said.status_code == 500
     assert said.json()["error"]["type"] == "InternalError"
@@ -101,14 +86,14 @@ def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them
                   progress=BuildProgress(step="read", done=0, total=None))
     record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build,
                          process=app.state.service._process.id)
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
+    with in_process.client(app):
         with app.state.service.database.transaction() as connection:
             records.add(connection, record)
-        with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as second:
+        with in_process.client(create_app(resources)) as second:
             assert second.get("/api/builds").json()["items"] == [build.model_dump(mode="json")]
             assert second.get(f"{KB}/people").json()["building"] == build.id
         assert records.all() == [record]
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as third:
+    with in_process.client(create_app(resources)) as third:
         until = time.monotonic() + 60
         while (build := third.get("/api/builds").json()["items"][0])["state"] in {"queued", "running"}:
             assert time.monotonic() < until
@@ -122,7 +107,7 @@ def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
     record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build, process="gone", taken_up=3)
     with app.state.service.database.transaction() as connection:
         BuildRecords(app.state.service.database).add(connection, record)
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(app) as client:
         until = time.monotonic() + 60
         while (shown := client.get("/api/builds").json()["items"][0])["state"] == "running":
             assert time.monotonic() < until
@@ -147,7 +132,7 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
 def test_threads_of_two_clients_are_two(app, tmp_path):
     keys = Keys(tmp_path / KEYS_FILE)
     ann, eve = ({"X-API-Key": keys.make(name, ["ask"])} for name in ("ann", "eve"))
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(app) as client:
         client.post(f"{KB}/people/ask", json={"question": "Who is Ada Byron?", "thread": "t"}, headers=ann)
         at = {"url": "/api/threads/t", "params": {"kb": "people"}}
         assert client.get(**at, headers=eve).status_code == 404

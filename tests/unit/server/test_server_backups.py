@@ -3,31 +3,15 @@
 import threading
 import time
 
-import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
-from banyan.server.app import create_app
 from banyan.server.runs import backups
-from starlette.testclient import TestClient
 
-from ... import small_base
+from ... import in_process
 
 PEOPLE = "/api/knowledge-bases/people"
-
-
-@pytest.fixture
-def app(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield create_app(resources)
-
-
-@pytest.fixture
-def client(app):
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        yield client
 
 
 def left(home):
@@ -91,5 +75,5 @@ def test_the_copy_of_a_killed_process_goes_at_the_next_start(app, tmp_path):
     copy = tmp_path / ".backups" / "copy" / "people"
     copy.mkdir(parents=True)
     (copy / "ledger.sqlite").write_text("all that the documents say")
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
+    with in_process.client(app):
         assert left(tmp_path) == ["lock"]

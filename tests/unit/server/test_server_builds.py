@@ -4,25 +4,15 @@ import time
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.graph_store.errors import StoreError
 from banyan.server.answers import Build, BuildProgress
-from banyan.server.app import create_app
 from banyan.server.errors import StateError, TooManyRequestsError
 from banyan.server.runs.build_quotas import MOST_OF_ONE, MOST_QUEUED, check_quotas
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
-from starlette.testclient import TestClient
 
-from ... import small_base
+from ... import in_process, small_base
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
-
-
-@pytest.fixture
-def app(tmp_path, hashed_embedder):
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield create_app(resources)
 
 
 def records(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
@@ -53,7 +43,7 @@ def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their
     check_quotas(waiting, "new", REVIEWED, "eve")
     with pytest.raises(StateError, match=r"'waiting7' of 'kb7' is to be reviewed: decide on it or cancel it"):
         check_quotas(waiting, "kb7", REVIEWED, "eve")
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(app) as client:
         file = [("files", ("a.md", "Ada was born in Bonn.", "text/plain"))]
         at_kb7 = "/api/knowledge-bases/kb7/builds"
         assert client.post(at_kb7, files=file, data={"review": "true"}).status_code == 409
@@ -71,7 +61,7 @@ def test_a_panic_of_a_library_ends_a_build_as_failed(app, monkeypatch):
             yield
 
     monkeypatch.setattr("banyan.server.runs.builds.build_graph", lambda *_: Panicking())
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(app) as client:
         started = client.post("/api/knowledge-bases/kb/builds", files=[("files", ("a.md", "Ada.", "text/plain"))])
         until = time.monotonic() + 30
         while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:

@@ -13,7 +13,7 @@ from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from ... import app_routes, asking, small_base
+from ... import app_routes, asking, in_process, small_base
 
 QUESTION = "Where was Ada Byron born?"
 CHAT = "/chat/kb/people"
@@ -24,13 +24,6 @@ def resources(tmp_path, hashed_embedder):
     small_base.people(tmp_path, "people", hashed_embedder)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         yield resources
-
-
-@pytest.fixture
-def client(resources):
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7),
-                    raise_server_exceptions=False) as client:
-        yield client
 
 
 def asked(client, key="", *, way="invoke", question=QUESTION, **configurable):
@@ -95,7 +88,7 @@ def hosted(resources):
 def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
     monkeypatch.setenv("LANGGRAPH_HTTP", json.dumps({"cors": {"allow_origins": ["https://studio.example"]}}))
     studio, asks_as_json = {"Origin": "https://studio.example"}, {"Content-Type": "application/json"}
-    with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(hosted(resources)) as client:
         for headers, status in [
                 (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 415), ({}, 415),
                 ({"Content-Type": "text/plain"} | studio, 415), (asks_as_json | {"Host": "evil.example"}, 400),
@@ -125,7 +118,7 @@ def test_behind_a_name_for_others_langgraphs_routes_ask_for_a_key(resources):
 
 def test_langgraphs_server_gets_the_apps_paths_and_no_others(resources):
     app = hosted(resources)
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(app) as client:
         assert client.get("/").status_code == 200
         assert client.get("/api/health").json() == {"status": "ok"}
         assert asked(client).status_code == 200

@@ -5,31 +5,15 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-import banyan
 import pytest
 from banyan.graph_store.errors import StoreError
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
-from starlette.testclient import TestClient
 
-from ... import small_base
+from ... import in_process
 
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
-
-
-@pytest.fixture
-def resources(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with banyan.Resources(banyan.Settings(home=tmp_path, llm_base_url=None, _env_file=None),
-                          hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def client(resources):
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        yield client
 
 
 def posted(client, tool, key=None, **arguments):
@@ -97,7 +81,7 @@ def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch)
         yield
 
     monkeypatch.setattr("banyan.subagent.mcp_tools.construction_graph", lambda _: SimpleNamespace(astream=build))
-    with (TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client,
+    with (in_process.client(create_app(resources)) as client,
           ThreadPoolExecutor(10) as threads):
         told = list(threads.map(lambda number: result(posted(
             client, "add_document", knowledge_base=f"kb{number}", document="x.md", text="Text.")), range(10)))

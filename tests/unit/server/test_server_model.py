@@ -1,27 +1,14 @@
 """Setting another model while the server runs: who may, what is told, and where a key goes."""
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.models.llm.trial import Trial
 from banyan.server.app import create_app
 from banyan.server.routes import model as routes_model
 from banyan.server.security.keys import KEYS_FILE, Keys
-from starlette.testclient import TestClient
+
+from ... import in_process
 
 HERE, THERE = "http://127.0.0.1:9/v1", "http://127.0.0.2:9/v1"
-
-
-@pytest.fixture
-def resources(tmp_path, hashed_embedder):
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def client(resources):
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        yield client
 
 
 def key_of(resources):
@@ -71,7 +58,7 @@ def test_only_a_key_with_every_scope_sets_the_model(client, tmp_path):
 
 
 def test_of_several_processes_none_takes_a_model_that_the_others_would_not_know(resources):
-    with TestClient(create_app(resources, workers=2), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+    with in_process.client(create_app(resources, workers=2)) as client:
         refused = client.put("/api/model", json={"endpoint": HERE, "model": "m", "key": "secret"})
     assert (refused.status_code, "serve with one worker" in refused.json()["error"]["message"]) == (409, True)
     assert not resources.settings.uses_llm

@@ -5,7 +5,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
 from banyan.server.connections import MAX_HEAD
-from starlette.testclient import TestClient
+
+from ... import in_process
 
 
 @pytest.fixture(scope="module")
@@ -13,8 +14,7 @@ def client(tmp_path_factory, hashed_embedder):
     home = tmp_path_factory.mktemp("home")
     with Resources(Settings(home=home, llm_base_url=None, requests_per_minute=100_000, _env_file=None),
                    hashed_embedder) as resources, \
-            TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7),
-                       raise_server_exceptions=False) as client:
+            in_process.client(create_app(resources), raise_server_exceptions=False) as client:
         yield client
 
 

@@ -21,9 +21,8 @@ from banyan.server.runs.threads import Thread
 from banyan.server.security import oidc
 from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString
-from starlette.testclient import TestClient
 
-from ... import app_routes, oidc_issuer, small_base
+from ... import app_routes, in_process, oidc_issuer, small_base
 
 # pytest puts its own filters in the place of the server's.
 pytestmark = pytest.mark.filterwarnings("ignore:astream_log is deprecated")
@@ -85,7 +84,7 @@ def app(resources):
 
 @pytest.fixture(scope="module")
 def client(app):
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 7), raise_server_exceptions=False) as client:
+    with in_process.client(app, raise_server_exceptions=False) as client:
         yield client
 
 

@@ -10,9 +10,8 @@ from banyan.graph_store.layout import Layout
 from banyan.runtime.own_folder import own_folder
 from banyan.server.app import create_app
 from filelock import FileLock
-from starlette.testclient import TestClient
 
-from ... import small_base
+from ... import in_process, small_base
 
 pytestmark = pytest.mark.sqlite
 
@@ -32,7 +31,7 @@ def test_what_killed_processes_left_goes_when_a_server_starts(tmp_path, hashed_e
     (killed / ".lock").touch()
     with own_folder(tmp_path, ".at-work", ".restore") as at_work, \
             Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources, \
-            TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)):
+            in_process.client(create_app(resources)):
         assert left(tmp_path) == sorted([at_work.name, "people"])
 
 
