@@ -53,7 +53,8 @@ STRANGE = {
     "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
     "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
     "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
-    "flipped": (lambda m, d, f: flipped(described(m, d)), "is no backup, or damaged"),
+    "flipped": (lambda m, d, f: flipped(packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d),
+                                               compression=zipfile.ZIP_STORED)), "is no backup, or damaged"),
     "before its beginning": (lambda m, d, f: misplaced(described(m, d)), "its directory points before its beginning"),
     "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
                           "manifest.json and ledger.sqlite and nothing else"),
@@ -93,6 +94,7 @@ STRANGE = {
 
 
 def flipped(data):
+    # Of packed data, a flipped bit may mean the same.
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
 
