@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
+import httpx2
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
@@ -16,11 +17,13 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
 from banyan.graph_store.ledger.database import Database
+from banyan.models.embedding.loading import load_embedder
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.prices import Price, Prices, PricesError
+from banyan.schemas.retrieval import SubQuery
 
 from ... import scripted, small_base
 
@@ -97,6 +100,26 @@ def test_threads_that_are_handed_the_context_pay_for_the_same(database):
         assert charge().document == "d"
     assert charge().document == ""
     assert {one.name: one.calls for one in calls.spent("document", PRICES)} == {"d": 20}
+
+
+def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder, monkeypatch):
+    async def answer(_, request):
+        vectors = hashed_embedder.encode(json.loads(request.content)["input"])
+        rows = [{"index": row, "embedding": vector.tolist()} for row, vector in enumerate(vectors)]
+        return httpx2.Response(200, json={"data": rows, "usage": {"prompt_tokens": 10 * len(rows)}}, request=request)
+
+    monkeypatch.setattr("httpx2.AsyncHTTPTransport.handle_async_request", answer)
+    embedder = load_embedder(Settings(embedding_model="m", embedding_base_url="http://127.0.0.1:9", _env_file=None))
+    shop = scripted.Workshop(tmp_path, embedder)
+    built = shop.build(shop.write(scripted.TEXTS))
+    with shop.resources() as resources:
+        resources.retriever("kb").queries([SubQuery(question="Where is Acme?")])
+        calls = Calls(resources.readers.ledger("kb"))
+        (embedded,) = calls.spent("step", PRICES)
+        question, build = calls.spent("build", PRICES)
+        assert verify(resources.knowledge_base("kb")) == []
+    assert (embedded.name, embedded.cost, question.prompt, question.name) == ("embeddings", None, 10, "")
+    assert embedded.prompt - 10 == build.prompt == built["tokens"]["prompt"] > 100
 
 
 def test_what_a_deleted_document_cost_stays_spent(shop):

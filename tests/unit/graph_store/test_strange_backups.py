@@ -167,3 +167,4 @@ def test_rows_that_cannot_be_used_never_get_in(stored, table):
         there = left(stored.folder / "home")
         for command in (("ask", "Who knows Ada?"), ("status",), ("tree",), ("schema", "history")):
             assert stored(*command, "--kb", column).code in {0, 2}, f"{where}: {command}"
+    assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
