@@ -15,9 +15,8 @@ from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.layout import Layout
 from banyan.runtime import audit
 
-from .conftest import load_test_module
+from . import scripted
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
 
 TEXTS = scripted.TEXTS

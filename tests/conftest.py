@@ -7,12 +7,10 @@ import json
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -59,18 +57,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def load_test_module(name: str) -> ModuleType:
-    """A module that stands beside the tests (importlib mode puts none of them on the path).
-
-    They import each other relatively: all are of one package, which is made here.
-    """
-    if "banyan_tests" not in sys.modules:
-        package = ModuleType("banyan_tests")
-        package.__path__ = [str(TESTS)]
-        sys.modules["banyan_tests"] = package
-    return importlib.import_module(f"banyan_tests.{name}")
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("integration"):
         pytest_socket.enable_socket()
@@ -85,16 +71,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def hashed_embedder():
     """A fast embedder without a model: equal trigrams, similar vectors."""
-    return load_test_module("hashed_embedding").HashedEmbedder()
+    from .hashed_embedding import HashedEmbedder  # noqa: PLC0415  (imports wait until a test asks)
+
+    return HashedEmbedder()
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Any]:
     """A PostgreSQL server of the tests' own, started by the first to ask."""
+    from .postgresql import cluster  # noqa: PLC0415
+
     pytest_socket.enable_socket()
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(load_test_module("postgresql").cluster())
+            server = stack.enter_context(cluster())
         except LookupError as error:
             pytest.skip(str(error))
         yield server
@@ -103,7 +93,9 @@ def postgresql() -> Iterator[Any]:
 @pytest.fixture(scope="session", autouse=POSTGRESQL)
 def in_postgresql(postgresql: Any) -> Iterator[None]:
     """All ledgers of the tests of this process are on that server."""
-    with load_test_module("postgresql").holding_ledgers(postgresql):
+    from .postgresql import holding_ledgers  # noqa: PLC0415
+
+    with holding_ledgers(postgresql):
         yield
 
 
@@ -130,7 +122,8 @@ def english_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     What the build said is in `report.json`. To be read only: a test that writes copies it.
     """
-    command_line = load_test_module("command_line")
+    from . import command_line  # noqa: PLC0415
+
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "english"
     with FileLock(f"{folder}.lock"):
@@ -151,7 +144,8 @@ def english_folder(english_store: Path, tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="session")
 def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """llama.cpp's server with a small model, in a process of its own: answers, and the vectors of texts."""
-    llama_server = load_test_module("llama_server")
+    from . import llama_server  # noqa: PLC0415
+
     if missing := llama_server.missing():
         pytest.skip(missing)
     with llama_server.LlamaServer("answers", tmp_path_factory.mktemp("llama") / "log") as server:

@@ -9,10 +9,9 @@ from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, Extra
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from hypothesis import strategies as st
 
-from .conftest import load_test_module
+from . import ledger_only
 from .hashed_embedding import HashedEmbedder
 
-ledger_only = load_test_module("ledger_only")
 THRESHOLDS = ledger_only.THRESHOLDS
 
 SCHEMA = GraphSchema(

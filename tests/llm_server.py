@@ -94,7 +94,7 @@ class Odds:
 
 
 def _beside(name: str) -> ModuleType:
-    full_name = f"banyan_tests.{name}"
+    full_name = f"tests.{name}"
     if full_name not in sys.modules:
         spec = importlib.util.spec_from_file_location(full_name, Path(__file__).with_name(f"{name}.py"))
         assert spec is not None

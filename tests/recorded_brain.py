@@ -126,7 +126,7 @@ def recorded_brain(path: Path, kind: str = "") -> Script:
 
 
 def _rules() -> Any:
-    name = "banyan_tests.llm_brain"
+    name = "tests.llm_brain"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("llm_brain.py"))
         assert spec is not None

@@ -186,23 +186,23 @@ class Workshop:
             kb = resources.knowledge_base("kb")
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
 
-
-    def copy_built(self) -> list[str]:
-        """The documents of TEXTS, and their knowledge base as a copy of one that a process builds once."""
+    def copy_built(self, texts: dict[str, str] | None = None) -> list[str]:
+        """Copy a knowledge base that each process builds once: that of TEXTS, or of other texts."""
         from .copying import copied  # noqa: PLC0415  (benchmarks import this file without its package)
 
-        built = _built(self.embedder)
+        texts = TEXTS if texts is None else texts
+        built = _built(self.embedder, tuple(texts.items()))
         copied(Layout.by(built.settings, "kb"), Layout.by(self.settings, "kb"))
         self.scripted.extracted.update(built.scripted.extracted)
-        return self.write(TEXTS)
+        return self.write(texts)
 
 
 @cache
-def _built(embedder: Embedder) -> Workshop:
+def _built(embedder: Embedder, texts: tuple[tuple[str, str], ...]) -> Workshop:
     folder = Path(tempfile.mkdtemp(prefix="banyan-built-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shop = Workshop(folder, embedder)
-    shop.build(shop.write(TEXTS))
+    shop.build(shop.write(dict(texts)))
     return shop
 
 

@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import browsing, command_line, serving, web
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def web_folder(english_store, tmp_path_factory):
 @pytest.fixture(scope="session")
 def web_server(web_folder):
     """The address of a server with the English examples."""
-    with load_test_module("serving").served(web_folder) as server:
+    with serving.served(web_folder) as server:
         yield server.url
 
 
@@ -39,7 +39,7 @@ def linked(web_folder, web_server):
                 "entities": [{"name": end, "type": types.get(end, "Person")} for end in ends]})
     path = web_folder / "linked.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
-    report = load_test_module("command_line").CommandLine(web_folder)(
+    report = command_line.CommandLine(web_folder)(
         "import", path, "--format", "triples", "--schema", "open", "--kb", "linked", "--json").json
     assert report["rejected"] == {}
     return "linked"
@@ -48,7 +48,7 @@ def linked(web_folder, web_server):
 @pytest.fixture(scope="module")
 def web_browser():
     """A headless Chromium; Playwright has one at a time in a process, and other files have their own."""
-    with load_test_module("browsing").browsing() as browser:
+    with browsing.browsing() as browser:
         yield browser
 
 
@@ -58,10 +58,9 @@ def uploaded(web_browser, web_server, tmp_path_factory):
     with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
         if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
             return "uploaded"
-    browsing, web = load_test_module("browsing"), load_test_module("web")
     hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
     hostile.write_text(web.HOSTILE, "utf-8")
-    load_test_module("serving").print_work(hostile.with_name("harbours.pdf"), "A report on harbours.",
+    serving.print_work(hostile.with_name("harbours.pdf"), "A report on harbours.",
                                            "Zora Lind was born in Turku.")
     with browsing.opened(web_browser, web_server) as page:
         page.get_by_label("Knowledge base").select_option("New knowledge base…")

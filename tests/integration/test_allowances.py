@@ -8,14 +8,11 @@ from banyan.config import Settings
 from banyan.server.app import create_app
 from banyan.server.security.keys import WORK, Keys
 from sqlalchemy import text
-from starlette.testclient import TestClient
 
-from ..conftest import load_test_module
+from .. import in_process, llm_server, rest
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
-rest = load_test_module("rest")
 TEXTS = [f"{name} was born in {town}. {town} lies in Poland." for name, town in (
     ("Marie Curie", "Warsaw"), ("Jan Heweliusz", "Danzig"), ("Adam Kowal", "Lublin"))]
 DOCUMENTS = {"0.md": TEXTS[0], "1.md": TEXTS[1]}
@@ -50,7 +47,7 @@ def client(tmp_path, endpoint, hashed_embedder):
         settings = Settings(_env_file=None, home=tmp_path, llm_base_url=endpoint.base_url, llm_model="scripted",
                             llm_concurrency=1)
         resources = Resources(settings, hashed_embedder)
-        client = TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7))
+        client = in_process.client(create_app(resources))
         client.__enter__()
         opened.append((client, resources))
         return client

@@ -5,10 +5,9 @@ import json
 import pytest
 from banyan.evaluation.bench.reading import load_dataset
 
-from ..conftest import load_test_module
+from .. import command_line, warm_start
 
 pytestmark = pytest.mark.integration
-command_line, warm_start = load_test_module("command_line"), load_test_module("warm_start")
 
 
 def test_there_and_back(tmp_path):

@@ -7,13 +7,12 @@ import resource
 import shutil
 import signal
 import sqlite3
-import zipfile
 from contextlib import closing, contextmanager
 
 import pytest
 from banyan.graph_store.integrity import backup as backup_module
 from banyan.graph_store.integrity import restore as restore_module
-from banyan.graph_store.integrity.backup import BackupError, back_up
+from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -21,14 +20,11 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.tables import DOCUMENTS
 
-from .. import backups
+from .. import backups, hashed_embedding
 from ..backups import TEXTS, changed, left, silent, tables
-from ..conftest import load_test_module
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 base, stored, shell = backups.base, backups.stored, backups.shell
 
 
@@ -53,12 +49,6 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
     assert (stored.scripted.extracted.total(), stored.scripted.summarised.total()) == calls
     assert left(home) == ["kb", "other"]
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
-def test_the_file_holds_the_ledger_and_nothing_derived(stored):
-    with zipfile.ZipFile("kb.zip") as archive:
-        assert sorted(archive.namelist()) == ["ledger.sqlite", "manifest.json"]
-        assert archive.testzip() is None
 
 
 def test_a_restored_base_goes_on(stored):
@@ -166,8 +156,6 @@ def test_a_damaged_ledger_is_not_backed_up(stored, damage):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-# In the place of another.
-
 def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     ledger, graph = changed(stored)
     with stored.resources() as resources, stored.resources() as building:
@@ -189,20 +177,16 @@ def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     assert left(stored.folder / "home") == ["kb"]
 
 
-@pytest.mark.parametrize("damage", ["garbage", "empty", "cut", "gone", "page", "page size", "log"])
+@pytest.mark.parametrize("damage", ["garbage", "page size", "log"])
 def test_a_damaged_base_is_restored(stored, damage):
     ledger, graph = changed(stored)
     root = stored.folder / "home" / "kb"
     file = root / "ledger.sqlite"
     data = file.read_bytes()
-    if damage == "gone":
-        file.unlink()
-    elif damage == "log":
+    if damage == "log":
         (root / "ledger.sqlite-wal").write_bytes(random.Random(0).randbytes(9000))
     else:
-        file.write_bytes({"garbage": b"x" * 9000, "empty": b"", "cut": data[:len(data) // 2 + 100],
-                          "page": data[:4096] + bytes(4096) + data[8192:],
-                          "page size": data[:16] + b"\x20\x00" + data[18:]}[damage])
+        file.write_bytes({"garbage": b"x" * 9000, "page size": data[:16] + b"\x20\x00" + data[18:]}[damage])
     assert stored("restore", "kb.zip", "--kb", "kb").code == 1, "not without --force"
     result = stored("restore", "kb.zip", "--kb", "kb", "--force")
     assert result.code == 0, result.err
@@ -218,7 +202,7 @@ def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
 
 
 def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
-    bad_input = load_test_module("hashed_embedding")
+    bad_input = hashed_embedding
 
     class Other(bad_input.HashedEmbedder):
         name, fingerprint = "another", "another-128"
@@ -240,11 +224,6 @@ def test_permissions_of_a_backup_are_the_users(stored):
     finally:
         os.umask(mask)
     assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
-
-
-def test_errors_name_the_thing(tmp_path, hashed_embedder):
-    with pytest.raises(BackupError, match="there is no backup"):
-        restore(tmp_path / "none", Layout.of(tmp_path, "kb"), hashed_embedder, silent)
 
 
 def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):

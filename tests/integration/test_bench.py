@@ -14,12 +14,11 @@ from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Results
 from banyan.evaluation.bench.running import identity, run
 
-from ..conftest import load_test_module
+from .. import bench_brain, bench_files, command_line, llm_server, warm_start
+from .. import hashed_embedding as hashed
 
 pytestmark = pytest.mark.integration
 
-bench_brain, bench_files, command_line, hashed, llm_server, warm_start = map(
-    load_test_module, ("bench_brain", "bench_files", "command_line", "hashed_embedding", "llm_server", "warm_start"))
 ARMS = "full,zero-shot,naive-both"
 
 

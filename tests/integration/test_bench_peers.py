@@ -18,10 +18,10 @@ from banyan.evaluation.bench.results import Results
 from banyan.evaluation.bench.running import identity
 from banyan.evaluation.datasets import DatasetError
 
-from ..conftest import load_test_module
+from .. import bench_files, llm_server
+from .. import hashed_embedding as hashed
 
 pytestmark = pytest.mark.integration
-bench_files, hashed, llm_server = map(load_test_module, ("bench_files", "hashed_embedding", "llm_server"))
 PROGRAM = Path(__file__).parents[1] / "peer_program.py"
 
 

@@ -12,13 +12,10 @@ from typing import Any
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
-warm_start = load_test_module("warm_start")
 ENGLISH = command_line.EXAMPLES / "en"
 BENCHMARKS = command_line.PROJECT / "benchmarks"
 FIRST = ("marie-curie.md", "warsaw.md")

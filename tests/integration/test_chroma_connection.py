@@ -15,14 +15,11 @@ from banyan.graph_store.vectors import chroma_server
 from banyan.schemas.chroma_server import ChromaServer
 from banyan.schemas.graph_schema import open_schema
 
-from ..conftest import load_test_module
+from .. import chroma_process, command_line, small_base
 
 pytestmark = pytest.mark.integration
 
-chroma_process = load_test_module("chroma_process")
 chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
-command_line = load_test_module("command_line")
-small_base = load_test_module("small_base")
 
 
 @contextmanager

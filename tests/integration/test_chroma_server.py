@@ -18,14 +18,11 @@ from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
 from banyan.schemas.retrieval import ROUTES, SubQuery
 
-from ..conftest import load_test_module
+from .. import chroma_process, command_line, scripted
 
 pytestmark = pytest.mark.integration
 
-chroma_process = load_test_module("chroma_process")
 chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
-command_line = load_test_module("command_line")
-scripted = load_test_module("scripted")
 
 
 @pytest.fixture
@@ -70,8 +67,6 @@ def embedded(tmp_path, embedder):
     return shop
 
 
-# The same answers.
-
 def test_rankings_are_those_of_the_embedded_store(chroma, tmp_path):
     """The demo store: built with a folder, its copy's vectors made on the server."""
     here = Settings(_env_file=None, home=tmp_path / "here", llm_base_url=None)
@@ -107,8 +102,6 @@ def found(retriever, question):
                 for route in ROUTES for one in retriever.search(route, query)]
     return evidence, retriever.ranking(retriever.rank([query], [retriever.evidence(query)]), 100)
 
-
-# A knowledge base's life.
 
 def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_path):
     plain = embedded(tmp_path, shell.embedder)
@@ -167,8 +160,6 @@ def test_from_the_folder_to_the_server_and_back(shell, monkeypatch):
     assert shell("documents", "--kb", "kb").code == 0
 
 
-# Many on one server.
-
 def test_equal_names_and_copies_have_vectors_of_their_own(shell, tmp_path, hashed_embedder, monkeypatch, capsys):
     shell.write(scripted.TEXTS)
     shell.report()
@@ -182,8 +173,6 @@ def test_equal_names_and_copies_have_vectors_of_their_own(shell, tmp_path, hashe
     assert shell.vectors() == whole
     assert shell.sound()
 
-
-# When the server is not as it should be.
 
 def test_a_server_that_is_down_is_named_and_nothing_is_lost(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)

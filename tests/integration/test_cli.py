@@ -5,17 +5,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import banyan as package
 import networkx as nx
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 ENGLISH = command_line.EXAMPLES / "en"
 BUILD_KEYS = {"kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes", "communities",
               "schema_version", "rejected", "tokens", "seconds"}
@@ -82,13 +80,6 @@ def test_an_answer_cites_its_document(ask):
     assert answer["iterations"] >= 1
 
 
-def test_an_unanswerable_question_abstains(ask):
-    answer = ask("What was Niels Bohr's favourite food?")
-    assert answer["abstained"]
-    assert "No short answer was found" in answer["answer"]
-    command_line.check_citations(answer["citations"], command_line.EXAMPLES / "en")
-
-
 def test_without_agent_and_decomposition_there_is_one_round_and_one_query(ask):
     question = "On which river does the birthplace of the discoverer of polonium lie?"
     answer = ask(question, "--no-agent", "--no-decompose")
@@ -105,31 +96,6 @@ def test_a_chat_understands_a_follow_up(banyan, built):
     assert re.search(r"^  \[1\] marie-curie\.md \d+-\d+$", second, re.MULTILINE)
     assert said.err.count("the rules reasoner is used") == 1
 
-
-# Looking at it
-
-def test_documents(banyan, built):
-    listed = banyan("documents", "--kb", "english", "--json").json
-    assert {entry["id"] for entry in listed} == {path.name for path in ENGLISH.iterdir()}
-    assert sum(entry["chunks"] for entry in listed) == built["chunks"]
-    assert {entry["failed"] for entry in listed} == {0}
-
-
-def test_status(banyan, built):
-    status = banyan("status", "--kb", "english", "--json").json
-    shared = ("kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes", "communities",
-              "schema_version", "rejected")
-    assert {key: status[key] for key in shared} == {key: built[key] for key in shared}
-    assert (status["chunks_waiting"], status["failures"], status["tokens"]) == (0, [], [])
-    assert status["embedding_model"] == "all-MiniLM-L6-v2"
-
-
-def test_verify_finds_nothing_wrong(banyan, built):
-    verified = banyan("verify", "--kb", "english")
-    assert (verified.code, verified.out) == (0, "all is well\n")
-
-
-# Changing it
 
 def test_delete_and_reindex(banyan):
     some = banyan.folder / "some"
@@ -148,12 +114,6 @@ def test_delete_and_reindex(banyan):
     assert banyan("status", "--kb", "shrinking", "--json").json == after
 
 
-def test_deleting_what_is_not_there_is_an_error(banyan, built):
-    deleted = banyan("delete", "nobody.md", "--kb", "english")
-    assert deleted.code == 1
-    assert "there is no document 'nobody.md'" in deleted.err
-
-
 @pytest.mark.parametrize(("schema", "admitted"), [("general", 1), ("open", 2)])
 def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     record = {"id": "p1", "title": "Otto Kern", "text": "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale.",
@@ -168,20 +128,6 @@ def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     assert (report["documents"], report["triples"]) == (1, admitted)
     assert report["rejected"] == ({} if schema == "open" else {"domain_range": 1})
 
-
-def test_a_broken_line_of_an_import_is_reported_and_the_rest_read(banyan):
-    path = banyan.folder / "broken.jsonl"
-    good = {"id": "p1", "title": "Kern", "text": "Otto Kern was born in Vienna.",
-            "entities": [{"name": "Otto Kern", "type": "Person"}], "triples": []}
-    path.write_text("{not json\n" + json.dumps(good) + "\n", "utf-8")
-    imported = banyan("import", path, "--format", "triples", "--kb", "broken", "--json")
-    assert imported.code == 1
-    assert imported.report["documents"] == 1
-    assert len(imported.report["files_failed"]) == 1
-    assert "line 1: not JSON" in imported.err
-
-
-# Measuring it
 
 def test_eval_retrieval(banyan, built, questions):
     arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
@@ -199,63 +145,9 @@ def test_eval_retrieval(banyan, built, questions):
     assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
 
 
-def test_eval_retrieval_with_the_gold_decomposition(banyan, built):
-    """Of four three-hop questions, the gold sub-queries with the answers filled in find every passage."""
-    few = banyan.folder / "few.jsonl"
-    few.write_text("".join(line + "\n" for line in _english() if '"id": "en-three' in line), "utf-8")
-    report = banyan("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", few, "--json",
-                    "--k", "1, 8", "--sub-queries", "gold", "--routes", "entity,triple").json
-    assert report["questions"] == 4
-    assert report["recall"]["8"] == 100
-    assert report["recall"]["1"] <= 34, "one passage cannot be three"
-
-
-@pytest.mark.parametrize(("option", "value", "message"), [
-    ("--k", "0", "--k takes positive numbers"), ("--k", "2,-5", "--k takes positive numbers"),
-    ("--routes", "entity,air", "there is no route 'air'; there are: entity, triple, community, dfs"),
-    ("--questions", "nowhere.jsonl", "there is no question file nowhere.jsonl")])
-def test_eval_retrieval_refuses(banyan, built, questions, option, value, message):
-    options: dict[str, Any] = {"--kb": "english", "--format": "generic", "--questions": questions, option: value}
-    refused = banyan("eval", "retrieval", *(part for pair in options.items() for part in pair))
-    assert refused.code == 1
-    assert refused.out == ""
-    assert message in refused.err
-
-
-# Help and mistakes
-
-def test_every_command_has_help(banyan):
-    shown = banyan("--help")
-    assert shown.code == 0
-    commands = re.findall(r"^│ (\w+) ", shown.out, re.MULTILINE)
-    assert set(commands) >= {"build", "import", "ask", "chat", "documents", "status", "verify", "delete", "reindex",
-                             "eval"}
-    for command in [[one] for one in commands] + [["eval", "retrieval"], ["eval", "extraction"]]:
-        helped = banyan(*command, "--help")
-        assert helped.code == 0, command
-        assert f"Usage: banyan {' '.join(command)} " in helped.out
-
-
 def test_python_m_banyan_is_banyan(banyan):
     done = subprocess.run([sys.executable, "-m", "banyan", "--help"], cwd=banyan.folder, capture_output=True,
                           text=True, encoding="utf-8", timeout=60, check=False, env=command_line.clean_environment())
     assert done.returncode == 0, done.stderr
     assert "Usage: " in done.stdout
     assert "Knowledge graphs from documents" in done.stdout
-
-
-@pytest.mark.parametrize("command", [
-    ("ask", MARIE), ("documents",), ("status",), ("verify",), ("reindex",), ("delete", "x")], ids=lambda c: c[0])
-def test_an_unknown_knowledge_base_is_named_and_not_made(banyan, built, command):
-    refused = banyan(*command, "--kb", "nowhere")
-    assert refused.code == 1
-    assert "there is no knowledge base 'nowhere'" in refused.err
-    assert "english" in refused.err
-    assert not (banyan.folder / "home" / "nowhere").exists()
-
-
-def test_a_build_of_nothing_makes_nothing(banyan):
-    refused = banyan("build", "no-such-folder", "--kb", "nothing", "--json")
-    assert refused.code == 1
-    assert "no-such-folder does not exist" in refused.err
-    assert not (banyan.folder / "home" / "nothing" / "ledger.sqlite").exists()

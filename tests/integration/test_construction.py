@@ -12,14 +12,12 @@ from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.tree.synchroniser import TreeSynchroniser
-from banyan.graph_store.vectors.store import VectorStore
 from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shop = scripted.shop
 
 TEXTS = {
@@ -117,8 +115,6 @@ def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop)
     assert shop.problems() == []
 
 
-# Batches.
-
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
     write, asked, written = SchemaControl.write, threading.Event(), []
@@ -134,14 +130,6 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
     report = shop.build(shop.write(TEXTS))
     assert len(written) == len(set(written)) == report["chunks"] == 4
     assert shop.problems() == []
-
-
-def test_batches_are_as_large_as_is_set(tmp_path, hashed_embedder, monkeypatch):
-    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=4)
-    write, sizes = SchemaControl.write, []
-    monkeypatch.setattr(SchemaControl, "write", lambda control, ids: sizes.append(len(ids)) or write(control, ids))
-    shop.build(shop.write({f"{n}.txt": f"Ada{n}:Person --employer--> Acme:Organization." for n in range(10)}))
-    assert sizes == [4, 4, 2]
 
 
 def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
@@ -187,23 +175,6 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
     assert shop.problems() == []
 
 
-def test_a_failure_in_a_running_service_leaves_no_vector_out(shop, monkeypatch):
-    """The next build of the same process must not believe that the vectors were written."""
-    paths, put = shop.write(TEXTS), VectorStore.put
-
-    def fail(self, kind, ids, texts):
-        put(self, kind, ids, texts)
-        raise OSError(28, "No space left")
-
-    with shop.resources() as resources:
-        with monkeypatch.context() as patch:
-            patch.setattr(VectorStore, "put", fail)
-            with pytest.raises(OSError, match="No space"):
-                scripted.run_build(resources, shop.given(paths))
-        scripted.run_build(resources, shop.given(paths))
-    assert shop.problems() == []
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_order_and_batches_change_nothing(shop, seed):
     texts = {**TEXTS, **scripted.WAITING, "e.txt": "Ada:Person --mentor of--> Acme:Organization (0.9).",
@@ -220,20 +191,6 @@ def test_order_and_batches_change_nothing(shop, seed):
     assert other.problems() == []
 
 
-def test_add_then_delete_equals_never_added(shop):
-    a, b = {k: TEXTS[k] for k in ("a.txt", "c.txt")}, {k: TEXTS[k] for k in ("b.txt", "d.txt")}
-    shop.build(shop.write(a))
-    shop.build(shop.write(b))
-    with shop.resources() as resources:
-        for name in b:
-            resources.delete_document("kb", name)
-    only = others(shop, "only")
-    only.build(only.write(a))
-    assert shop.dump() == only.dump()
-    assert shop.vectors() == only.vectors()
-    assert shop.problems() == []
-
-
 def test_a_new_title_and_heading_count_as_a_change(shop):
     """Both are shown to the reasoner and embedded with the text."""
     body = " ".join(f"Filler sentence number {n} stands here." for n in range(120))
@@ -248,8 +205,6 @@ def test_a_new_title_and_heading_count_as_a_change(shop):
     fresh.build(fresh.write(after))
     assert shop.vectors() == fresh.vectors()
 
-
-# One writer.
 
 HOLD = """
 import sys

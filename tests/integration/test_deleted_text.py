@@ -7,9 +7,8 @@ from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shop = scripted.shop
 
 STAYS = {"a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",

@@ -6,9 +6,8 @@ import shlex
 
 import pytest
 
-from ..conftest import load_test_module
+from ..command_line import PROJECT
 
-PROJECT = load_test_module("command_line").PROJECT
 PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md"])
 
 

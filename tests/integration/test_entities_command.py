@@ -87,14 +87,6 @@ def test_a_person_splits_and_merges_and_it_lasts(shell: Shell) -> None:
     assert shell.sound()
 
 
-def test_a_decision_on_what_is_not_there_is_refused_in_words(shell: Shell) -> None:
-    imported(shell)
-    refused = shell("entities", "merge", "Acme Werke", "Nobody", "--kb", "kb")
-    assert refused.code != 0
-    assert "there is no entity 'Nobody'" in refused.err
-    assert shell("entities").out == shell("entities", "--kb", "kb").out, "the only one there is"
-
-
 def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -> None:
     imported(shell)
 
@@ -119,8 +111,6 @@ def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -
     assert "took edit 3 back already" in again.err
     assert shell.sound()
 
-
-# The LLM.
 
 class BrainEndpoint:
     """Answers by the tests' brain, and keeps what it was sent."""

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 QUESTIONS = command_line.EXAMPLES / "questions.jsonl"
 
 

@@ -9,13 +9,11 @@ from banyan.export.page import page as html
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from playwright.sync_api import expect
 
-from ..conftest import load_test_module
+from .. import browsing, small_base
+from .. import export_graphs as graphs
 
 pytestmark = pytest.mark.integration
 
-browsing = load_test_module("browsing")
-graphs = load_test_module("export_graphs")
-small_base = load_test_module("small_base")
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,10 @@ import pytest
 from banyan.config import Settings
 from banyan.server.security.keys import WORK, Keys
 
-from ..conftest import load_test_module
+from .. import chroma_process, llm_server, rest, serving
 
 pytestmark = pytest.mark.integration
 
-chroma_process, llm_server, rest, serving = map(
-    load_test_module, ("chroma_process", "llm_server", "rest", "serving"))
 DOCUMENTS = {"marie.md": "Marie Curie was born in Warsaw. Warsaw lies in Poland.",
              "jan.md": "Jan Heweliusz was born in Danzig. Danzig lies in Poland."}
 MORE = {"adam.md": "Adam Kowal was born in Lublin. Lublin lies in Poland."}

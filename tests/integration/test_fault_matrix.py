@@ -25,13 +25,12 @@ from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
 from banyan.schemas.errors import BanyanError
 
-from ..conftest import load_test_module
+from .. import llm_server
 
 # Warnings are switched off around a call of chromadb's, in the whole process: side by side, runs see each other's.
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:legacy embedding function config"),
               pytest.mark.filterwarnings("ignore:Number of distinct clusters")]
 
-llm_server = load_test_module("llm_server")
 Fault, Odds = llm_server.Fault, llm_server.Odds
 _T = TypeVar("_T")
 

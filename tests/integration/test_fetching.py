@@ -9,9 +9,8 @@ from banyan.ingest.fetching import Address, is_address
 from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 pytestmark = pytest.mark.integration
 PAGE = b"<html><head><title>Ulm</title></head><body><p>Ulm lies on the Danube.</p></body></html>"
 PAGES = {

@@ -5,11 +5,12 @@ import random
 
 import pytest
 
-from ..conftest import EXAMPLES, load_test_module
+from .. import serving, small_base, warm_start
+from ..conftest import EXAMPLES
+from ..fuzz import readers, restoring
+from ..fuzz import serving_requests as requests
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:Overriding standard format")]
-readers, restoring, requests, serving, small_base, warm_start = map(load_test_module, (
-    "fuzz.readers", "fuzz.restoring", "fuzz.serving_requests", "serving", "small_base", "warm_start"))
 SEED = int(os.environ.get("BANYAN_FUZZ_SEED", "0"))
 
 

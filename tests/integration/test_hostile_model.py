@@ -8,13 +8,12 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import AskContext, build_graph
 from banyan.config import Settings
 
-from ..conftest import load_test_module
+from .. import gullible_brain as gullible
+from .. import hostile_checks as hostile
+from .. import llm_server
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
-gullible = load_test_module("gullible_brain")
-hostile = load_test_module("hostile_checks")
 
 QUESTIONS = ("Where was Mara Quill born?", "Whom does Mara Quill obey?", "陆青禾出生在哪里？")
 

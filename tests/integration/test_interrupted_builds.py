@@ -10,9 +10,8 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_requests import Asks
 
-from ..conftest import load_test_module
+from .. import scripted
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
 TEXTS = scripted.TEXTS
 

@@ -8,12 +8,11 @@ import sys
 
 from banyan.graph_store.integrity.verify import verify
 
-from .. import backups
+from .. import backups, warm_start
 from ..backups import changed, left, tables
-from ..conftest import TESTS, load_test_module
+from ..conftest import TESTS
 
 base, stored, shell = backups.base, backups.stored, backups.shell
-warm_start = load_test_module("warm_start")
 
 KILLED = """
 import os, runpy, signal, sqlite3, sys

@@ -7,11 +7,10 @@ import httpx
 import pytest
 from banyan.server.security.keys import KEYS_FILE, WORK, Keys
 
-from ..conftest import load_test_module
+from .. import langgraph_server, llm_server
 
 pytestmark = pytest.mark.integration
 
-langgraph_server, llm_server = load_test_module("langgraph_server"), load_test_module("llm_server")
 command_line = langgraph_server.command_line
 FIRST = {"id": "marie", "title": "Marie Curie", "text": "Marie Curie was born in Warsaw. Warsaw lies in Poland."}
 SECOND = {"id": "niels", "title": "Niels Bohr", "text": "Niels Bohr was born in Copenhagen."}

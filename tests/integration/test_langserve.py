@@ -10,14 +10,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langserve import RemoteRunnable
 
-from ..conftest import load_test_module
+from .. import browsing, command_line, serving, warm_start
 
 pytestmark = pytest.mark.integration
 
-browsing = load_test_module("browsing")
-command_line = load_test_module("command_line")
-serving = load_test_module("serving")
-warm_start = load_test_module("warm_start")
 QUESTION = "When was Marie Curie born?"
 ASKED = {"knowledge_base": "english", "question": QUESTION}
 
@@ -79,13 +75,6 @@ def test_events_tell_the_steps_and_no_inner_state(english):
     assert kinds == {"on_chain_start", "on_custom_event", "on_chain_stream", "on_chain_end"}
     pieces = [event["data"]["chunk"].content for event in events if event["event"] == "on_chain_stream"]
     assert "".join(pieces) == events[-1]["data"]["output"].content
-
-
-def test_two_conversations_do_not_mix(english):
-    assert "Warsaw" in say(english, "marie", "Where was Marie Curie born?")
-    assert "Stockholm" in say(english, "alfred", "Where was Alfred Nobel born?")
-    assert "1867" in say(english, "marie", "When was she born?")
-    assert "1833" in say(english, "alfred", "When was he born?")
 
 
 def test_a_client_may_keep_the_conversation_itself(english):

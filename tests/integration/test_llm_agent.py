@@ -14,13 +14,10 @@ from banyan.agents.retrieval import graph as retrieval
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 
-from ..conftest import load_test_module
+from .. import gold_brain, hashed_embedding, llm_server
 
 pytestmark = pytest.mark.integration
 
-gold_brain = load_test_module("gold_brain")
-hashed_embedding = load_test_module("hashed_embedding")
-llm_server = load_test_module("llm_server")
 
 _REST = (" The county's register has a page on this, which a clerk keeps in the town hall and reads aloud on the first "
          "Monday of every month, whether or not anybody has come to listen.")

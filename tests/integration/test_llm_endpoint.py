@@ -6,7 +6,6 @@ import resource
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -20,12 +19,11 @@ from banyan.schemas.retrieval import CommunityDigest, Passage
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import set_config_context
 
-from ..conftest import load_test_module
+from .. import llm_server
 from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 
-llm_server = load_test_module("llm_server")
 Fault = llm_server.Fault
 
 KEY = "sk-test-0123456789"
@@ -90,14 +88,6 @@ def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
     assert not request.get("stream")
 
 
-def test_accounts_hold_what_the_endpoint_reports(server, ledger):
-    reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens > 0
-    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens > 0
-
-
-# LangChain's callbacks
-
 class Listener(BaseCallbackHandler):
     """Keeps what a tracer, LangSmith's for instance, is told."""
 
@@ -138,8 +128,6 @@ def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
         assert len(listener.told) > told
 
 
-# Faults that the client retries
-
 @pytest.mark.parametrize("fault", [
     Fault("status", 429, SOON), Fault("status", 500, SOON), Fault("status", 503, SOON), Fault("reset")],
     ids=["429", "500", "503", "reset"])
@@ -172,15 +160,6 @@ def test_retries_are_bounded(server, ledger, fault, fix):
     assert (server.stats.requests, ledger.calls["extract"]) == (3, 0)
 
 
-# Answers in another form
-
-@pytest.mark.parametrize("kind", ["fenced", "think"])
-def test_a_wrapped_answer_is_unwrapped_without_another_call(server, ledger, kind):
-    server.faults.append(Fault(kind))
-    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
-    assert server.stats.requests == 1
-
-
 @pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal"])
 def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
     server.faults.append(Fault(kind))
@@ -189,25 +168,6 @@ def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
         "system", "user", "assistant", "user"]
     assert ledger.calls["extract"] == 2
     assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
-
-
-@pytest.mark.parametrize(("kind", "words"), [
-    ("refusal", "the model refused to answer: I'm sorry, I can't help with that"),
-    ("echo", "it is the JSON schema itself"), ("cut", "cut off at the length limit"),
-    ("types", "valid list"), ("empty", "it begins: nothing"), ("text", "it begins: I could not find")])
-def test_an_error_says_what_was_wrong_with_the_answer(server, ledger, kind, words):
-    server.faults.extend([Fault(kind)] * 2)
-    with pytest.raises(ReasonerError, match=words):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert ledger.wasted_tokens["extract"] == server.stats.prompt_tokens + server.stats.completion_tokens
-
-
-def test_equal_prompts_at_the_same_time_are_paid_once(ledger):
-    with llm_server.LlmServer(seconds=0.3) as server, ThreadPoolExecutor(8) as pool:
-        llm = reasoner(server, ledger)
-        found = list(pool.map(lambda _: triples(llm.extract(REQUEST, SCHEMA)), range(8)))
-        assert found == [TRIPLES] * 8
-        assert (server.stats.requests, ledger.calls["extract"]) == (1, 1)
 
 
 def test_missing_usage_is_estimated(server, ledger):
@@ -256,8 +216,6 @@ def test_trying_a_model_out_is_bounded_however_it_is_answered(monkeypatch):
             trial.try_out(Settings(_env_file=None, llm_base_url=server.base_url, llm_model="m"))
         assert time.monotonic() - started < 10
 
-
-# The ladder of forms
 
 def forms(server: Any) -> list[str]:
     return [llm_server.form_of(request) for request in server.requests]
@@ -332,8 +290,6 @@ def test_a_refused_request_is_not_taken_for_a_refused_schema(server, ledger):
     assert forms(server)[-1] == "json_schema"
 
 
-# Errors for good
-
 def test_a_wrong_key_is_named_but_not_shown(server, ledger, caplog):
     caplog.set_level(logging.DEBUG)
     wrong = "sk-wrong-9876543210"
@@ -376,17 +332,6 @@ def test_a_completion_without_choices_is_an_error(server, ledger):
     server.faults.append(Fault("no_choices"))
     with pytest.raises(ReasonerError, match="not an answer of OpenAI's protocol"):
         reasoner(server, ledger).extract(REQUEST, SCHEMA)
-
-
-# Around the calls
-
-def test_calls_keep_the_rate(server, ledger):
-    llm = reasoner(server, ledger, llm_requests_per_second=2)
-    llm.extract(REQUEST, SCHEMA)  # the client is imported and connected before time is taken
-    started = time.monotonic()
-    for n in range(5):
-        llm.extract(ExtractionRequest(text=f"Text {n}."), SCHEMA)
-    assert time.monotonic() - started >= 1.4  # at most two of the five were saved up
 
 
 def test_the_json_is_not_streamed_to_a_chat(server, ledger):

@@ -23,14 +23,11 @@ from banyan.config import Settings
 from banyan.models.llm import LlmReasoner
 from banyan.models.llm.breaker import EndpointFailed
 
-from ..conftest import load_test_module
+from .. import command_line, llm_server, warm_start
 from ..in_memory_calls import InMemoryCalls
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
-warm_start = load_test_module("warm_start")
 Fault = llm_server.Fault
 ENGLISH = command_line.EXAMPLES / "en"
 KEY = "sk-Vx93-distinctive-key"
@@ -219,8 +216,6 @@ def test_a_retry_after_of_an_hour_is_not_waited_for(endpoint):
     assert time.monotonic() - started < SILENT
     assert endpoint.requests == 1
 
-
-# What is seen of the calls, and by whom
 
 class Collector:
     """A server that stands where LangSmith would, and keeps what it is sent."""

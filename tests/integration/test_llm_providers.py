@@ -12,10 +12,9 @@ from banyan.models.llm.breaker import EndpointDown
 from banyan.models.llm.reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 
-from ..conftest import load_test_module
+from .. import in_memory_calls
 
 pytestmark = pytest.mark.integration
-in_memory_calls = load_test_module("in_memory_calls")
 HISTORY = [("user", "Marie Curie")]
 
 

@@ -1,6 +1,5 @@
 """A schema inferred by an LLM, as a process against the scripted endpoint on loopback: paid once, within a budget."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ..conftest import load_test_module
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
-warm_start = load_test_module("warm_start")
 PLAYERS = (("Otto Kern", "Vienna", "Ada Blum"), ("Ada Blum", "Warsaw", "Tom Hale"), ("Tom Hale", "Leeds", "Otto Kern"))
 
 
@@ -61,20 +57,3 @@ def test_a_budget_stops_before_a_second_call_and_what_was_paid_is_kept(banyan, s
     assert whole.code == 0, whole.err
     free = banyan("schema", "infer", "chess", "--max-tokens", "1")
     assert (free.code, paid(free)) == (0, (0, 0))
-
-
-def test_a_build_infers_its_schema_once_and_says_why(banyan, server):
-    report = banyan("build", "chess", "--kb", "chess", "--json").json
-    steps = dict(server.stats.steps)
-    assert report["stopped"] == ""
-    versions = banyan("schema", "history", "--kb", "chess", "--json").json
-    assert (versions[0]["version"], versions[0]["who"]) == (1, "auto")
-    whys = {d["decision"]["name"]: d["decision"]["why"] for d in versions[0]["decisions"]}
-    assert whys["Person"] == "part of every inferred schema"
-    assert whys["born_in"].startswith("proposed from 3 excerpts of 3 documents")
-    assert json.loads(banyan("schema", "show", "--kb", "chess", "--json").out)["name"] == "auto"
-    (banyan.folder / "chess" / "new.md").write_text("Vera Moll was born in Riga.\n")
-    again = banyan("build", "chess", "--kb", "chess", "--json").json
-    assert again["stopped"] == ""
-    assert server.stats.steps["schema"] == steps["schema"], "not inferred again"
-    assert banyan("verify", "--kb", "chess").out == "all is well\n"

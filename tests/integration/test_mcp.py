@@ -11,13 +11,11 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 
-from ..conftest import load_test_module
+from .. import serving, warm_start
 
 pytestmark = pytest.mark.integration
 
-serving = load_test_module("serving")
 command_line = serving.command_line
-warm_start = load_test_module("warm_start")
 
 NOTES = {
     "lab.md": "# The new laboratory\n\nInes Falk was born in Graz. Ines Falk founded the laboratory in 2019.",

@@ -6,12 +6,11 @@ import logging
 import banyan
 import pytest
 from banyan.graph_store.errors import KnowledgeBaseNameError
-from banyan.subagent.mcp_server import mcp_http_app, mcp_server
+from banyan.subagent.mcp_server import mcp_server
 from mcp import Client
 
-from ..conftest import load_test_module
+from .. import small_base
 
-small_base = load_test_module("small_base")
 # "Defeat" is no attribute of the schema.
 PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
           "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")
@@ -158,24 +157,6 @@ def test_a_defect_says_nothing_of_itself(resources, monkeypatch):
     assert "secret" not in answer.content[0].text
 
 
-def test_a_key_does_what_it_may(resources):
-    asked = []
-
-    def permits(request, access):
-        asked.append(access)
-        return access == "read"
-
-    server = mcp_server(resources, knowledge_base="people", decides=True, permits=permits)
-    answers = called(server, ("search", {"query": "Ada"}), ("ask", {"question": "Who?"}),
-                     ("add_document", {"document": "a.md", "text": "Text."}),
-                     ("decide_schema", {"who": "Eve", "decisions": [
-                         {"kind": "relation", "name": "born_in", "verdict": "reject"}]}))
-    assert asked == ["read", "ask", "write", "review"]
-    assert [answer.is_error for answer in answers] == [False, True, True, True]
-    assert "lacks the scope 'write'" in answers[2].content[0].text
-    assert resources.knowledge_base("people").documents.count_documents() == 4
-
-
 class TestAdding:
     def test_a_document_is_read_replaced_and_cited(self, empty):
         server = mcp_server(empty, knowledge_base="new")
@@ -221,8 +202,3 @@ def test_the_log_of_the_process_is_left_alone(resources):
     before = list(logging.getLogger().handlers), logging.getLogger().level
     mcp_server(resources)
     assert (list(logging.getLogger().handlers), logging.getLogger().level) == before
-
-
-def test_the_http_app_is_one_route_to_be_served_with_others(resources):
-    (route,) = mcp_http_app(resources, path="/agents").routes
-    assert route.path == "/agents"

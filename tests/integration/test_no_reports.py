@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 
 
 def test_onnxruntime_keeps_no_identifier_of_the_machine_and_nothing_to_upload(tmp_path):

@@ -8,12 +8,10 @@ import pytest
 from banyan.runtime import audit
 from banyan.server.security import oidc
 
-from ..conftest import load_test_module
+from .. import oidc_issuer, serving
 
 pytestmark = pytest.mark.integration
 
-oidc_issuer = load_test_module("oidc_issuer")
-serving = load_test_module("serving")
 
 
 @pytest.fixture(scope="module")

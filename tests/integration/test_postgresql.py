@@ -34,13 +34,12 @@ from banyan.server.errors import status_of
 from pydantic import SecretStr, ValidationError
 from sqlalchemy import make_url
 
-from ..conftest import load_test_module
+from .. import hashed_embedding, scripted
+from ..postgresql import PASSWORD
 
 pytestmark = pytest.mark.integration
 
-scripted = load_test_module("scripted")
 shell = scripted.shell
-PASSWORD = load_test_module("postgresql").PASSWORD
 TEXTS = scripted.TEXTS | scripted.WAITING
 
 
@@ -219,7 +218,7 @@ def test_why_there_is_no_way_to_the_server_is_said_without_the_password(postgres
     caplog.set_level(logging.DEBUG)
     url = make_url(postgresql.url()).set(**change).render_as_string(hide_password=False)
     monkeypatch.setenv("BANYAN_DATABASE_URL", url)
-    shell = scripted.Shell(tmp_path, load_test_module("hashed_embedding").HashedEmbedder(), monkeypatch, capsys)
+    shell = scripted.Shell(tmp_path, hashed_embedding.HashedEmbedder(), monkeypatch, capsys)
     for command in (("list",), ("build", tmp_path, "--kb", "kb"), ("ask", "Who?", "--kb", "kb"),
                     ("backup", "--kb", "kb", "-o", "x.zip")):
         result = shell(*command)

@@ -27,14 +27,15 @@ from banyan.api.knowledge_base import KnowledgeBase
 from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
 
-from ..conftest import load_test_module
+from .. import (
+    command_line,
+    llm_server,
+    ray_nodes,  # sets, before Ray is imported, whom it is open to
+)
 
-ray_nodes = load_test_module("ray_nodes")  # before Ray, which reads there whom it is open to
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-llm_server = load_test_module("llm_server")
 ENGLISH = command_line.EXAMPLES / "en"
 AT_ONCE = 4
 _PAID = ("SELECT document, step, sum(calls), sum(prompt), sum(completion), sum(wasted_calls) FROM tokens "

@@ -7,11 +7,8 @@ import sys
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line, serving, warm_start
 
-command_line = load_test_module("command_line")
-serving = load_test_module("serving")
-warm_start = load_test_module("warm_start")
 PROJECT = command_line.PROJECT
 
 pytestmark = pytest.mark.integration
@@ -80,22 +77,6 @@ def test_the_chinese_readme_has_the_same_commands():
                  if language == "sh" else re.sub(r"#.*", "", block)) for language, block in _BLOCK.findall(text)]
 
     assert blocks("README.zh.md") == blocks("README.md")
-
-
-def test_the_figures_of_both_readmes_are_the_same_and_stand_where_they_come_from():
-    def figures(page):
-        text = (PROJECT / page).read_text("utf-8")
-        rows = re.findall(r"^\|.*–.*\|$", text, re.MULTILINE)
-        assert len(rows) >= 8
-        return [re.findall(r"\d[\d.,]*\d", re.sub(r"\(.*?\)", "", cell)) for row in rows
-                for cell in row.split("|")[2:]]
-
-    assert figures("README.md") == figures("README.zh.md")
-    measured = (PROJECT / "benchmarks" / "README.md").read_text("utf-8")
-    for figure in ("619.9", "5,286.7", "6,201.1", "1.03", "43.7", "2.89", "77.4", "92.4", "66.8", "85.7"):
-        assert figure in measured
-    assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 150
-    assert len((PROJECT / "README.zh.md").read_text("utf-8").splitlines()) <= 150
 
 
 def test_the_page_on_python_runs_from_top_to_bottom(tmp_path):

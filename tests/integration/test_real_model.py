@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ..conftest import load_test_module
+from .. import serving, sse
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
-serving, sse, llama_server = (load_test_module(name) for name in ("serving", "sse", "llama_server"))
 command_line = serving.command_line
 
 DOCUMENTS = {

@@ -15,13 +15,11 @@ from banyan.server.database import ServerDatabase
 from banyan.server.runs.build_records import BuildRecords
 from pydantic import SecretStr
 
-from ..conftest import load_test_module
+from .. import llm_server, replicas, rest, serving, warm_start
+from ..chess_brain import reply
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-rest, serving, replicas = map(load_test_module, ("rest", "serving", "replicas"))
-llm_server, warm_start = load_test_module("llm_server"), load_test_module("warm_start")
-wait_for = load_test_module("waiting").wait_for
-reply = load_test_module("chess_brain").reply
 KB, CHESS = rest.KB, rest.CHESS
 WHO = {"question": "Who is Ada Blum?", "thread": "t"}
 

@@ -16,9 +16,8 @@ from banyan.schemas.retrieval import SubQuery
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-base, asking = load_test_module("small_base"), load_test_module("asking")
+from .. import asking
+from .. import small_base as base
 
 
 class Scripted:
@@ -39,9 +38,6 @@ def ranking(count: int) -> list[tuple[str, float]]:
 
 def ids(ranked) -> list[str]:
     return [one for one, _ in ranked]
-
-
-# ---- blending -------------------------------------------------------------------------------------
 
 
 def test_a_cross_encoder_that_agrees_or_says_nothing_changes_nothing():
@@ -84,9 +80,6 @@ def test_reordering_loses_and_invents_nothing(scores, count):
     assert said[count:] == ranking(6)[count:]
     doubled = Scripted(lambda question, text: 2 * table[question, text])
     assert said == reranked(doubled, [str(q) for q in range(len(scores))], [str(n) for n in range(count)], ranking(6))
-
-
-# ---- in the graph ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -148,9 +141,6 @@ def test_none_is_loaded_where_none_is_set(home, hashed_embedder):
         assert resources.reranker is None
 
 
-# ---- a real one -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def make_model(tmp_path_factory):
     """Makes a BERT of 30 kB that scores pairs by random weights, with `labels` numbers for a pair."""
@@ -179,35 +169,29 @@ def model(make_model):
     return make_model()
 
 
+def loaded(model):
+    return load_reranker(Settings(_env_file=None, reranker=str(model), embedding_batch=2))
+
+
 @pytest.fixture(scope="module")
 def reranker(model):
-    return load_reranker(Settings(_env_file=None, reranker=str(model), embedding_batch=2))
+    return loaded(model)
 
 
 TEXTS = ["ada was born in ulm", "turku", "", "林小雨", "long " * 300, "a \ud800 b", "turku"]
 
 
-def test_a_cross_encoder_scores_each_pair_by_itself(reranker):
+def test_a_cross_encoder_scores_each_pair_by_itself(reranker, model):
     together = reranker.scores("where was ada born", TEXTS)
     assert together.shape == (len(TEXTS),)
     assert together.dtype == np.float32
     assert len(set(together.tolist())) > 3
     assert together[1] == together[6]
-    reranker._scores.clear()
-    alone = [reranker.scores("where was ada born", [text])[0] for text in reversed(TEXTS)][::-1]
+    another = loaded(model)
+    alone = [another.scores("where was ada born", [text])[0] for text in reversed(TEXTS)][::-1]
     np.testing.assert_allclose(together, alone, atol=2e-5)
     assert reranker.scores("another", TEXTS[:1])[0] != together[0]
     assert reranker.scores("where", []).shape == (0,)
-
-
-def test_a_pair_is_scored_once(reranker, monkeypatch):
-    pairs: list[tuple[str, str]] = []
-    predict = reranker._model.predict
-    monkeypatch.setattr(reranker._model, "predict",
-                        lambda new, **options: pairs.extend(new) or predict(new, **options))
-    first = reranker.scores("once?", ["a", "b", "a"])
-    assert np.array_equal(reranker.scores("once?", ["b", "c", "a"])[[2, 0]], first[:2])
-    assert pairs == [("once?", "a"), ("once?", "b"), ("once?", "c")]
 
 
 def test_a_real_cross_encoder_reorders_a_question_of_the_graph(home, hashed_embedder, model):
@@ -248,6 +232,7 @@ def test_pickled_and_damaged_weights_are_not_read(model, tmp_path):
 
 
 def test_a_score_that_is_no_number_is_an_error(reranker, monkeypatch):
-    monkeypatch.setattr(reranker._model, "predict", lambda pairs, **_: np.full(len(pairs), np.nan))
+    monkeypatch.setattr("sentence_transformers.CrossEncoder.predict",
+                        lambda _, pairs, **__: np.full(len(pairs), np.nan))
     with pytest.raises(RerankerError, match="no number"):
         reranker.scores("broken?", ["a"])

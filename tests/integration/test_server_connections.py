@@ -6,10 +6,9 @@ import time
 import httpx
 import pytest
 
-from ..conftest import load_test_module
+from .. import serving, warm_start
 
 pytestmark = pytest.mark.integration
-serving, warm_start = map(load_test_module, ("serving", "warm_start"))
 MANY = 400
 LARGE = "/assets/vendor/cytoscape.esm.min.js"
 

@@ -21,9 +21,8 @@ from banyan.server.runs.threads import Thread
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 
-from ..conftest import load_test_module
+from ..waiting import wait_for
 
-wait_for = load_test_module("waiting").wait_for
 pytestmark = pytest.mark.integration
 ONE, OTHERS = Thread("", "kb", "one"), Thread("bob", "kb", "one")
 ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],

@@ -8,11 +8,9 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from ..conftest import load_test_module
+from .. import rest, serving, sse
 
 pytestmark = pytest.mark.integration
-serving, sse = load_test_module("serving"), load_test_module("sse")
-rest = load_test_module("rest")
 KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
 ENGLISH = serving.command_line.EXAMPLES / "en"

@@ -8,18 +8,12 @@ import httpx
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
 
-from ..conftest import load_test_module
+from .. import llm_server, rest, serving, sse
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-serving, sse = load_test_module("serving"), load_test_module("sse")
-rest = load_test_module("rest")
 KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
-llm_server = load_test_module("llm_server")
-wait_for = load_test_module("waiting").wait_for
-
-
-# ---- with an endpoint that answers slowly ------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +103,6 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
     with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
         assert built(client, "third", {})["report"]["documents"] == 2
-
-
-# ---- keys -------------------------------------------------------------------------------------------------
 
 
 def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):

@@ -12,12 +12,11 @@ import httpx
 import pytest
 from banyan.server.security.keys import KEYS_FILE, SCOPES, Keys
 
-from ..conftest import load_test_module
+from .. import llm_server, ports, rest, serving, warm_start
+from ..chess_brain import reply
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-serving, ports, rest, llm_server, warm_start = map(load_test_module, (
-    "serving", "ports", "rest", "llm_server", "warm_start"))
-wait_for, reply = load_test_module("waiting").wait_for, load_test_module("chess_brain").reply
 KB, CHESS = rest.KB, rest.CHESS
 HASHED = {warm_start.HASHED: "1"}
 WHO = {"question": "Who is Ada Blum?", "thread": "t"}

@@ -13,9 +13,7 @@ from banyan.schemas.graph_schema import GraphSchema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..conftest import load_test_module
-
-spelling = load_test_module("spelling_embedding")
+from .. import spelling_embedding as spelling
 
 SCHEMA = GraphSchema(
     name="s",

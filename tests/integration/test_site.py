@@ -1,17 +1,15 @@
 """The documentation as a site: built strictly, so that a link, an anchor or a name that is not there is an error."""
 
-import importlib
 import re
 import subprocess
 import sys
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytest.importorskip("mkdocs", reason="the packages of `pip install '.[docs]'` are not installed")
 pytest.importorskip("mkdocstrings", reason="the packages of `pip install '.[docs]'` are not installed")
-command_line = load_test_module("command_line")
 
 pytestmark = pytest.mark.integration
 
@@ -24,17 +22,6 @@ def site(tmp_path_factory):
                           env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
     assert done.returncode == 0, done.stderr
     return folder
-
-
-def test_it_has_every_command_and_name_of_the_public_interface(site):
-    cli, python = ((site / f"{name}.html").read_text("utf-8") for name in ("cli", "python"))
-    for command in importlib.import_module("banyan.cli.main")._COMMANDS:
-        assert f'id="banyan-{command}"' in cli
-    assert "--max-tokens" in cli
-    banyan = importlib.import_module("banyan")
-    for name in set(banyan.__all__) - {"Resources", "Settings"}:
-        assert f'id="banyan.{name}"' in python, name
-    assert 'id="banyan.KnowledgeBase.aask"' in python
 
 
 def test_it_asks_nothing_of_other_hosts(site):

@@ -9,14 +9,11 @@ import pytest
 from langserve import RemoteRunnable
 from playwright.sync_api import expect
 
-from ..conftest import load_test_module
+from .. import browsing, llm_server, rest, serving, sse, web
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
-browsing, web = load_test_module("browsing"), load_test_module("web")
-llm_server = load_test_module("llm_server")
-rest, serving, sse = load_test_module("rest"), load_test_module("serving"), load_test_module("sse")
-wait_for = load_test_module("waiting").wait_for
 RATE = 200
 SECONDS = 2
 FIRST, SECOND = "Marie Curie was born in Warsaw.", "Warsaw lies in Poland."

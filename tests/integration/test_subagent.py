@@ -14,15 +14,10 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from mcp import Client
 from typing_extensions import TypedDict
 
-from ..conftest import load_test_module
+from .. import command_line, langgraph_server, llm_server, small_base, warm_start
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
-langgraph_server = load_test_module("langgraph_server")
-llm_server = load_test_module("llm_server")
-small_base = load_test_module("small_base")
-warm_start = load_test_module("warm_start")
 
 AGENTS = command_line.EXAMPLES / "agents"
 QUESTION = "Where was Ada Byron born?"
@@ -95,14 +90,6 @@ class TestDeepagents:
         assert "Ulm" in final.text
         assert '[1] ada, characters 31-75: "She was born in Ulm' in final.text
 
-    def test_what_goes_wrong_is_told_to_the_agent(self, resources):
-        documents = banyan.as_subagent("nowhere", resources=resources)
-        script = agent_model("task", description="{question}", subagent_type=documents["name"])
-        with llm_server.LlmServer(script) as server:
-            agent = create_deep_agent(model=model_of(server), subagents=[documents])
-            state = agent.invoke({"messages": [("user", QUESTION)]})
-        assert "there is no knowledge base 'nowhere'" in state["messages"][-1].text
-
 
 class TestPlainLangGraph:
     @pytest.fixture
@@ -132,13 +119,6 @@ class TestPlainLangGraph:
         reply, last = final["messages"][-2:]
         assert reply.artifact["citations"][0]["document"] == "ada"
         assert "[1] ada, characters 31-75" in last.text
-
-    def test_what_goes_wrong_is_told_to_the_agent(self, resources, parent):
-        with llm_server.LlmServer(agent_model("ask_nowhere", question="{question}")) as server:
-            agent = parent(server, banyan.as_tool("nowhere", resources=resources))
-            state = agent.invoke({"messages": [("user", QUESTION)]})
-        assert state["messages"][-2].status == "error"
-        assert "there is no knowledge base 'nowhere'" in state["messages"][-1].text
 
 
 class TestRemote:

@@ -22,10 +22,8 @@ from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
 from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import CommunitySummary
 
-from ..conftest import load_test_module
+from .. import scripted, small_base
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 TEXTS = scripted.TEXTS
 
 
@@ -209,8 +207,6 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
     assert sound(shop)
 
 
-# The writer.
-
 def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
     """Otherwise a tree of the graph as it was would be written over that of the graph as it is."""
     acquire, others = KnowledgeBase.acquire, iter([1])
@@ -248,8 +244,6 @@ def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
                 resources.delete_document("kb", "a.txt")
         shop.build()
 
-
-# Readers.
 
 def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
     with shop.resources() as resources, shop.resources() as writing:

@@ -14,12 +14,11 @@ from banyan.graph_store.vectors.store import VectorStore
 from filelock import FileLock
 from pydantic import SecretStr
 
-from ..conftest import load_test_module
+from .. import chroma_process, scripted
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-scripted, chroma_process = load_test_module("scripted"), load_test_module("chroma_process")
 chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connections
-wait_for = load_test_module("waiting").wait_for
 TEXTS = scripted.TEXTS | scripted.WAITING
 MORE = {"m.txt": "Mia:Person --employer--> Zeta:Organization. Zeta:Organization --located_in--> Bonn:Place."}
 QUESTION = "Where is the organization that employs Ada?"

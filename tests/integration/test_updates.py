@@ -13,9 +13,8 @@ from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ..conftest import EXAMPLES, load_test_module
-
-scripted = load_test_module("scripted")
+from .. import scripted
+from ..conftest import EXAMPLES
 
 FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
 OLD = "Ada:Person --employer--> Acme:Organization."
@@ -202,8 +201,6 @@ def test_an_update_larger_than_a_batch(shop):
     shop.build(shop.write({"a.md": text(NEW, NEWER, LAST)}))
     assert state(shop) == fresh(shop, {"a.md": text(NEW, NEWER, LAST)})
 
-
-# Random histories.
 
 NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
 _FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),

@@ -13,15 +13,12 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, META, REJECTIONS
 from banyan.graph_store.vectors.store import KINDS
 from banyan.schemas.delta import Decision
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema
 
-from ..conftest import load_test_module
+from .. import scripted, small_base
 
 pytestmark = pytest.mark.sqlite  # its tests copy the folder with the ledger
 
-scripted = load_test_module("scripted")
-small_base = load_test_module("small_base")
 
 WAITING = {"e.txt": "Ada:Person --admires--> Bob:Person.", "f.txt": "Bob:Person --admires--> Cem:Person."}
 
@@ -60,17 +57,6 @@ def sql(kb, *statements):
     kb.database.execute("PRAGMA foreign_keys=OFF")
     for statement in statements:
         assert kb.database.execute(statement) != 0, "nothing was broken"
-
-
-def test_the_store_of_these_tests_has_all_that_is_broken_in_them(kb):
-    for table in ("documents", "chunks", "extractions", "rejections", "schema_requests", "mentions", "facts",
-                  "attribute_values", "schema_versions",
-                  "calls", "tokens", "communities", "summaries"):
-        assert kb.database.count(f"SELECT count(*) FROM {table}"), table
-    assert kb.schemas.versions()[1].who == "auto"
-    assert kb.schemas.versions()[-1].who == "Eva"
-    assert kb.communities.views() == ["relation:is_acquainted_with"]
-    assert kb.schema_control.count_waiting() == 1
 
 
 def test_a_ledger_that_was_cut_inside_its_last_page_is_named(built, tmp_path):
@@ -266,11 +252,3 @@ def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
     assert "the account of the step" in found[-1].what
-
-
-def test_the_examples_of_these_tests_are_extractions():
-    assert scripted.read_facts(scripted.TEXTS["a.txt"]) == Extraction(
-        entities=(ExtractedEntity(name="Ada", type="Person"), ExtractedEntity(name="Acme", type="Organization"),
-                  ExtractedEntity(name="Acme", type="Organization")),
-        triples=(ExtractedTriple(head="Ada", relation="employer", tail="Acme"),),
-        attributes=(ExtractedAttribute(entity="Acme", attribute="founded", value="1999"),))

@@ -8,11 +8,9 @@ import re
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import browsing, web
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-browsing = load_test_module("browsing")
-web = load_test_module("web")
 expect = playwright.expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]

@@ -2,12 +2,9 @@
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import browsing, llm_server, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-browsing = load_test_module("browsing")
-serving = load_test_module("serving")
-llm_server = load_test_module("llm_server")
 expect = playwright.expect
 
 pytestmark = [

@@ -11,11 +11,9 @@ import pytest
 from banyan.graph_store.derive import embed_facts
 from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
-from ..conftest import load_test_module
+from .. import browsing, small_base, web
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-browsing = load_test_module("browsing")
-web = load_test_module("web")
 expect = playwright.expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
@@ -292,7 +290,7 @@ class Unread:
 
 
 def test_a_base_of_thousands_of_entities_is_explored(web_browser, web_server, web_folder):
-    base, count = load_test_module("small_base"), 2000
+    base, count = small_base, 2000
     with base.create(web_folder / "home", "large", Unread()) as kb, kb.writing():
         for start in range(0, count, 100):
             pairs = [(f"Person {n}", f"Person {(n + 1) % count}") for n in range(start, start + 100)]

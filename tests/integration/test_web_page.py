@@ -12,12 +12,9 @@ from pathlib import Path
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
 
-from ..conftest import load_test_module
+from .. import browsing, serving, web
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-browsing = load_test_module("browsing")
-serving = load_test_module("serving")
-web = load_test_module("web")
 expect = playwright.expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]

@@ -3,17 +3,15 @@
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from ..conftest import load_test_module
+from .. import command_line
 
 pytestmark = pytest.mark.integration
 
-command_line = load_test_module("command_line")
 PROJECT = command_line.PROJECT
 NOT_PACKAGED = {"tests", "benchmarks", "docs", "examples", "build", "dist"}
 SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
@@ -65,13 +63,6 @@ def installed(wheel, tmp_path_factory) -> Path:
     _run(sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--disable-pip-version-check",
          "--target", target, wheel, folder=target)
     return target
-
-
-def test_the_packages_listed_are_those_of_the_tree():
-    listed = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
-    assert sorted(listed) == sorted(".".join(("banyan", *folder.parts)) for folder in _packages())
-    for folder in _packages():
-        assert (PROJECT / folder / "__init__.py").is_file(), folder
 
 
 def test_nothing_but_banyan_becomes_importable(names):

@@ -1,0 +1,153 @@
+"""Claims are read from a reply while it arrives, checked, shown, and withdrawn if the reply does not keep them."""
+
+import asyncio
+import json
+
+import pytest
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
+from banyan.config import Settings
+from banyan.models.claim_stream import claims_to, complete_claims, text_listener
+from banyan.models.llm import LlmReasoner
+from banyan.models.reasoner import ReasonerError
+
+from ... import asking
+from ... import scripted_replies as scripted
+from ...in_memory_calls import InMemoryCalls
+
+opened, resources = asking.opened, asking.resources
+
+BORN, WAS, claim, reply = scripted.BORN, scripted.WAS, scripted.claim, scripted.reply
+TWO = reply(claim("One."), claim("Two."))
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    (TWO, 2),
+    (TWO[:TWO.index("Two.")], 1),
+    (TWO[:TWO.index('"text": "Two.') - 1], 1),  # complete with its closing brace
+    (TWO[:TWO.index("]}, {")], 0),
+    (TWO[:TWO.index("claims") + 9], 0),
+    ("", 0),
+    (reply(claim("One."), sufficient=False), 0),
+    (reply(claim("One.")).replace('"sufficient": true, ', "").replace("}]}]", '}]}], "sufficient": true'), 0),
+    ('{"answerable": true, "claims": [{"text": "Mine."}]', 1),
+    (f"```json\n{TWO}", 2),
+    (f"<think>{TWO}", 0),
+    (f"<think>{TWO}</think>{TWO[:TWO.index('Two.')]}", 1),
+    (reply("no claim", claim("One.")), 0),
+    (json.dumps({"thought": '"sufficient": true, "claims": [{"text": "x"}]'}), 0),
+    (reply({"text": "[" * 100_000}), 1),
+    ('{"sufficient": true, "claims": ' + "[" * 100_000, 0),
+])
+def test_claims_are_read_once_they_are_complete_and_the_evidence_suffices(text, count):
+    assert len(complete_claims(text)) == count
+
+
+def test_a_listener_hears_of_each_claim_once():
+    heard = []
+
+    async def on_claims(claims):
+        heard.append([one.text for one in claims])
+
+    async def listen():
+        with claims_to(on_claims):
+            for text in (TWO, reply(claim("Other."))):
+                for end in range(len(text) + 1):
+                    await text_listener()(text[:end])
+        assert text_listener() is None
+
+    asyncio.run(listen())
+    assert heard == [["One."], ["One.", "Two."], ["Other."]]
+
+
+def events(resources, *replies, **context):
+    """What the graph streams of claims, and the answer."""
+    endpoint = scripted.StreamingEndpoint(*replies)
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+    seen, answer = [], {}
+    for kind, event in build_graph(resources).stream({"knowledge_base": "kb", "question": asking.PLAIN},
+                                                     context=AskContext(documents=("ada",), **context),
+                                                     stream_mode=["custom", "values"]):
+        if kind == "values":
+            answer = event
+        elif event["step"] in {"claim", "withdrawn"}:
+            seen.append((event["step"], *event["found"]))
+            assert all(one["quote"] for one in event.get("citations", ()))
+    return seen, answer
+
+
+def test_each_sound_claim_is_shown_as_a_line_of_the_answer(resources):
+    said = reply(claim("She was born in Ulm.", BORN), claim("Invented.", "words of no document"),
+                 claim("She was a mathematician.", WAS), claim("Ulm is her birthplace.", BORN))
+    shown, answer = events(resources, said)
+    assert [step for step, *_ in shown] == ["claim"] * 3
+    assert "\n".join(line for _, line in shown) == answer["answer"]
+    assert [line[-3:] for _, line in shown] == ["[1]", "[2]", "[1]"]
+
+
+def test_a_claim_of_its_own_is_shown_in_mode_open(resources):
+    shown, answer = events(resources, reply({"text": "Mine.", "quotes": []}), mode="open")
+    assert shown == [("claim", answer["answer"])]
+    assert answer["answer"].endswith("(Not from the documents.)")
+
+
+def test_nothing_is_shown_where_the_evidence_does_not_suffice(resources):
+    shown, answer = events(resources, reply(sufficient=False, missing="her age"))
+    assert shown == []
+    assert answer["abstained"]
+
+
+def test_claims_of_a_doubtful_answer_are_withdrawn(resources):
+    shown, answer = events(resources, reply(claim("She was born in Ulm.", BORN), confidence=0.1))
+    assert [step for step, *_ in shown] == ["claim", "withdrawn"]
+    assert answer["abstained"]
+
+
+def test_a_repair_that_begins_alike_withdraws_nothing(resources):
+    whole = reply(claim("She was born in Ulm.", BORN), claim("She was a mathematician.", WAS))
+    shown, answer = events(resources, whole[:-20], whole)
+    assert "\n".join(line for _, line in shown) == answer["answer"]
+    assert len(shown) == 2
+
+
+def test_a_repair_with_other_claims_withdraws_the_first(resources):
+    first, second = reply(claim("She was born in Ulm.", BORN)), reply(claim("She was a mathematician.", WAS))
+    shown, answer = events(resources, first[:-20], second)
+    assert [step for step, *_ in shown] == ["claim", "withdrawn", "claim"]
+    assert shown[-1][1] == answer["answer"]
+
+
+def test_a_repair_without_an_answer_withdraws_all(resources):
+    shown, answer = events(resources, reply(claim("She was born in Ulm.", BORN))[:-20], reply(sufficient=False))
+    assert [step for step, *_ in shown] == ["claim", "withdrawn"]
+    assert answer["abstained"]
+
+
+def test_a_failure_withdraws_all(resources):
+    seen = []
+    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)) + "fails")
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+    stream = build_graph(resources).stream({"knowledge_base": "kb", "question": asking.PLAIN},
+                                           context=AskContext(documents=("ada",)), stream_mode="custom")
+    with pytest.raises(ReasonerError):
+        seen.extend(event["step"] for event in stream)
+    assert seen[-2:] == ["claim", "withdrawn"]
+
+
+def test_an_asynchronous_run_has_them_too(resources):
+    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)))
+    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+
+    async def steps():
+        return [event["step"] async for event in build_graph(resources).astream(
+            {"knowledge_base": "kb", "question": asking.PLAIN}, context=AskContext(documents=("ada",)),
+            stream_mode="custom")]
+
+    assert asyncio.run(steps())[-3:] == ["claim", "reflect", "answer"]
+
+
+def test_the_answer_step_shows_claims_too(resources):
+    answer = json.dumps({"thought": "", "answerable": True, "claims": [claim("She was born in Ulm.", BORN)],
+                         "short": "Ulm", "confidence": 0.9})
+    shown, checked = events(resources, answer, agent=False)
+    assert shown == [("claim", checked["answer"])]

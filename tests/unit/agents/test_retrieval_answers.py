@@ -1,0 +1,172 @@
+"""The retrieval graph's answers and citations, conversations and streams, and questions that it refuses."""
+
+from typing import Any
+
+import pytest
+from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.presenting import CLOSEST
+from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, AskContext, QuestionError
+from banyan.graph_store.errors import UnknownKnowledgeBaseError
+from banyan.schemas.retrieval import Claim, DraftAnswer, Quote, Reflection, SubQuery
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from ... import asking
+
+ask, quoting = asking.ask, asking.quoting
+opened, resources = asking.opened, asking.resources
+
+
+def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."),
+                                   ("zh", "林小雨出生于宁波"), ("ada", "She was born in Ulm"))
+    said = ask(resources)
+    assert said["answer"].splitlines() == [
+        "Claim on ada: She was born in Ulm [1]", "Claim on ulm: Ulm lies on the river Danube. [2]",
+        "Claim on zh: 林小雨出生于宁波 [3]", "Claim on ada: She was born in Ulm [1]"]
+    assert not said["abstained"]
+    assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
+    documents = resources.knowledge_base("kb").documents
+    for citation in said["citations"]:
+        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page"}
+        assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
+    assert said["citations"][2]["quote"] == "林小雨出生于宁波"
+
+
+def test_a_quote_with_other_case_and_spaces_is_cited_in_the_sources_words(resources):
+    resources.fake.draft = quoting(("ulm", "ulm lies on the river DANUBE"))
+    assert ask(resources)["citations"][0]["quote"] == "Ulm lies on the\nriver Danube"
+
+
+@pytest.mark.parametrize(("words", "answerable"), [
+    ("She was born in Ulm", False), ("She was born in Rome", True), ("", True), ("  ", True), ("BORN IN UL", True),
+    ("born in Ul", True), ("Germany on 3 May 1801 in Rome", True)])
+def test_reject_abstains_when_the_reasoner_finds_no_answer_or_no_quote_stands_in_the_source(
+        resources, words, answerable):
+    resources.fake.draft = quoting(("ada", words), answerable=answerable)
+    said = ask(resources)
+    assert said["abstained"]
+    assert CLOSEST in said["answer"]
+    assert 0 < len(said["citations"]) <= 3
+    documents = resources.knowledge_base("kb").documents
+    assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
+
+
+def test_reject_leaves_out_the_claim_that_was_made_up(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."))
+    said = ask(resources)
+    assert said["answer"] == "Claim on ulm: Ulm is a city in Germany. [1]"
+    assert len(said["citations"]) == 1
+
+
+@pytest.mark.parametrize("number", [0, -1, 99])
+def test_a_quote_of_a_passage_that_was_not_given_is_not_cited(resources, number):
+    resources.fake.draft = lambda _: DraftAnswer(answerable=True, claims=[
+        Claim(text="So.", quotes=[Quote(passage=number, words="Ulm")])])
+    assert ask(resources)["abstained"]
+
+
+def test_open_marks_what_is_not_from_the_documents(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Rome"), ("ulm", "Ulm is a city in Germany."),
+                                   answerable=False)
+    said = ask(resources, mode="open")
+    assert said["answer"].splitlines() == [
+        f"Claim on ada: She was born in Rome {OWN_KNOWLEDGE}", "Claim on ulm: Ulm is a city in Germany. [1]"]
+    assert not said["abstained"]
+    assert resources.fake.said_to("answer")[0][3] == "open"
+
+
+def test_open_without_any_claim_abstains(resources):
+    assert ask(resources, mode="open")["abstained"]
+
+
+def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
+    messages = [HumanMessage("Who was Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?")]
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
+    assert resources.fake.said_to("condense") == [
+        ("Where was she born?", [("user", "Who was Ada Byron?"), ("assistant", "A mathematician.")])]
+    assert said["sub_queries"] == ["Where was she born? (of Ada Byron)"]
+    assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
+    assert said["messages"][-1].text == said["answer"] == "Claim on ada: She was born in Ulm [1]"
+
+
+def test_a_first_question_is_not_condensed(resources):
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]})
+    assert "condense" not in resources.fake.steps()
+    assert said["sub_queries"] == ["Where was Ada born?"]
+
+
+def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
+    graph = build_graph(resources, InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "one"}}
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")],
+                                             keep=[1, 2, 3, 4, 5])]
+    resources.fake.draft = quoting(("ada", "She was born in Ulm"))
+    first = graph.invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]}, config)
+    assert first["iterations"] == 2
+    resources.fake.draft = lambda _: DraftAnswer(answerable=False)
+    second = graph.invoke({"messages": [("user", "And Carl?")]}, config)
+    assert second["iterations"] == 1
+    assert second["sub_queries"] == ["And Carl? (of Ada Byron)"]
+    assert second["abstained"]
+    assert CLOSEST in second["answer"]
+    assert len(second["messages"]) == 4
+    earlier = resources.fake.said_to("condense")[0][1]
+    assert [role for role, _ in earlier] == ["user", "assistant"]
+
+
+def test_progress_is_streamed(resources):
+    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?")]
+    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question="Is Ulm a city?")])]
+    events = list(build_graph(resources).stream({"knowledge_base": "kb", "question": "Where?"}, stream_mode="custom"))
+    found = {event["step"]: event["found"] for event in reversed(events)}
+    assert [event["step"] for event in events if event["step"] != "search"] == [
+        "question", "decompose", "fuse", "reflect", "fuse", "reflect", "answer"]
+    assert found["decompose"] == ["Where?", "Where was Ada Byron born?"]
+    assert "Ada Byron" in found["fuse"]
+    assert found["reflect"] == ["Is Ulm a city?"]
+    assert all(event["trace"]["step"] == event["step"] for event in events)
+
+
+def test_the_output_is_small(resources):
+    assert set(ask(resources)) == {"answer", "abstained", "confidence", "short", "citations", "sub_queries",
+                                   "iterations", "messages"}
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_an_empty_question_is_an_error(resources, question):
+    with pytest.raises(QuestionError, match="empty"):
+        ask(resources, question)
+    assert resources.fake.calls == []
+
+
+@pytest.mark.parametrize("question", [7, ["who"], {"text": "who"}])
+def test_a_question_that_is_no_text_is_an_error(resources, question):
+    with pytest.raises(QuestionError, match=f"the question is a text, not {type(question).__name__}"):
+        ask(resources, question)
+
+
+def test_a_question_that_is_too_long_is_an_error(resources):
+    with pytest.raises(QuestionError, match="10,001 characters"):
+        ask(resources, "x" * (MAX_QUESTION + 1))
+    assert ask(resources, "x" * MAX_QUESTION)["abstained"]
+
+
+def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
+    with pytest.raises(UnknownKnowledgeBaseError):
+        build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
+
+
+def test_the_context_may_name_the_knowledge_base(resources):
+    said = build_graph(resources).invoke({"question": "Where?"}, context=AskContext(knowledge_base="kb"))
+    assert said["abstained"]
+
+
+def test_of_a_long_conversation_the_newest_part_is_read(resources):
+    long = [HumanMessage("old " * 20_000), AIMessage("answer " * 10_000), HumanMessage("newest"), AIMessage("last")]
+    build_graph(resources).invoke({"knowledge_base": "kb", "messages": [*long, HumanMessage("And when?")]})
+    earlier = resources.fake.said_to("condense")[-1][1]
+    assert [text for _, text in earlier][-2:] == ["newest", "last"]
+    assert sum(len(text) for _, text in earlier) == MAX_EARLIER

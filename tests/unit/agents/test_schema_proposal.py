@@ -1,0 +1,194 @@
+"""A schema that fits: which excerpts a model reads, what becomes of its proposal, and how a build uses it."""
+
+import random
+
+import pytest
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
+from banyan.agents.schema_proposal import choose_excerpts, core_schema
+from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
+from banyan.models.llm.wire import ProposedSchema
+from banyan.models.reasoner import ReasonerError
+from banyan.schemas.documents import Chunk
+from banyan.schemas.graph_schema import AUTO_SCHEMA
+from banyan.schemas.naming import content_id, is_readable_label
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from ...scripted import ScriptedResources, Workshop
+from ...scripted_endpoint import ScriptedEndpoint
+
+TEXTS = {"a.txt": "Ada:Person --leads--> Acme:Organization.", "b.txt": "Bonn:City --located_in--> Europe:Location."}
+PROPOSAL = {"thought": "Firms and who leads them.",
+            "types": [["City", "Location", "a town", "城市"], ["person", "", "known already", ""]],
+            "relations": [["leads", "Person", "Organization|Firm", "领导"], ["works for", "Person", "City", ""],
+                          ["based in", "Organization|City", "Location|City", "", "tail"]],
+            "attributes": [["budget", "Organization", "number", "Etat", "one"],
+                           ["It cost much. Very.", "Person", "text", ""]]}
+
+
+def chunk(document: str, ordinal: int, text: str) -> Chunk:
+    return Chunk(id=content_id(document, text), document_id=document, ordinal=ordinal, start=0, end=len(text),
+                 text=text, title=document)
+
+
+def proposed(**changes):
+    return merge_proposal(core_schema(), ProposedSchema.model_validate({**PROPOSAL, **changes}))
+
+
+class FittedResources(ScriptedResources):
+    """Scripted resources with a model that proposes schemas."""
+
+    endpoint: ScriptedEndpoint
+
+    def schema_writer(self, name):
+        return SchemaWriter(self.settings, self._calls(name), self.endpoint)
+
+
+class FittedShop(Workshop):
+    """Builds whose schema a model proposes; the endpoint gives its answers in order."""
+
+    def __init__(self, folder, embedder, *answers, **settings) -> None:
+        super().__init__(folder, embedder, **settings)
+        self.settings = self.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
+        self.endpoint = ScriptedEndpoint(answers)
+
+    def resources(self):
+        resources = FittedResources(self.settings, self.embedder, self.scripted)
+        resources.endpoint = self.endpoint
+        return resources
+
+    def given(self, paths=()):
+        return {"knowledge_base": "kb", "paths": list(paths)}
+
+
+@pytest.fixture
+def fitted(tmp_path, hashed_embedder):
+    return lambda *answers, **settings: FittedShop(tmp_path, hashed_embedder, *answers, **settings)
+
+
+def test_the_excerpts_are_a_function_of_the_documents_and_not_of_their_order():
+    chunks = [chunk(f"d{n}", turn, f"Text {turn} of document {n}. " * 20) for n in range(60) for turn in range(3)]
+    once = choose_excerpts(chunks, 1000)
+    random.Random(1).shuffle(chunks)
+    assert choose_excerpts(chunks, 1000) == once
+    assert len(once) == 1
+    titles = [text.split("\n")[0] for text in once[0]]
+    assert len(titles) == len(set(titles)) > 20, "spread over the documents"
+
+
+def test_large_inputs_are_read_by_two_calls_and_small_ones_by_one():
+    chunks = [chunk(f"d{n}", 0, f"Text of document {n}. " * 60) for n in range(60)]
+    one, two = choose_excerpts(chunks, 100_000), choose_excerpts(chunks, 200_000)
+    assert (len(one), len(two)) == (1, 2)
+    assert not set(two[0]) & set(two[1])
+    assert choose_excerpts([chunk("d", 0, " \n")], 10) == []
+
+
+def test_a_proposal_is_merged_with_the_core():
+    schema = proposed()
+    assert schema.name == AUTO_SCHEMA
+    assert schema.description == "Firms and who leads them."
+    assert [t.name for t in schema.entity_types][-1] == "City"
+    assert schema.entity_type("City").parent == "Location"
+    assert schema.entity_type("City").label("zh") == "城市"
+    leads, based = schema.relation_type("leads"), schema.relation_type("based_in")
+    assert (leads.domain, leads.range, leads.labels) == (("Person",), ("Organization",), {"zh": "领导"})
+    assert based.range == ("Location",), "a kind of another type adds nothing"
+    assert schema.relation_type("works_for").range == ("Organization",), "the core stays"
+    assert schema.attribute_type("budget").aliases == ("Etat",)
+    assert schema.attribute_type("budget").kind == "number"
+    assert (based.functional, leads.functional, schema.attribute_type("budget").functional) == (True, False, True)
+    assert len(schema.attribute_types) == len(core_schema().attribute_types) + 1, "a sentence names nothing"
+
+
+def test_a_proposal_has_a_limit_and_an_empty_one_is_refused():
+    many = proposed(relations=[[f"relation {n}", "Person", "Nothing", ""] for n in range(99)])
+    assert len(many.relation_types) == len(core_schema().relation_types) + MOST["relation"]
+    assert many.relation_types[-1].range == ("*",), "an unknown type bounds nothing"
+    with pytest.raises(ValueError, match="no row that can be used"):
+        merge_proposal(core_schema(), ProposedSchema())
+
+
+@pytest.mark.parametrize(("label", "readable"), [
+    ("supplied_by", True), ("供应商", True), ("No. of seats", True), ("Chair (since)", True), ("", False),
+    ("2024", False), ("https://a.example", False), ("She left. Nobody knew why", False), ("价格。", False),
+    ("a b c d e f g h i j k l", False), ("x" * 90, False), ("a@b.example", False), ("{x}", False)])
+def test_only_a_readable_label_can_name_an_element(label, readable):
+    assert is_readable_label(label) is readable
+
+
+def test_a_build_proposes_its_schema_once(fitted):
+    shop = fitted(PROPOSAL)
+    paths = shop.write(TEXTS)
+    assert shop.build(paths)["stopped"] == ""
+    assert shop.triples() == {("Ada", "leads", "Acme"), ("Bonn", "located_in", "Europe")}
+    with shop.resources() as resources:
+        kb = resources.knowledge_base("kb")
+        first = kb.schemas.versions()[0]
+        assert (first.who, first.graph_schema.name) == ("auto", AUTO_SCHEMA)
+        assert {d.decision.name: d.decision.why for d in first.decisions}["City"] == (
+            "proposed from 2 excerpts of 2 documents: a town")
+        assert [account.step for account in kb.calls.steps()] == ["infer"]
+    shop.build(shop.write({"c.txt": "Cem:Person --leads--> Acme:Organization."}))
+    assert len(shop.endpoint.sent) == 1
+    assert shop.problems() == []
+
+
+def test_the_answer_is_not_paid_twice_if_the_build_ends_before_the_schema_is_stored(fitted, monkeypatch):
+    shop = fitted(PROPOSAL)
+    paths = shop.write(TEXTS)
+    with monkeypatch.context() as killed:
+        killed.setattr("banyan.agents.construction.fitting.reasons_of", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            shop.build(paths)
+    shop.build(paths)
+    assert len(shop.endpoint.sent) == 1
+    assert ("Ada", "leads", "Acme") in shop.triples()
+
+
+def test_a_failed_call_stops_the_build_and_says_so(fitted):
+    shop = fitted(ReasonerError("out of order"), PROPOSAL)
+    paths = shop.write(TEXTS)
+    report = shop.build(paths)
+    assert report["stopped"].startswith("no schema was inferred: infer: out of order")
+    assert "--schema general" in report["stopped"]
+    assert report["schema_version"] == 0
+    assert shop.build()["stopped"] == "", "resumed"
+    assert ("Ada", "leads", "Acme") in shop.triples()
+
+
+def test_a_budget_holds_before_the_first_call(fitted):
+    shop = fitted(PROPOSAL)
+    paths = shop.write(TEXTS)
+    assert "the token budget is reached" in shop.build(paths, max_tokens=0)["stopped"]
+    assert shop.endpoint.sent == []
+
+
+def test_a_person_reviews_the_proposal(fitted):
+    shop = fitted(PROPOSAL)
+    given, config = shop.given(shop.write(TEXTS)), RunnableConfig(configurable={"thread_id": "1"})
+    with shop.resources() as resources:
+        graph = build_graph(resources, InMemorySaver())
+        graph.invoke(given, config, context=BuildContext(review=True))
+        (asked,) = graph.get_state(config).interrupts
+        assert "A model proposes" in asked.value["question"]
+        assert [c["name"] for c in asked.value["delta"]["candidates"]] == ["City", "leads", "based_in", "budget"]
+        answer = {"decisions": [{"kind": "relation", "name": "leads", "verdict": "rename", "new_name": "heads"},
+                                {"kind": "attribute", "name": "budget", "verdict": "reject"}], "who": "Vera"}
+        graph.invoke(Command(resume=answer), config, context=BuildContext(review=True))
+        first = resources.knowledge_base("kb").schemas.versions()[0]
+    assert first.who == "Vera"
+    assert first.graph_schema.relation_type("heads") is not None
+    assert first.graph_schema.attribute_type("budget") is None
+    assert ("Ada", "heads", "Acme") in shop.triples()
+    assert len(shop.endpoint.sent) == 1
+
+
+def test_without_a_model_and_for_recorded_triples_the_seed_is_taken(tmp_path, hashed_embedder):
+    shop = Workshop(tmp_path, hashed_embedder)
+    given = {"knowledge_base": "kb", "paths": shop.write(TEXTS), "schema": AUTO_SCHEMA}
+    with shop.resources() as resources:
+        build_graph(resources).invoke(given)
+        assert resources.knowledge_base("kb").schemas.seed().name == "general"

@@ -1,0 +1,124 @@
+"""What clients and the command line make of claims that are shown early, and of those that are withdrawn."""
+
+from io import StringIO
+
+import openai
+import pytest
+from banyan.agents.retrieval.state import AskContext
+from banyan.cli.commands import ask as command
+from banyan.config import Settings
+from banyan.models.llm import LlmReasoner
+from banyan.server.app import create_app
+from banyan.server.runs.questions import WITHDRAWN
+from rich.console import Console
+from starlette.testclient import TestClient
+
+from ... import asking, sse
+from ... import scripted_replies as scripted
+from ...in_memory_calls import InMemoryCalls
+
+opened, resources = asking.opened, asking.resources
+BORN, WAS = scripted.BORN, scripted.WAS
+KEPT = scripted.reply(scripted.claim("She was born in Ulm.", BORN), scripted.claim("She was a mathematician.", WAS))
+OTHER = scripted.reply(scripted.claim("She was a mathematician.", WAS))
+BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-20]
+LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
+
+
+@pytest.fixture
+def says(resources):
+    """Sets the replies of the model."""
+    def says(*replies):
+        endpoint = scripted.StreamingEndpoint(*replies)
+        resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+        return resources
+
+    return says
+
+
+@pytest.fixture
+def client(opened):
+    with TestClient(create_app(opened), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
+        yield client
+
+
+def rest(client):
+    body = {"question": asking.PLAIN, "documents": ["ada"]}
+    with client.stream("POST", "/api/knowledge-bases/kb/ask/stream", json=body) as stream:
+        return [event for event in sse.events(stream.iter_lines()) if event.name != "step"]
+
+
+def chat(client, **fields):
+    api = openai.OpenAI(base_url="http://127.0.0.1/v1", api_key="none", http_client=client, max_retries=0)
+    return api.chat.completions.create(model="kb", messages=[{"role": "user", "content": asking.PLAIN}],
+                                       extra_body={"documents": ["ada"]}, **fields)
+
+
+def test_the_tokens_of_a_claim_follow_it(client, says):
+    says(KEPT)
+    seen = rest(client)
+    names = [event.name for event in seen]
+    second = len(names) - 1 - names[::-1].index("claim")
+    before, after = seen[:second], seen[second + 1:]
+    assert "".join(event.data["text"] for event in before if event.name == "token") == LINES[0]
+    assert "".join(event.data["text"] for event in after if event.name == "token") == f"\n{LINES[1]}"
+    assert [event.data["text"] for event in seen if event.name == "claim"] == LINES
+    assert seen[-1].data["answer"] == "\n".join(LINES)
+
+
+def test_after_a_withdrawal_the_tokens_are_the_answer(client, says):
+    says(BROKEN, OTHER)
+    seen = rest(client)
+    withdrawn = [event.name for event in seen].index("withdrawn")
+    assert "".join(event.data["text"] for event in seen[withdrawn:] if event.name == "token") == seen[-1].data["answer"]
+    assert seen[-1].data["answer"] == "She was a mathematician. [1]"
+
+
+def test_a_stream_of_text_says_what_is_withdrawn_and_cites_nothing_for_it(client, says):
+    says(BROKEN, OTHER)
+    chunks = list(chat(client, stream=True))
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert text.startswith(f"{LINES[0]}{WITHDRAWN}She was a mathematician. [1]\n\n")
+    cited = [note["url_citation"] for note in chunks[-1].choices[0].delta.annotations]
+    assert [note["quote"] for note in cited] == [WAS] * 2
+    assert min(note["start_index"] for note in cited) > text.index(WITHDRAWN)
+
+
+def test_a_response_in_one_piece_has_the_answer_alone(client, says):
+    says(BROKEN, OTHER)
+    assert chat(client).choices[0].message.content.startswith("She was a mathematician. [1]\n\n")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """What the command prints on a terminal."""
+    console = Console(file=StringIO(), force_terminal=True, color_system=None, width=80)
+    monkeypatch.setattr(command, "out", console)
+    return console.file
+
+
+def run(resources, *, shows_claims):
+    answer, shown = command._ask(resources, "kb", AskContext(documents=("ada",)), [("user", asking.PLAIN)],
+                                 shows_claims=shows_claims)
+    command._print_answer(answer, shown)
+    return shown
+
+
+def test_a_terminal_shows_claims_once(says, terminal):
+    assert run(says(KEPT), shows_claims=True) == LINES
+    printed = terminal.getvalue().splitlines()
+    assert [line.strip() for line in printed[:2]] == LINES
+    assert sum(line.strip() in LINES for line in printed) == 2
+    assert "1] " in printed[2]
+
+
+def test_a_terminal_says_what_is_withdrawn(says, terminal):
+    run(says(BROKEN, OTHER), shows_claims=True)
+    printed = [line.strip() for line in terminal.getvalue().splitlines()]
+    assert printed[:3] == [LINES[0], "The lines above are withdrawn; the answer follows.",
+                           "She was a mathematician. [1]"]
+
+
+def test_other_output_has_the_answer_alone(says, terminal):
+    assert run(says(BROKEN, OTHER), shows_claims=False) == []
+    assert terminal.getvalue().startswith("She was a mathematician. [1]")

@@ -1,0 +1,330 @@
+"""Banyan in Python: what `banyan.open` gives, from adding to dropping."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import banyan
+import networkx as nx
+import pytest
+from banyan.agents.retrieval.state import AskContext
+from banyan.api.sources import read_sources
+from banyan.graph_store.errors import (
+    KnowledgeBaseNameError,
+    UnknownDocumentError,
+    UnknownKnowledgeBaseError,
+    WriterBusyError,
+)
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.moving import drop
+from banyan.ingest.failures import IngestError
+from langchain_core.documents import Document as LangChainDocument
+
+from ... import scripted
+
+TEXTS = {
+    "ada": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
+    "acme": "Acme:Organization --located_in--> Bonn:Place.",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, hashed_embedder):
+    return scripted.Workshop(tmp_path_factory.mktemp("api"), hashed_embedder)
+
+
+@pytest.fixture(scope="module")
+def kb(shop):
+    with shop.resources() as resources:
+        kb = banyan.open("kb", resources=resources)
+        kb.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
+        yield kb
+
+
+def another(kb, shop, name):
+    """Another knowledge base of the same resources and documents."""
+    other = banyan.open(name, resources=kb.resources)
+    other.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
+    return other
+
+
+@dataclass
+class Frame:
+    """What is used of a data frame of pandas."""
+
+    columns: list[str]
+    values: list[tuple[object, ...]]
+
+    def itertuples(self, *, index, name):
+        assert (index, name) == (False, None)
+        return iter(self.values)
+
+
+def test_a_string_is_a_path_if_it_names_a_file_or_reads_like_one(tmp_path):
+    file = tmp_path / "no ending"
+    file.write_text("x")
+    paths, documents = read_sources([file, str(file), "notes.md", "folder/file", "Ada met Bob.", "one\ntwo.md"])
+    assert paths == [str(file), str(file), "notes.md", "folder/file"]
+    assert [given["text"] for given in documents] == ["Ada met Bob.", "one\ntwo.md"]
+
+
+def test_texts_are_named_by_their_words_unless_told():
+    (first, second), (again, _) = (read_sources(["Ada met Bob.", "Bob met Eve."])[1] for _ in range(2))
+    assert first["id"] == again["id"] != second["id"]
+    assert read_sources(["Ada met Bob."], "met", "A meeting")[1] == [
+        {"id": "met", "title": "A meeting", "text": "Ada met Bob."}]
+
+
+def test_documents_keep_what_they_say_of_themselves():
+    own = banyan.Document(id="a", title="A", text="x", source="s", metadata={"author": "Eve"})
+    loaded = LangChainDocument(page_content="y", metadata={"source": "b.pdf", "page": 3})
+    assert read_sources([own, loaded, {"id": "c", "text": "z"}])[1] == [
+        {"id": "a", "title": "A", "text": "x", "metadata": {"author": "Eve"}},
+        {"id": "b.pdf", "text": "y", "metadata": {"page": 3}}, {"id": "c", "text": "z"}]
+
+
+def test_a_data_frame_is_a_table_or_a_document_for_each_row():
+    table = Frame(["Product", "Price (USD)"], [("X200", 499), ("X300", float("nan"))])
+    (given,) = read_sources([table], "prices")[1]
+    assert given["text"] == "| Product: X200 | Price: 499 USD |\n| Product: X300 |"
+    rows = Frame(["id", "text", "year"], [("a", "Ada.", 1999), (None, "Bob.", None)])
+    assert read_sources([rows], "people")[1] == [{"id": "a", "text": "Ada.", "metadata": {"year": "1999"}},
+                                                 {"id": "people#1", "text": "Bob."}]
+    polars = SimpleNamespace(columns=["text"], iter_rows=lambda: iter([("Eve.",)]))
+    assert read_sources([polars])[1] == [{"id": "table#0", "text": "Eve."}]
+
+
+@pytest.mark.parametrize(("sources", "name", "why"), [
+    ([7], "", "int cannot be added"),
+    (["a b", "c d"], "x", "but 2 were given"), (["a.md"], "x", "a.md is a path")])
+def test_what_cannot_be_added_is_refused(sources, name, why):
+    with pytest.raises(IngestError, match=why):
+        read_sources(sources, name)
+
+
+def test_what_was_added_is_reported_and_seen(kb):
+    steps = []
+    report = kb.add("Bob:Person --employer--> Acme:Organization.", id="bob", progress=steps.append)
+    assert (report["documents"], report["files_failed"], report["stopped"]) == (3, [], "")
+    assert {event["step"] for event in steps} >= {"read", "extract", "write", "index"}
+    assert [entry.id for entry in kb.documents()] == ["acme", "ada", "bob"]
+    kb.delete("bob")
+    assert (kb.status().documents, [fact.subject for fact in kb.facts("Bob")]) == (2, [])
+
+
+def test_a_build_that_is_taken_up_shows_one_progress(kb, shop, monkeypatch):
+    monkeypatch.setattr(type(kb.resources.settings), "batch_size", 2)
+    other = banyan.open("taken-up", resources=kb.resources)
+    documents = [{"id": f"d{number}", "text": f"Ada:Person --employer--> Firm{number}:Organization."}
+                 for number in range(6)]
+    begun, resumed = [], []
+
+    def break_off(event):
+        if event["step"] == "extract":
+            begun.append((event["done"], event["total"]))
+            if event["done"] == 4:
+                raise KeyboardInterrupt
+
+    def follow(event):
+        if event["step"] == "extract":
+            resumed.append((event["done"], event["total"]))
+
+    with pytest.raises(KeyboardInterrupt):
+        other.add(*documents, schema=shop.schema, progress=break_off)
+    other.add(*documents, progress=follow)
+    assert begun == [(2, 6), (4, 6)]
+    assert resumed[0][0] >= 4
+    assert {total for _, total in resumed} == {6}
+    assert resumed[-1] == (6, 6)
+    resumed.clear()
+    other.add({"id": "late", "text": "Ada:Person --employer--> Late:Organization."}, progress=follow)
+    assert resumed[-1] == (1, 1)
+
+
+def test_entities_facts_and_communities(kb):
+    acme = kb.entities()[0]
+    assert (acme.name, acme.type, acme.attributes, acme.documents) == (
+        "Acme", "Organization", {"founded": ("1999",)}, ("acme", "ada"))
+    assert [entity.name for entity in kb.entities(type="Person")] == ["Ada"]
+    assert [entity.name for entity in kb.entities("ONN")] == ["Bonn"]
+    (fact,) = kb.facts("bonn")
+    assert (str(fact), fact.sources[0].document) == ("Acme located in Bonn", "acme")
+    assert [str(fact) for fact in kb.facts(relation="employer")] == ["Ada employer Acme"]
+    members = {member for community in kb.communities() for member in community.members}
+    assert members == {entity.id for entity in kb.entities()}
+    assert kb.schema.name == "scripted"
+
+
+def test_the_graph_is_networkx_own(kb):
+    graph = kb.graph
+    assert type(graph) is nx.MultiDiGraph
+    with (kb.resources.settings.home / "kb" / "graph.json").open(encoding="utf-8") as file:
+        assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), graph)
+    assert {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"} == {"Ada", "Acme", "Bonn"}
+
+
+def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
+    other = banyan.open("notebook", resources=kb.resources)
+    assert "no documents yet" in other._repr_html_()
+    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script>", id="<b>ada", schema=shop.schema)
+    shown = other.ask("Who is the employer of Ada?")._repr_html_()
+    assert "<i>&lt;b&gt;ada</i>" in shown
+    assert "<script" not in shown
+    assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
+
+
+def test_an_answer_has_its_citations_facts_and_trace(kb):
+    answer = kb.ask("Who is the employer of Ada?", context=AskContext(abstain_below=0.0))
+    assert not answer.abstained
+    assert (str(answer), 0 < answer.confidence <= 1) == (answer.text, True)
+    cited = answer.citations[0]
+    assert (cited.document, cited.quote in TEXTS["ada"]) == ("ada", True)
+    assert "Ada employer Acme" in map(str, answer.facts)
+    assert (answer.trace[0].step, answer.trace[-1].step) == ("question", "answer")
+    declined = kb.ask("What did Zoe eat?")
+    assert (declined.abstained, declined.facts) == (True, ())
+
+
+def test_a_streamed_answer_and_an_awaited_one_are_the_same(kb):
+    question = "Who is the employer of Ada?"
+    *steps, answer = kb.stream(question)
+    assert all(isinstance(step, banyan.Step) for step in steps)
+    assert {"decompose", "answer"} <= {step.step for step in steps}
+
+    async def asked():
+        return (await kb.aask(question), [item async for item in kb.astream(question)][-1],
+                await kb.asearch("Ada", 1), kb.ask(question))
+
+    awaited, streamed, passages, within_a_loop = asyncio.run(asked())
+    assert answer.text == awaited.text == streamed.text == within_a_loop.text == kb.ask(question).text
+    assert (len(passages), passages[0].document) == (1, "ada")
+
+
+def test_a_question_goes_on_from_the_conversation_and_its_context(kb):
+    history = [("Who is the employer of Ada?", "Acme [1]")]
+    assert kb.ask("Where is Acme located?", history=history).trace[0].step == "question"
+    assert kb.ask("Who is the employer of Ada?", context=AskContext(agent=False, decompose=False)).iterations == 1
+
+
+def test_adding_and_deleting_can_be_awaited(kb):
+    other = banyan.open("awaited", resources=kb.resources)
+
+    async def add():
+        await other.aadd({"id": "a", "text": TEXTS["ada"]}, {"id": "b", "text": TEXTS["acme"]})
+        await other.adelete("b")
+
+    asyncio.run(add())
+    assert [entry.id for entry in other.documents()] == ["a"]
+
+
+def test_what_could_not_be_read_is_logged(kb, tmp_path, caplog):
+    (tmp_path / "x.unknown").write_text("x")
+    report = kb.add(tmp_path, {"id": "ada", "text": TEXTS["ada"]})
+    assert "x.unknown" in report["files_failed"][0]
+    assert "x.unknown" in caplog.text
+
+
+def test_tools_retrievers_and_subagents_hang_on_it(kb):
+    assert kb.as_retriever(k=1).invoke("Ada")[0].metadata["document"] == "ada"
+    assert kb.as_retriever(documents="acme").invoke("Ada")[0].metadata["document"] == "acme"
+    tool, subagent = kb.as_tool(about="Ada"), kb.as_subagent(name="people")
+    assert "Ada" in tool.invoke({"question": "Who is the employer of Ada?"})
+    assert (tool.name, subagent["name"]) == ("ask_kb", "people")
+
+
+def test_a_deletion_that_was_broken_off_is_taken_up_by_the_same_one(kb, shop, monkeypatch):
+    other = another(kb, shop, "broken")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("banyan.agents.resources.derive", broken_off)
+        other.delete("ada")
+    other.delete("ada")
+    assert [str(fact) for fact in other.facts()] == ["Acme located in Bonn"]
+    for unknown in (["ada"], ["acme", "nowhere"]):
+        with pytest.raises(UnknownDocumentError):
+            kb.resources.delete_documents("broken", unknown)
+    assert [entry.id for entry in other.documents()] == ["acme"]
+
+
+def broken_off(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_new_one_is_named_before_it_is_there(tmp_path):
+    with banyan.open("papers", home=tmp_path) as new:
+        with pytest.raises(UnknownKnowledgeBaseError, match="in Python with `add`"):
+            new.status()
+        assert banyan.list(home=tmp_path) == []
+        assert repr(new) == "banyan.open('papers')"
+    with pytest.raises(KnowledgeBaseNameError):
+        banyan.open("../papers")
+    with pytest.raises(banyan.BanyanError, match="no setting 'llm_modle'; did you mean 'llm_model'"):
+        banyan.open("papers", llm_modle="x")
+
+
+def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
+    other = another(kb, shop, "other")
+    facts = kb.facts()
+    with shop.resources() as elsewhere:  # as another process would have it
+        seen = banyan.open("other", resources=elsewhere)
+        assert seen.facts() == facts
+        kb.resources.rename("other", "moved")
+        moved = banyan.open("moved", resources=kb.resources)
+        assert (moved.facts(), moved.graph.graph["name"]) == (facts, "moved")
+        with (shop.settings.home / "moved" / "graph.json").open(encoding="utf-8") as file:
+            assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), moved.graph)
+        for gone in (seen, other):
+            with pytest.raises(UnknownKnowledgeBaseError):
+                gone.facts()
+        # One of that name made anew is another one, also for who had the old one open.
+        other.add({"id": "new", "text": "Eve:Person --knows--> Ada:Person."}, schema=shop.schema)
+        assert [str(fact) for fact in seen.facts()] == ["Eve knows Ada"]
+        seen.add({"id": "newer", "text": "Zoe:Person --knows--> Ada:Person."})
+        assert len(other.facts()) == 2
+    with pytest.raises(KnowledgeBaseNameError, match="already"):
+        kb.resources.rename("other", "moved")
+    for name in ("other", "moved"):
+        kb.resources.drop(name)
+        assert not (shop.settings.home / name).exists()
+    assert banyan.list(home=shop.settings.home).count("moved") == 0
+    assert not list(shop.settings.home.glob(".dropped-*"))
+    with pytest.raises(UnknownKnowledgeBaseError):
+        kb.resources.drop("moved")
+
+
+@pytest.mark.parametrize("use", [lambda resources: resources.knowledge_base("dropped"),
+                                 lambda resources: resources.readers.ledger("dropped"),
+                                 lambda resources: resources.update_tree("dropped")])
+def test_one_that_is_dropped_while_it_is_opened_stays_dropped(kb, shop, monkeypatch, use):
+    another(kb, shop, "dropped")
+    require = Layout.require
+
+    def dropped(layout):
+        require(layout)
+        monkeypatch.undo()
+        drop(layout)
+        return layout
+
+    monkeypatch.setattr(Layout, "require", dropped)
+    with shop.resources() as elsewhere, pytest.raises(UnknownKnowledgeBaseError):
+        use(elsewhere)
+    assert "dropped" not in knowledge_bases(shop.settings)
+    assert not (shop.settings.home / "dropped").exists()
+
+
+def test_one_that_is_written_to_stays(kb, shop):
+    another(kb, shop, "busy")
+    with KnowledgeBase.open(shop.settings.home, "busy", shop.embedder) as other, other.writing():
+        for change in (lambda: kb.resources.drop("busy"), lambda: kb.resources.rename("busy", "idle")):
+            with pytest.raises(WriterBusyError):
+                change()
+    kb.resources.drop("busy")
+
+
+@pytest.mark.sqlite
+def test_one_with_a_damaged_ledger_can_be_dropped(tmp_path):
+    (tmp_path / "kb").mkdir()
+    (tmp_path / "kb" / "ledger.sqlite").write_text("no ledger")
+    banyan.drop("kb", home=tmp_path)
+    assert not (tmp_path / "kb").exists()

@@ -1,0 +1,220 @@
+"""`banyan schema`: show, diff, history, review on the terminal and by file, infer."""
+
+import json
+
+import pytest
+import yaml
+from banyan.schemas.diff import diff
+from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+
+from ... import scripted
+
+shell = scripted.shell
+
+ONE = {"a.txt": "Ada:Person --mentor of--> Bob:Person. Ada:Person --plays--> Chess:Game.",
+       "b.txt": "Cem:Person --employer--> Acme:Organization."}
+TWO = {**ONE, "c.txt": "Cem:Person --mentor of--> Dua:Person."}
+
+
+@pytest.fixture
+def typing(monkeypatch):
+    """What the person types; fails when more is asked than was given."""
+
+    def type_in(*lines: str) -> list[str]:
+        left = list(lines)
+
+        def read(*_: object) -> str:
+            if not left:
+                raise EOFError
+            return left.pop(0)
+
+        monkeypatch.setattr("builtins.input", read)
+        return left
+
+    return type_in
+
+
+def triples(shell) -> set[tuple[str, str, str]]:
+    with shell.resources() as resources:
+        graph = resources.knowledge_base("kb").graph
+        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
+
+
+def version(shell) -> int:
+    with shell.resources() as resources:
+        return resources.knowledge_base("kb").schemas.version()
+
+
+def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(shell):
+    shell.copy_built(ONE)
+    table = shell("schema", "show", "--kb", "kb")
+    assert "employer" in table.out
+    assert "Person -> Organization" in table.out
+    assert shell("schema", "show", "--kb", "kb", "--output", "out.yaml").code == 0
+    assert load_schema("out.yaml") == scripted.schema()
+    printed = shell("schema", "show", "--kb", "kb", "--json")
+    assert json.loads(printed.out)["name"] == "scripted"
+    assert yaml.safe_load(shell("schema", "show", "finance", "--format", "yaml").out)["name"] == "finance"
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ((), "name either a knowledge base"), (("general", "--kb", "kb"), "name either a knowledge base"),
+    (("general", "--diff", "1", "2"), "name it with --kb"), (("--kb", "kb", "--version", "9"), "there is no version 9"),
+    (("--kb", "kb", "--diff", "1", "9"), "there is no version 9"), (("nothing",), "no seed schema or file 'nothing'")])
+def test_what_cannot_be_shown_is_said(shell, arguments, message):
+    shell.copy_built(ONE)
+    result = shell("schema", "show", *arguments)
+    assert result.code == 1
+    assert message in result.err
+
+
+def test_growth_is_told_with_its_evidence_and_its_difference(shell):
+    shell.copy_built(TWO)
+    told = shell("schema", "history", "--kb", "kb").out
+    assert "auto" in told
+    assert "accept relation mentor of" in told
+    assert "2 documents" in told
+    assert "(Ada; mentor of; Bob)" in told
+    (seed, grown) = json.loads(shell("schema", "history", "--kb", "kb", "--json").out)
+    assert (seed["who"], grown["who"]) == ("seed", "auto")
+    assert grown["decisions"][0]["evidence"]["examples"][0]["document"] == "a.txt"
+    assert "+ relation mentor_of" in shell("schema", "show", "--kb", "kb", "--diff", "1", "2").out
+    (change,) = json.loads(shell("schema", "show", "--kb", "kb", "--diff", "2", "1", "--json").out)
+    assert (change["change"], change["name"]) == ("removed", "mentor_of")
+    assert "no difference" in shell("schema", "show", "--kb", "kb", "--diff", "2", "2").out
+
+
+def test_with_evolution_off_the_schema_stays_and_what_waits_is_kept(shell):
+    paths = shell.write(TWO)
+    result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--no-evolve", "--json")
+    assert json.loads(result.out)["schema_version"] == 1
+    assert json.loads(shell("status", "--kb", "kb", "--json").out)["candidates_waiting"] == 3
+    assert shell.report()["schema_version"] == 2
+
+
+def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing):
+    shell.copy_built(ONE)
+    typing("accept", "quit")
+    first = shell("schema", "review", "--kb", "kb", "--by", "Ann")
+    assert first.code == 0, first.err
+    assert "entity type game" in first.out
+    assert version(shell) == 2
+    left = typing("rename", "teaches", "accept")
+    second = shell("schema", "review", "--kb", "kb", "--by", "Ben")
+    assert second.code == 0, second.err
+    assert "game" not in second.out.split("plays")[0].split("mentor of")[0]
+    assert left == []
+    assert triples(shell) == {("Ada", "teaches", "Bob"), ("Ada", "plays", "Chess"), ("Cem", "employer", "Acme")}
+    who = [v["who"] for v in json.loads(shell("schema", "history", "--kb", "kb", "--json").out)]
+    assert who == ["seed", "Ann", "Ben", "Ben"]
+    assert "nothing else is pending" in shell("schema", "review", "--kb", "kb").out
+    assert shell.sound()
+
+
+def test_a_review_that_is_broken_off_keeps_what_was_decided(shell, typing):
+    shell.copy_built(ONE)
+    typing("accept")
+    assert shell("schema", "review", "--kb", "kb").code == 1
+    assert version(shell) == 2
+    assert shell.sound()
+
+
+def test_one_answer_for_all_the_others(shell, typing):
+    shell.copy_built(ONE)
+    typing("all", "accept")
+    assert shell("schema", "review", "--kb", "kb").code == 0
+    assert len(triples(shell)) == 3
+
+
+def test_bounds_and_merges_are_asked_for(shell, typing):
+    shell.copy_built(ONE)
+    typing("wait", "merge", "knows", "wait")
+    assert shell("schema", "review", "--kb", "kb").code == 0
+    assert ("Ada", "knows", "Bob") in triples(shell)
+    typing("accept", "edit", "Person|Organization", "Game")
+    assert shell("schema", "review", "--kb", "kb").code == 0
+    with shell.resources() as resources:
+        plays = resources.knowledge_base("kb").schemas.current().relation_type("plays")
+    assert (plays.domain, plays.range) == (("Person", "Organization"), ("Game",))
+
+
+def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path):
+    shell.copy_built(ONE)
+    saved = shell("schema", "review", "--kb", "kb", "--save", "review.json")
+    assert "3 candidates" in saved.out
+    review = json.loads((tmp_path / "review.json").read_text("utf-8"))
+    assert {c["name"] for c in review["candidates"]} == {"game", "mentor of", "plays"}
+    review["decisions"] = [{"kind": c["kind"], "name": c["name"], "verdict": "accept"} for c in review["candidates"]]
+    (tmp_path / "review.json").write_text(json.dumps(review), "utf-8")
+    result = shell("schema", "review", "--kb", "kb", "--decisions", "review.json")
+    assert "3 decisions; the schema is now version 2" in result.out
+    with shell.resources() as resources:
+        by_file = resources.knowledge_base("kb").schemas.current()
+    (tmp_path / "home" / "kb").rename(tmp_path / "home" / "other")
+    shell.report()
+    typing("accept", "accept", "accept")
+    shell("schema", "review", "--kb", "kb")
+    with shell.resources() as resources:
+        assert resources.knowledge_base("kb").schemas.current() == by_file
+
+
+def test_a_wrong_decision_in_a_file_is_named_and_changes_nothing(shell, tmp_path):
+    shell.copy_built(ONE)
+    for content, message in (("{", "cannot be read"), ('{"decisions": [{"kind": "relation"}]}', "decisions.0.name"),
+                             ('{"decisions": [{"kind": "relation", "name": "no", "verdict": "accept"}]}', "'no'")):
+        (tmp_path / "r.json").write_text(content, "utf-8")
+        result = shell("schema", "review", "--kb", "kb", "--decisions", "r.json")
+        assert result.code == 1
+        assert message in result.err
+    assert shell("schema", "review", "--kb", "kb", "--decisions", "absent.json").code == 1
+    assert version(shell) == 1
+
+
+def test_all_candidates_are_decided_on_in_one_go(shell):
+    shell.copy_built(ONE)
+    assert "3 decisions" in shell("schema", "review", "--kb", "kb", "--all", "reject").out
+    assert json.loads(shell("status", "--kb", "kb", "--json").out)["candidates_waiting"] == 0
+
+
+def test_a_review_during_a_build_is_asked_for_on_the_terminal(shell, typing):
+    paths = shell.write(ONE)
+    typing("accept", "wait", "accept")
+    result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--review", "--json")
+    assert result.code == 0, result.err
+    assert ("Ada", "plays", "Chess") in triples(shell)
+
+
+def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):
+    paths = shell.write({f"{n}.txt": f"A{n}:Person --mentor of--> B{n}:Person. A{n}:Person.age = {n + 30}. "
+                                     f"A{n}:Person --sails--> S{n}:Ship." for n in range(4)})
+    printed = shell("schema", "infer", *paths, "--name", "crew")
+    assert printed.code == 0, printed.err
+    found = yaml.safe_load(printed.out)
+    assert [t["name"] for t in found["entity_types"]] == ["Person", "Ship"]
+    assert [(r["name"], r["domain"], r["range"]) for r in found["relation_types"]] == [
+        ("mentor_of", ["Person"], ["Person"]), ("sails", ["Person"], ["Ship"])]
+    assert (found["attribute_types"][0]["owners"], found["attribute_types"][0]["kind"]) == (["Person"], "number")
+    assert "(A" in found["relation_types"][0]["description"]
+    assert "4 chunks of 4 documents" in printed.err
+    assert shell("schema", "infer", *paths, "-o", "crew.json", "--sample", "3").code == 0
+    report = json.loads(shell("build", *paths, "--kb", "kb", "--schema", "crew.json", "--json").out)
+    assert (report["triples"], report["attributes"], report["rejected"]) == (8, 4, {})
+
+
+def test_nothing_can_be_inferred_from_nothing(shell, tmp_path):
+    (tmp_path / "empty").mkdir()
+    result = shell("schema", "infer", tmp_path / "empty")
+    assert result.code == 1
+    assert "there is nothing to read" in result.err
+
+
+def test_a_difference_names_fields():
+    before = GraphSchema(name="s", entity_types=(EntityType(name="A"), EntityType(name="B")),
+                         relation_types=(RelationType(name="r", domain=("A",)),))
+    after = GraphSchema(name="s", entity_types=(EntityType(name="A"), EntityType(name="C", parent="A")),
+                        relation_types=(RelationType(name="r", domain=("A", "C")),))
+    found = {(c.change, c.kind, c.name): {f.field: (f.before, f.after) for f in c.fields} for c in diff(before, after)}
+    assert found == {("added", "entity_type", "C"): {"parent": (None, "A")}, ("removed", "entity_type", "B"): {},
+                     ("changed", "relation", "r"): {"domain": (["A"], ["A", "C"])}}
+    assert diff(after, after) == []

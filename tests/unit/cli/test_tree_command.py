@@ -1,0 +1,93 @@
+"""`banyan tree`: the tree as it is printed, other views, and what describing it would cost."""
+
+import json
+
+import pytest
+from banyan.models.llm.reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
+from banyan.schemas.retrieval import CommunityDigest
+from banyan.text.tokens import estimate_tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import scripted
+
+TEXTS = {**scripted.TEXTS, "e.txt": "Cyd:Person --employer--> Birch:Organization. Birch:Organization.founded = 2003."}
+
+
+@pytest.fixture
+def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell.copy_built(TEXTS)
+    return shell
+
+
+def communities(shell, *arguments):
+    result = shell("tree", "--kb", "kb", "--json", *arguments)
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+def everyone(shell):
+    with shell.resources() as resources:
+        return resources.knowledge_base("kb").graph.entity_ids()
+
+
+def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
+    printed = shell("tree", "--kb", "kb").out
+    assert "communities of 7 entities" in printed
+    assert "Acme Organization" in printed
+    assert "Acme located in Bonn" in printed
+    assert "founded: 1999" in printed
+    found = communities(shell)
+    assert sorted(one for community in found for one in community["members"]) == everyone(shell)
+    assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
+
+
+def test_only_the_largest_are_printed_unless_more_are_asked_for(shell):
+    assert len(communities(shell)) > 1
+    printed = shell("tree", "--kb", "kb", "--limit", "1").out
+    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
+
+
+@pytest.mark.parametrize(("view", "labels"), [
+    ("attribute:founded:decade", {"1990–1999", "2000–2009", "without founded"}),
+    ("relation:employer", {"Acme", "Birch", "without employer"})])
+def test_other_views_stand_beside_the_tree(shell, view, labels):
+    before = communities(shell)
+    found = communities(shell, "--view", view)
+    assert {community["label"] for community in found} == labels
+    assert sorted(one for community in found for one in community["members"]) == everyone(shell)
+    assert communities(shell) == before
+    assert shell.sound()
+
+
+def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
+    for view in ("nonsense", "attribute:absent", "relation:absent"):
+        result = shell("tree", "--kb", "kb", "--view", view)
+        assert result.code == 1
+        assert "error:" in result.err
+    assert "founded" in shell("tree", "--kb", "kb", "--view", "attribute:absent").err
+
+
+def test_a_tree_behind_its_facts_says_so(shell):
+    with shell.resources() as resources, resources.runs.step("kb", "a run") as kb:
+        kb.database.set_meta("tree_position", "1")
+    assert "the tree is out of date" in shell("tree", "--kb", "kb").out
+
+
+def test_what_describing_would_cost_is_told_before(shell):
+    found = json.loads(shell("tree", "--kb", "kb", "--dry-run", "--json").out)
+    assert found["communities"] == len(communities(shell))
+    assert found["calls"] == 1
+    assert min(found["prompt_tokens"], found["completion_tokens"]) > 0
+    assert "1 calls" in shell("tree", "--kb", "kb", "--dry-run").out
+
+
+@given(st.lists(st.integers(1, 3 * SUMMARY_TOKENS), max_size=40))
+def test_communities_are_described_in_order_within_a_token_budget(sizes):
+    digests = [CommunityDigest(keywords=(str(n),), facts=("word " * min(size, 6000),)) for n, size in enumerate(sizes)]
+    batches = summary_batches(digests)
+    assert [digest for batch in batches for digest in batch] == digests
+    for batch in batches:
+        assert 1 <= len(batch) <= COMMUNITIES_PER_CALL
+        assert len(batch) == 1 or sum(estimate_tokens("\n".join(["k", *d.facts])) for d in batch) <= SUMMARY_TOKENS

@@ -1,0 +1,167 @@
+"""Ids for names: every form of an entity the same id, none left, and the way back to the byte."""
+
+import json
+
+import pytest
+from banyan.config import Settings
+from banyan.evaluation.anonymising.building import anonymise
+from banyan.evaluation.anonymising.leaks import leaks
+from banyan.evaluation.anonymising.names import Named, named_entities
+from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
+from banyan.evaluation.anonymising.tasks import Task
+from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
+from banyan.evaluation.bench.readers.anony_rag import bench_question
+from banyan.models.llm.endpoint import Reply
+from banyan.models.llm.retelling import Reteller
+from banyan.schemas.retrieval import Claim, DraftAnswer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import in_memory_calls as in_memory
+
+CURIE = Named("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
+SHI = Named("PERSON", "史进", ("九纹龙", "史进"))
+WARSAW = Named("LOCATION", "Warsaw", ("Warsaw",))
+NAMED = [CURIE, SHI, WARSAW]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Marie Curie and Madame Curie's daughter: Curie.", "[PERSON#1] and [PERSON#1]'s daughter: [PERSON#1]."),
+    ("MARIE CURIE; Marie\n  Curie", "[PERSON#1]; [PERSON#1]"),
+    ("Curieux warsaw, Warsaw-Paris, Warsawian", "Curieux warsaw, [LOCATION#1]-Paris, Warsawian"),
+    ("史进号九纹龙，史进到了Warsaw。", "[PERSON#1]号[PERSON#1]，[PERSON#1]到了[LOCATION#1]。"),
+    ("[PERSON#7] met Curie [1].", "[PERSON#7] met [PERSON#1] [1]."),
+])
+def test_every_form_becomes_the_id_of_its_entity(text, expected):
+    anonymiser = Anonymiser(NAMED)
+    assert anonymiser.replace("a", text) == expected
+    assert revert("a", expected, anonymiser.key) == text
+    assert leaks(expected, anonymiser.key) == []
+
+
+def test_ids_are_the_same_in_all_texts_and_numbered_as_met():
+    anonymiser = Anonymiser(NAMED)
+    assert [anonymiser.replace(name, text) for name, text in (("a", "Warsaw, Curie"), ("b", "史进, Warsaw"))] == [
+        "[LOCATION#1], [PERSON#1]", "[PERSON#2], [LOCATION#1]"]
+    assert anonymiser.key.entities == {"LOCATION#1": ("Warsaw",), "PERSON#1": ("Marie Curie", "Curie", "Madame Curie"),
+                                       "PERSON#2": ("史进", "九纹龙")}
+
+
+WORDS = st.sampled_from(["Marie Curie", "Curie", "CURIE", "Warsaw", "warsaw", "史进", "九纹龙", "史", " ", "\r\n", "\t",
+                         "[PERSON#1]", "[", "]", "[PERSON#", "-", "'s", "x", "Ω", "é", "\u2028", "İ", "."])
+
+
+@given(st.lists(WORDS, max_size=30).map("".join))
+def test_whatever_the_text_it_comes_back_to_the_byte_and_names_nobody(text):
+    anonymiser = Anonymiser(NAMED)
+    changed = anonymiser.replace("t", text)
+    assert revert("t", changed, anonymiser.key).encode() == text.encode()
+    assert leaks(changed, anonymiser.key) == []
+
+
+def test_a_text_that_was_changed_or_another_key_is_refused():
+    anonymiser = Anonymiser(NAMED)
+    changed = anonymiser.replace("t", "Curie saw Warsaw.")
+    with pytest.raises(AnonymityError, match=r"character 15: \[LOCATION#2\] is where the key has \[LOCATION#1\]"):
+        revert("t", changed.replace("LOCATION#1", "LOCATION#2"), anonymiser.key)
+    with pytest.raises(AnonymityError, match=r"\[LOCATION#1\] is missing"):
+        revert("t", "[PERSON#1]", anonymiser.key)
+    with pytest.raises(AnonymityError, match="no document 'u'; it has: t"):
+        revert("u", changed, anonymiser.key)
+
+
+def test_a_leak_is_told():
+    key = Key(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
+    assert leaks("[PERSON#1], once Marie  Curie, 见史进。 curie", key) == ["Marie  Curie", "Curie", "史进"]
+
+
+class Graph:
+    """What is read of a graph: ids, types, names."""
+
+    def __init__(self, entities):
+        self.entities = entities
+        self.network = type("Network", (), {"nodes": {key: {"type": kind} for key, (kind, _) in entities.items()}})
+
+    def entity_ids(self):
+        return sorted(self.entities)
+
+    def name(self, entity):
+        return self.entities[entity][1][0]
+
+    def names(self, entity):
+        return self.entities[entity][1]
+
+
+def test_parts_of_names_stand_for_the_person_or_the_family_and_small_words_for_nobody():
+    graph = Graph({"1": ("Person", ["Marie Curie", "Maria Skłodowska"]), "2": ("Person", ["Pierre Curie"]),
+                   "3": ("Person", ["Mark Stone III"]), "4": ("Place", ["Warsaw"]), "5": ("Event", ["Fair"])})
+    texts = ["Marie and Pierre: the Curie family. Mark threw a stone at Stone III in Skłodowska's street."]
+    parts = {(form, entity.name) for entity in named_entities(graph, {"Person"}, texts)
+             for form in entity.forms if " " not in form}
+    assert parts == {("Marie", "Marie Curie"), ("Skłodowska", "Marie Curie"), ("Pierre", "Pierre Curie"),
+                     ("Curie", "Curie"), ("Mark", "Mark Stone III")}
+    kinds = {entity.kind for entity in named_entities(graph, {"Person", "Place"}, texts)}
+    assert kinds == {"PERSON", "PLACE"}
+
+
+def test_two_entities_of_one_name_share_an_id():
+    graph = Graph({"1": ("Person", ["Ada", "Ada Byron"]), "2": ("Person", ["ada"])})
+    (one,) = [entity for entity in named_entities(graph, {"Person"}, []) if len(entity.forms) > 1]
+    assert one.forms == ("Ada", "Ada Byron", "ada")
+
+
+class Author:
+    """An endpoint that retells: the facts' lines as sentences, or with a name of nobody's."""
+
+    def __init__(self, name=""):
+        self.name, self.prompts = name, []
+
+    async def send(self, messages, _json_schema, permit):
+        permit()
+        self.prompts.append(messages[1][1])
+        lines = [line[2:].replace(" | ", " ") for line in messages[1][1].splitlines() if line.startswith("- ")]
+        return Reply(json.dumps({"thought": "", "text": f"{'. '.join(lines)}. {self.name}"}), 10, 5)
+
+
+FACTS = [("PERSON#1", "born in", "LOCATION#1"), ("PERSON#2", "visited", "LOCATION#1")]
+
+
+@pytest.mark.parametrize(("name", "written"), [("", 2), ("Madame Curie", 2), ("Zoe Holm", 0)])
+def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_is_left(name, written):
+    anonymiser, author = Anonymiser(NAMED), Author(name)
+    for text in ("Curie", "史进", "Warsaw"):
+        anonymiser.replace("t", text)
+    settings = Settings(_env_file=None, language="en")
+    # Its own check looks for names by other means than they were replaced by.
+    key = Key(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
+    tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), author), FACTS, key,
+                          lambda text: anonymiser.replace("", text), 5)
+    assert len(author.prompts) == 2
+    assert sum("- Marie Curie | born in | Warsaw" in prompt for prompt in author.prompts) == 1  # in any order
+    assert len(tasks) == written
+    if not name:
+        assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
+        assert tasks[0].answer == "PERSON#1——Marie Curie\nLOCATION#1——Warsaw"
+        assert bench_question("1", *tasks[0].model_dump().values()).kind == "reversion"
+
+
+def test_what_a_model_solves_without_the_texts_is_left_out():
+    class Reader:
+        def answer(self, question, history, passages, mode):
+            assert (history, passages, mode) == ([], [], "open")
+            return DraftAnswer(answerable="who" not in question, confidence=1, short={
+                "known": "PERSON#1 is Ishmael; PERSON#2: Ahab", "half": "PERSON#1: Ishmael"}.get(question, "B"),
+                claims=[Claim(text="-", quotes=[])])
+
+    pairs = "PERSON#1——Ishmael\nPERSON#2——Ahab"
+    tasks = [Task(question=question, answer=answer) for question, answer in (
+        ("known", pairs), ("half", pairs), ("who", pairs), ("Which? A. [X] B. [Y]", "B"),
+        ("Which? A. [X] B. [Y]", "A"))]
+    assert not_from_memory(tasks, Reader(), 2) == [tasks[1], tasks[2], tasks[4]]
+
+
+def test_what_only_a_model_can_do_is_refused_without_one():
+    resources = type("Resources", (), {"settings": Settings(_env_file=None)})
+    for asked in ({"written": 1}, {"from_memory": False}):
+        with pytest.raises(AnonymityError, match="need a model: set BANYAN_LLM_BASE_URL"):
+            anonymise(resources, {"a": "Text."}, ["Person"], **asked)

@@ -1,0 +1,168 @@
+"""Scores by kind, the ranking of facts, results that outlast a kill, and the report's forms."""
+
+import json
+import re
+
+import pytest
+from banyan.evaluation.bench.arms import ARMS, chosen_arms, fuse_rankings
+from banyan.evaluation.bench.page import to_page
+from banyan.evaluation.bench.ranking import fact_scores, facts_in
+from banyan.evaluation.bench.records import BenchDocument, BenchQuestion, Dataset
+from banyan.evaluation.bench.report import make_report
+from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run
+from banyan.evaluation.bench.scoring import score
+from banyan.evaluation.bench.tables import to_markdown
+from banyan.evaluation.datasets import DatasetError, GoldPassage
+
+RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")
+
+
+@pytest.mark.parametrize(("kind", "gold", "short", "answer", "right"), [
+    ("short", "Kalmar", "Kalmar", "She was born in Kalmar.", 1), ("short", "Kalmar", "", "Born in Oslo.", 0),
+    ("fill_in", "Ada Brandt", "Ada Brandt", "", 1), ("choice", "B", "B", "B. Kalmar", 1),
+    ("choice", "B", "", "Oslo", 0),
+    ("choice", "B", "", "Kalmar", 1), ("choice", "B", "A", "A. or rather B.", 0), ("choices", "AC", "A; C", "", 1),
+    ("choices", "AC", "A", "", 0), ("true_false", "False", "no", "No, it is lower.", 1),
+    ("true_false", "True", "", "Nobody knows", 0), ("open", "A lighthouse.", "", "A lighthouse.", None),
+    ("reversion", "PERSON#1——Ada\nPERSON#2——Bo", "", "PERSON#1 is Ada\nPERSON#2 is Cy", 0.5)])
+def test_every_kind_is_scored_by_its_form(kind, gold, short, answer, right):
+    asked = BenchQuestion(id="q", question="Where?\nA. Oslo\nB. Kalmar\nC. Turku", gold=(), answers=(gold,), kind=kind)
+    assert score(asked, short, answer, declined=False).right == right
+    assert score(asked, short, answer, declined=True).right == 0
+
+
+def test_hits_map_and_mrr_are_those_of_the_benchmarks_script():
+    found = [(), (0,), (), (0, 1), (), (2,)]
+    scores = fact_scores(found, [False, True, False, True, False, True], facts=4)
+    assert (scores.hits_4, scores.hits_10, scores.mrr_10) == (1, 1, 0.5)
+    assert scores.map_10 == pytest.approx((1 / 2 + 1 / 4 + 1 / 6) / 4)
+    assert (scores.recall, scores.relevancy) == (3 / 4, 3 / 6)
+    late = fact_scores([()] * 4 + [(0,)] + [()] * 6, [False] * 11, facts=1)
+    assert (late.hits_4, late.hits_10, late.mrr_10, late.recall, late.f1) == (0, 1, 0.2, 1, 0)
+    assert fact_scores([()] * 10 + [(0,)], [False] * 11, facts=1).hits_10 == 0
+    assert fact_scores([], [], facts=1).f1 == 0
+
+
+def test_facts_are_found_whatever_the_white_space():
+    assert facts_in(["It was\nbuilt by  Ada.", "Sheep."], ["was built by Ada.", "Sheep"]) == ((0,), (1,))
+
+
+def test_rankings_are_fused_by_reciprocal_rank():
+    assert fuse_rankings([["a", "b", "c"], ["b", "d"]]) == ["b", "a", "d", "c"]
+
+
+def test_arms_are_chosen_by_name_and_by_what_they_need():
+    assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
+    assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {"zero-shot"}
+    assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
+    with pytest.raises(DatasetError, match="no arm 'fulll'; choose from: all, full"):
+        chosen_arms("fulll", with_llm=True)
+    with pytest.raises(DatasetError, match="no arm is left"):
+        chosen_arms("zero-shot", with_llm=False)
+
+
+def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
+    with Results(tmp_path, RUN) as results:
+        results.add_outcome(Outcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
+    whole = results.path.read_bytes()
+    results.path.write_bytes(whole + b'{"outcome": {"arm": "full", "id": "b"')
+    with Results(tmp_path, RUN) as again:
+        assert again.outcomes == results.outcomes
+        again.add_outcome(Outcome(arm="full", id="b"))
+    with Results(tmp_path, RUN) as last:
+        assert set(last.outcomes) == {("full", "a"), ("full", "b")}
+
+
+def test_a_file_that_was_killed_before_its_first_line_is_begun_again(tmp_path):
+    (tmp_path / "results.jsonl").write_text('{"run": {"data', "utf-8")
+    with Results(tmp_path, RUN) as results:
+        assert not results.outcomes
+
+
+def test_results_of_another_run_or_process_are_not_mixed(tmp_path):
+    with Results(tmp_path, RUN), pytest.raises(DatasetError, match="another process writes"):
+        Results(tmp_path, RUN)
+    with pytest.raises(DatasetError, match=r"results of another run \(mode, top_k\)"):
+        Results(tmp_path, RUN.model_copy(update={"mode": "open", "top_k": 10}))
+    (tmp_path / "results.jsonl").write_text(json.dumps({"run": RUN.model_dump()}) + '\n{"outcome": {"arm": "full"}}\n')
+    with pytest.raises(DatasetError, match=r"line 2, outcome\.id: Field required"):
+        Results(tmp_path, RUN)
+
+
+GOLD = GoldPassage(title="Kalmar")
+DATASET = Dataset(name="musique", documents=(BenchDocument(id="p0", title="Kalmar", text="A town."),), questions=(
+    BenchQuestion(id="a", question="Where?", answers=("Kalmar",), gold=(GOLD,), type="one", facts=("A town.",)),
+    BenchQuestion(id="b", question="When?", answers=("1889",), gold=(GOLD,), type="two"),
+    BenchQuestion(id="c", question="What?", answers=("A <lamp> | light",), gold=(), kind="open", type="two"),
+    BenchQuestion(id="d", question="Who?", answers=(), gold=(), unanswerable=True)))
+NASTY = "<img src=http://collector.invalid/x> | [x](javascript:1)"
+
+
+@pytest.fixture
+def report(tmp_path):
+    with Results(tmp_path, RUN) as results:
+        for arm, short in (("full", "Kalmar"), ("naive-bm25", "Oslo")):
+            results.add_outcome(Outcome(arm=arm, id="a", short=short, answer=short, ranks=(2,), facts=((), (0,)),
+                                        gold=(False, True), passages=2, calls=3, prompt_tokens=100, seconds=1.5))
+            results.add_outcome(Outcome(arm=arm, id="b", declined=True, ranks=(None,), passages=2))
+            results.add_outcome(Outcome(arm=arm, id="c", answer="A lamp.", short=NASTY))
+            results.add_outcome(Outcome(arm=arm, id="d", declined=arm == "full"))
+            results.add_verdict(Judged(arm=arm, id="a", judge="j", correct=short == "Kalmar", reason="r", tokens=7))
+        base = Base(name=NASTY, documents=1, entities=1, triples=1, communities=1, seconds=1, tokens={"extract": 9},
+                    by_document=(4, 5))
+        return make_report(DATASET, RUN, results, {"full": "everything", "naive-bm25": NASTY}, judge="j",
+                           bases={"general": base}, failures=[NASTY])
+
+
+def test_a_row_counts_each_question_where_it_belongs(report):
+    full, naive = report.rows
+    assert (full.questions, full.null_questions, full.null_declined, naive.null_declined) == (3, 1, 100.0, 0.0)
+    assert (full.accuracy.value, full.unjudged, full.declined) == (50.0, 1, 33.33)
+    assert (naive.accuracy.value, naive.change.value, naive.recall_change.value) == (0.0, -50.0, 0.0)
+    assert full.recall["2"].value == 50.0
+    assert (full.facts["mrr_10"].value, full.evidence["one"]["recall"]) == (50.0, 100.0)
+    assert full.agreement == {"exact_match": 100.0, "f1": 100.0, "contained": 100.0}
+    assert full.by_type["two"]["questions"] == 2
+    assert (full.calls, full.judge_tokens, full.seconds["p95"]) == (0.75, 7, pytest.approx(1.275))
+    assert not report.complete
+
+
+def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path):
+    asked = DATASET.questions[2]
+    dataset = DATASET.model_copy(update={"questions": (asked, asked.model_copy(update={"id": "e"}))})
+    with Results(tmp_path, RUN) as results:
+        results.add_outcome(Outcome(arm="full", id="c", answer="A lamp."))
+        results.add_outcome(Outcome(arm="full", id="e", declined=True))
+        results.add_verdict(Judged(arm="full", id="c", judge="j", correct=False, reason="r", coverage=0.5))
+        made = make_report(dataset, RUN, results, {"full": ""}, judge="j", bases={})
+    (row,) = made.rows
+    assert (row.accuracy.value, row.coverage.value, row.by_type["two"]["coverage"]) == (0.0, 25.0, 25.0)
+    assert "| 25.0 |" in to_markdown(made)
+
+
+def test_a_missing_answer_leaves_the_report_incomplete(tmp_path):
+    with Results(tmp_path, RUN) as results:
+        results.add_outcome(Outcome(arm="full", id="a", short="Kalmar", ranks=(1,)))
+        made = make_report(DATASET, RUN, results, {"full": ""}, judge="", bases={})
+    assert (made.complete, made.rows[0].failed, made.rows[0].accuracy.value) == (False, 3, 100.0)
+
+
+def test_the_page_is_one_file_that_fetches_nothing_and_shows_text_as_text(report):
+    page = to_page(report)
+    assert "<img" not in page
+    assert "<script" not in page
+    tags = re.findall(r"<[^>]*>", page)
+    assert not [tag for tag in tags if re.search(r"(?:src|href|url)\s*[=(]", tag)]
+    assert "default-src 'none'" in page
+    assert page.count("<svg") == 4
+    assert "50.0 [0.0, 100.0]" in page
+
+
+def test_markdown_has_the_same_tables_and_no_cell_ends_one(report):
+    text = to_markdown(report)
+    assert "<img" not in text
+    assert "1 failed" in text
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+    assert "Youtu-GraphRAG w/o agent" in text, "published figures of this dataset and mode stand beside"

@@ -1,0 +1,168 @@
+"""`eval qa`: question files with answers, the run, its report and its table."""
+
+import json
+
+import pytest
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.presenting import CLOSEST
+from banyan.agents.retrieval.state import AskContext
+from banyan.cli.commands.evaluation import eval_qa
+from banyan.evaluation.answers import evaluate
+from banyan.evaluation.datasets import (
+    AnsweredQuestion,
+    DatasetError,
+    GoldPassage,
+    load_answered_questions,
+    load_questions,
+)
+from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
+
+from ... import asking
+
+opened, resources = asking.opened, asking.resources
+
+
+def quoting(document, words, confidence, short=""):
+    def draft(passages):
+        number = next(n for n, passage in enumerate(passages, 1) if passage.document == document)
+        return DraftAnswer(answerable=True, confidence=confidence, short=short,
+                           claims=[Claim(text=words, quotes=[Quote(passage=number, words=words)])])
+    return draft
+
+
+ULM = AnsweredQuestion(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
+TWO = AnsweredQuestion(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
+                       answers=("Rome",))
+NONE = AnsweredQuestion(id="c", question="Who is Carl?", gold=(), unanswerable=True)
+BORN = "She was born in Ulm"
+
+
+def write(folder, records):
+    path = folder / "questions.json"
+    path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_generic_files_keep_their_unanswerable_questions(tmp_path):
+    path = write(tmp_path, [
+        {"id": 1, "question": "谁？", "gold": ["d"], "answers": ["甲", "乙", "甲"]},
+        {"id": 2, "question": "Who?", "gold": [], "answers": []},
+        {"id": 3, "question": "Which?", "gold": ["d"], "answers": ["x"], "unanswerable": True}])
+    assert load_answered_questions(path, "generic") == [
+        AnsweredQuestion(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
+        AnsweredQuestion(id="2", question="Who?", gold=(), unanswerable=True),
+        AnsweredQuestion(id="3", question="Which?", gold=(), unanswerable=True)]
+    assert [question.id for question in load_questions(path, "generic")] == ["1", "3"]
+
+
+@pytest.mark.parametrize(("form", "record", "answers"), [
+    ("musique", {"id": "a", "question": "Q?", "answer": "A", "answer_aliases": ["B"],
+                 "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True}]}, ("A", "B")),
+    ("musique", {"id": "a", "question": "Q?", "answer": "A", "answerable": False,
+                 "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True}]}, ()),
+    ("hotpotqa", {"_id": "a", "question": "Q?", "answer": "yes", "supporting_facts": [["T", 0]]}, ("yes",)),
+    ("2wiki", {"_id": "a", "question": "Q?", "answer": 7, "supporting_facts": [["T", 0]]}, ("7",)),
+])
+def test_each_formats_answers_are_read(tmp_path, form, record, answers):
+    (found,) = load_answered_questions(write(tmp_path, [record]), form)
+    assert (found.answers, found.unanswerable) == (answers, not answers)
+
+
+@pytest.mark.parametrize(("records", "said"), [
+    ([{"id": 1, "question": "Q?", "gold": ["d"]}], "no answer: give it `answers`"), ([], "has no question"),
+])
+def test_a_file_that_cannot_be_scored_says_why(tmp_path, records, said):
+    with pytest.raises(DatasetError, match=said):
+        load_answered_questions(write(tmp_path, records), "generic")
+
+
+@pytest.mark.parametrize(("confidence", "below", "mode", "abstained"), [
+    (0.49, None, "reject", True), (0.5, None, "reject", False), (0.49, 0.3, "reject", False),
+    (0.8, 0.9, "reject", True), (0.1, 0.9, "open", False),
+])
+def test_reject_abstains_below_the_threshold(resources, confidence, below, mode, abstained):
+    resources.fake.draft = quoting("ada", BORN, confidence, "Ulm")
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Byron born?"},
+                                         context=AskContext(mode=mode, abstain_below=below))
+    assert (said["abstained"], said["confidence"]) == (abstained, confidence)
+    assert (CLOSEST in said["answer"]) is abstained
+    assert said["short"] == ("" if abstained else "Ulm")
+
+
+def run(resources, question, draft, **options):
+    resources.fake.draft = draft
+    return evaluate(resources, "kb", [question], **options)
+
+
+def test_a_right_answer_scores_in_full(resources):
+    report = run(resources, ULM, quoting("ada", BORN, 0.8, "Ulm"))
+    assert (report.questions, report.unanswerable, report.answered) == (1, 0, 1)
+    assert set(report.answers.values()) == set(report.citations.values()) == {100}
+    assert report.abstention.area is None
+    record = report.records[0]
+    assert (record.answer, record.cited, record.confidence) == (BORN, ("ada",), 0.8)
+
+
+def test_the_first_claim_is_scored_where_there_is_no_short_answer(resources):
+    report = run(resources, ULM, quoting("ada", BORN, 0.8))
+    assert report.answers == {"exact_match": 0, "f1": pytest.approx(33.33), "correct": 100}
+
+
+def test_citations_are_scored_by_document(resources):
+    report = run(resources, TWO, quoting("ada", BORN, 0.8))
+    assert report.citations == {"recall": 50, "precision": 100, "all_gold": 0}
+    assert report.answers["correct"] == 0
+    titled = TWO.model_copy(update={"gold": (GoldPassage(title="Ulm"),)})
+    assert run(resources, titled, quoting("ada", BORN, 0.8)).citations == {"recall": 0, "precision": 0, "all_gold": 0}
+
+
+def test_a_doubtful_answer_counts_as_declined_but_stands_on_the_curve(resources):
+    report = run(resources, ULM, quoting("ada", BORN, 0.4, "Ulm"))
+    assert (report.answered, report.answers["correct"]) == (0, 0)
+    assert report.abstention.at_threshold.answered == 0
+    points = {point.threshold: point.correct for point in report.abstention.curve}
+    assert (points[0.4], points[0.45]) == (100, 0)
+    assert run(resources, ULM, quoting("ada", BORN, 0.4, "Ulm"), mode="open").answered == 1
+
+
+def test_unanswerable_questions_are_declined_or_not(resources):
+    report = run(resources, NONE, quoting("ada", BORN, 0.4))
+    assert (report.unanswerable, report.abstention.at_threshold.declined) == (1, 100)
+    assert report.abstention.curve[0].declined == 0
+    silent = run(resources, NONE, lambda _: DraftAnswer(answerable=False, confidence=0.9))
+    assert silent.abstention.curve[-1].declined == silent.abstention.curve[0].declined == 100
+
+
+@pytest.fixture
+def command(resources, tmp_path, monkeypatch):
+    """`eval qa` over three questions, with the reasoner of the test."""
+    path = write(tmp_path, [{"id": n, "question": f"Where was Ada born? {n}", "gold": ["ada"] if n else [],
+                             "answers": ["Ulm"]} for n in range(3)])
+    resources.fake.draft = quoting("ada", BORN, 0.8, "Ulm")
+
+    class Opened:
+        def __enter__(self):
+            return resources
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr("banyan.cli.commands.evaluation.opened", Opened)
+    return lambda **options: eval_qa("kb", path, "generic", **options)
+
+
+def test_the_command_prints_one_json_object_and_writes_records(command, tmp_path, capsys):
+    command(as_json=True, records=tmp_path / "records.jsonl")
+    said = json.loads(capsys.readouterr().out)
+    assert (said["questions"], said["unanswerable"], said["answers"]["correct"]) == (3, 1, 100)
+    assert "records" not in said
+    lines = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
+    assert [(line["id"], line["unanswerable"], line["declined"]) for line in lines] == [
+        ("0", True, False), ("1", False, False), ("2", False, False)]
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(2, 2), (3, 3), (9, 3)])
+def test_a_limit_spreads_over_the_file(command, resources, capsys, limit, asked):
+    command(limit=limit, as_json=True)
+    assert json.loads(capsys.readouterr().out)["questions"] == asked
+    assert len(resources.fake.said_to("answer")) == asked

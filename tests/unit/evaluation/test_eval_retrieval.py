@@ -1,0 +1,285 @@
+"""Evaluating retrieval: reports made by hand, settings, ablations, the table, and the command."""
+
+import json
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.evaluation.comparison import DEFAULT, ablations, evaluate
+from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question
+from banyan.evaluation.report import QuestionRecord, compare, summarise
+from banyan.evaluation.retrieval import Setting
+from banyan.schemas.retrieval import ROUTES, Switches
+from banyan.tools.retriever import Retriever
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import scripted
+from ... import small_base as base
+
+
+def record(milliseconds, *ranks, kind=""):
+    return QuestionRecord(id="", question="", ranks=ranks, milliseconds=milliseconds, type=kind)
+
+
+RECORDS = [record(1, 1, 2, kind="a"), record(2, 2, 6, kind="b"),
+           record(3, None, 5, 1, kind="a"), record(94, None)]
+
+
+def test_recall_of_a_ranking_made_by_hand():
+    report = summarise(RECORDS, [1, 2, 5, 6])
+    # At 1: 1/2, 0, 1/3, 0. At 2: 1, 1/2, 1/3, 0. At 5: 1, 1/2, 2/3, 0. At 6: 1, 1, 2/3, 0.
+    assert report.recall == {"1": 20.83, "2": 45.83, "5": 54.17, "6": 66.67}
+    assert report.questions == 4
+    assert report.latency_ms == {"p50": 2.5, "p95": 80.35}
+
+
+def test_types_are_reported_apart_and_what_has_none_only_in_all():
+    report = summarise(RECORDS, [2])
+    assert {kind: (group.questions, group.recall["2"]) for kind, group in report.by_type.items()} == {
+        "a": (2, 66.67), "b": (1, 50.0)}
+    assert report.by_type["b"].interval == {"2": (50.0, 50.0)}
+    assert report.by_type["a"].latency_ms["p50"] == 2
+
+
+def test_a_change_is_paired():
+    """Every question gains the same: the change is sure, however much the questions differ."""
+    worse = [record(1, 6, 6), record(1, 1, 6), record(1, 6, 1), record(1, 6, 6)]
+    better = [record(1, 1, 6), record(1, 1, 1), record(1, 1, 1), record(1, 6, 1)]
+    row = compare("better", better, worse, [2])
+    assert (row.recall, row.change, row.change_interval) == ({"2": 75.0}, {"2": 50.0}, {"2": (50.0, 50.0)})
+    low, high = row.interval["2"]
+    assert low < 75 < high
+
+
+ranks = st.lists(st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=4), min_size=1, max_size=12)
+
+
+@given(ranks)
+def test_intervals_hold_recall_and_a_setting_changes_nothing_against_itself(found):
+    records = [record(1, *one) for one in found]
+    row = compare("same", records, records, [2, 5])
+    for cut in ("2", "5"):
+        low, high = row.interval[cut]
+        assert 0 <= low <= row.recall[cut] <= high <= 100
+    assert row.change == {"2": 0, "5": 0}
+    assert row.change_interval == {"2": (0, 0), "5": (0, 0)}
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
+    with Resources(settings, hashed_embedder) as resources:
+        with base.create(settings.home, "kb", hashed_embedder) as kb, kb.writing():
+            for person, city in (("Ada Byron", "Ulm"), ("Carl Berg", "Turku"), ("Ines Moreau", "Lyon")):
+                base.put(kb, person, f"{person} was born in {city}.", title=person,
+                         entities={person: "Person", city: "City"}, triples=[(person, "born_in", city)])
+                base.put(kb, city, f"{city} lies on a river.", title=city, entities={city: "City"})
+            base.finish(kb)
+        yield resources
+
+
+QUESTIONS = [Question(id="1", question="On what does the birthplace of Ada Byron lie?",
+                      gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm")),
+                      steps=(GoldStep(question="Where was Ada Byron born?", answer="Ulm"),
+                             GoldStep(question="On what lies {answer 1}?", answer="a river"))),
+             Question(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
+
+
+class Watched:
+    """Opens bars and keeps what they were told."""
+
+    def __init__(self):
+        self.told = {}
+
+    def __call__(self, name):
+        self.told[name] = []
+        return self.Bar(self.told[name])
+
+    class Bar:
+        def __init__(self, told):
+            self.told = told
+
+        def __enter__(self):
+            return lambda *item: self.told.append(item)
+
+        def __exit__(self, *_):
+            self.told.append("closed")
+
+
+@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {}, {"agent": False},
+                                     {"agent": False, "switches": Switches(routes=())}])
+def test_evaluation_finds_the_gold_passages(resources, options):
+    watched = Watched()
+    report = evaluate(resources, "kb", QUESTIONS, ks=[1, 6], setting=Setting(**options), watch=watched)
+    assert report.questions == 2
+    assert report.records[1].ranks == (1,)
+    assert report.recall["6"] == 100
+    assert 50 <= report.recall["1"] <= 75
+    assert watched.told == {DEFAULT: [(1, 2), (2, 2), "closed"]}
+    assert all(one.milliseconds > 0 for one in report.records)
+    assert [one.type for one in report.records] == ["2 steps", ""]
+    assert report.rows == ()
+
+
+@pytest.mark.parametrize(("steps", "searched"), [
+    (QUESTIONS[0].steps, ["Where was Ada Byron born?", "On what lies Ulm?"]),
+    # An answer that looks like a place to fill is text.
+    ((GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="{answer 1}"),
+      GoldStep(question="Who sang {answer 1} and {answer 2}?", answer="x")),
+     ["Which song?", "Which number?", "Who sang #1 and (answer 1)?"])])
+def test_gold_sub_queries_are_what_is_searched(resources, monkeypatch, steps, searched):
+    asked = []
+    queries = Retriever.queries
+    monkeypatch.setattr(Retriever, "queries", lambda self, parts: asked.extend(
+        part.question for part in parts) or queries(self, parts))
+    question = QUESTIONS[0].model_copy(update={"steps": steps})
+    evaluate(resources, "kb", [question], ks=[2], setting=Setting(sub_queries="gold"))
+    assert asked[-len(searched):] == searched
+
+
+@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {"agent": False}, {}])
+def test_switches_reach_the_retriever(resources, monkeypatch, options):
+    used, ranked = set(), []
+    search, rank = Retriever.search, Retriever.rank
+    monkeypatch.setattr(Retriever, "search", lambda self, route, *rest: used.add(route) or search(self, route, *rest))
+    monkeypatch.setattr(Retriever, "rank", lambda self, queries, evidence, switches: ranked.append(switches) or rank(
+        self, queries, evidence, switches))
+    switches = Switches(routes=("entity", "dfs"), dense=False, lexical=False, spreading=False, beta=0.25)
+    evaluate(resources, "kb", QUESTIONS, ks=[2], setting=Setting(switches=switches, **options))
+    assert used == {"dfs", "entity"}
+    assert set(ranked) == {switches}
+
+
+def test_each_ablation_changes_one_part():
+    found = ablations(Setting())
+    assert list(found) == [*(f"{route} off" for route in ROUTES), "spreading off", "lexical off", "dense off",
+                           "beta 0.5", "agent off", "decomposition off"]
+    whole = {**dict(Switches()), "agent": True, "decompose": True}
+    for name, setting in found.items():
+        here = {**dict(setting.switches), "agent": setting.agent, "decompose": setting.decompose}
+        assert [part for part in whole if here[part] != whole[part]] == [
+            "routes" if name.split(" ")[0] in ROUTES else name.split(" ")[0].replace("composition", "compose")], name
+    assert found["dfs off"].switches.routes == ("entity", "triple", "community")
+    assert found["beta 0.5"].switches.beta == 0.5
+
+
+def test_what_is_off_already_is_not_switched_off_again():
+    switches = Switches(routes=("dfs",), dense=False, beta=1)
+    assert list(ablations(Setting(switches=switches, agent=False, decompose=False))) == [
+        "dfs off", "spreading off", "lexical off"]
+    assert "agent off" not in ablations(Setting(sub_queries="gold"))
+
+
+@pytest.mark.parametrize("sub_queries", ["none", "gold"])
+def test_the_whole_table(resources, sub_queries):
+    watched, setting = Watched(), Setting(sub_queries=sub_queries)
+    report = evaluate(resources, "kb", QUESTIONS, ks=[1, 2], with_ablations=True, with_baselines=True,
+                      setting=setting, watch=watched)
+    names = [DEFAULT, *ablations(setting), "BM25", "dense passages", "HippoRAG 2"]
+    assert [row.name for row in report.rows] == names
+    assert watched.told == {name: [(1, 2), (2, 2), "closed"] for name in names}
+    assert report.rows[0].recall == report.recall == evaluate(resources, "kb", QUESTIONS, ks=[1, 2],
+                                                              setting=setting).recall
+    for row in report.rows:
+        for cut in ("1", "2"):
+            assert row.change[cut] == pytest.approx(row.recall[cut] - report.recall[cut], abs=0.02)
+    assert all(len(one.ranks) == len(question.gold) for one, question in zip(report.records, QUESTIONS, strict=True))
+
+
+def test_baselines_answer_gold_sub_queries_in_turns(resources):
+    """The second gold passage is the first answer to the second sub-query."""
+    one = [Question(id="1", question="Ines Moreau, Lyon?", gold=(GoldPassage(id="Turku"),), steps=(
+        GoldStep(question="Carl Berg", answer=""), GoldStep(question="Turku lies on a river.", answer="")))]
+    bm25 = {way: evaluate(resources, "kb", one, ks=[2], setting=Setting(sub_queries=way), with_baselines=True).rows[1]
+            for way in ("none", "gold")}
+    assert (bm25["none"].recall["2"], bm25["gold"].recall["2"]) == (0, 100)
+
+
+def test_gold_that_is_not_there_is_counted_or_refused(resources):
+    absent = Question(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"), GoldPassage(title="Ulm", text="else")))
+    report = evaluate(resources, "kb", [*QUESTIONS, absent], ks=[6])
+    assert report.gold_absent == 2
+    assert report.recall["6"] == pytest.approx(200 / 3, abs=0.01)
+    with pytest.raises(DatasetError, match="none of the gold passages is in the knowledge base"):
+        evaluate(resources, "kb", [absent], ks=[2])
+
+
+def test_a_decomposition_that_the_file_has_not_is_refused(resources):
+    with pytest.raises(DatasetError, match="without a decomposition: leave out --sub-queries gold"):
+        evaluate(resources, "kb", QUESTIONS[1:], ks=[2], setting=Setting(sub_queries="gold"))
+
+
+def test_a_cut_off_beyond_what_is_ranked_is_refused(resources):
+    with pytest.raises(DatasetError, match="recall at 101 cannot be measured: only 100 passages are ranked"):
+        evaluate(resources, "kb", QUESTIONS, ks=[2, 101])
+    assert evaluate(resources, "kb", QUESTIONS, ks=[101], setting=Setting(sub_queries="gold")).recall["101"] == 100
+
+
+@pytest.fixture
+def command(tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell.copy_built()
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in (
+        {"id": "1", "question": "Where does Ada work?", "gold": ["a.txt"], "type": "plain"},
+        {"id": "2", "question": "In which place is Acme located?", "gold": ["b.txt", "a.txt"]})), "utf-8")
+    return lambda *more: shell("eval", "retrieval", "--kb", "kb", "--questions", "q.jsonl", "--format", "generic",
+                               *more)
+
+
+def test_the_report_as_json_and_the_records(command, tmp_path):
+    result = command("--json", "--k", "4,2", "--ablations", "--baselines", "--records", "records.jsonl")
+    assert result.code == 0, result.err
+    report = json.loads(result.out)
+    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "by_type",
+                           "rows"}
+    assert report["questions"] == 2
+    assert list(report["recall"]) == ["2", "4"]
+    assert report["recall"]["4"] == 100
+    assert report["interval"]["4"] == [100, 100]
+    assert set(report["latency_ms"]) == {"p50", "p95"}
+    assert list(report["by_type"]) == ["plain"]
+    assert set(report["rows"][0]) == {"name", "recall", "interval", "change", "change_interval"}
+    assert len(report["rows"]) == 14
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
+    assert [(one["id"], one["type"], len(one["ranks"])) for one in records] == [("1", "plain", 1), ("2", "", 2)]
+    assert all(one["milliseconds"] > 0 for one in records)
+
+
+def test_the_switches_of_the_command(command, monkeypatch):
+    ranked = []
+    rank = Retriever.rank
+    monkeypatch.setattr(Retriever, "rank", lambda self, queries, evidence, switches: ranked.append(switches) or rank(
+        self, queries, evidence, switches))
+    for more, switches in ((["--no-spreading", "--routes", "dfs, entity"], Switches(routes=("entity", "dfs"),
+                                                                                    spreading=False)),
+                           (["--no-dense"], Switches(dense=False)), (["--no-lexical"], Switches(lexical=False)),
+                           (["--beta", "0.25"], Switches(beta=0.25))):
+        ranked.clear()
+        assert command("--no-agent", "--no-decompose", *more).code == 0
+        assert set(ranked) == {switches}
+
+
+@pytest.mark.parametrize(("more", "message"), [
+    (["--questions", "nowhere.jsonl"], "there is no question file nowhere.jsonl"),
+    (["--questions", "empty.jsonl"], "empty.jsonl has no question"),
+    (["--k", "0"], "--k takes positive numbers"), (["--k", "two"], "--k takes positive numbers"),
+    (["--k", ""], "--k takes positive numbers"), (["--k", "500"], "recall at 500 cannot be measured"),
+    (["--routes", "entity,air"], "there is no route 'air'"), (["--kb", "nowhere"], "nowhere"),
+    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written"),
+    (["--records", "."], "--records . cannot be written"),
+    (["--format", "musique"], "not a musique question"),
+    (["--sub-queries", "gold"], "without a decomposition"),
+])
+def test_what_cannot_be_measured(command, tmp_path, more, message):
+    (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
+    result = command(*more)
+    assert result.code == 1
+    assert result.out == ""
+    assert message in result.err
+
+
+def test_a_share_beyond_1_is_refused(command):
+    result = command("--beta", "1.5")
+    assert result.code == 2
+    assert "--beta" in result.err

@@ -1,0 +1,132 @@
+"""GraphML and JSON are read back as what was written, and Cypher says it, whatever the documents say."""
+
+import json
+import re
+
+import networkx as nx
+from banyan.export.cypher import cypher, literal, quoted_name
+from banyan.export.graphml import graphml
+from banyan.export.node_link import node_link
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import export_graphs as graphs
+
+PLAIN, seven, text_graph, texts = graphs.PLAIN, graphs.seven, graphs.text_graph, graphs.texts
+
+
+@given(seven)
+def test_json_is_read_back_as_the_same_graph(said):
+    graph = text_graph(said)
+    back = nx.node_link_graph(json.loads("".join(node_link(graph))), edges="edges")
+    assert nx.utils.graphs_equal(graph, back)
+    assert list(back.nodes) == list(graph.nodes)
+    assert back.graph == graph.graph
+
+
+@given(seven)
+def test_graphml_is_read_back_with_all_that_xml_can_say(said):
+    graph = text_graph(said)
+    back = nx.parse_graphml("".join(graphml(graph)), force_multigraph=True)
+    assert (set(back.nodes), back.number_of_edges()) == (set(graph.nodes), graph.number_of_edges())
+    for one, data in graph.nodes(data=True):
+        for key, value in data.items():
+            read = back.nodes[one][key]
+            assert (json.loads(read) if isinstance(value, list | dict) else read) == _sayable(value), key
+    triple = graph.edges["e1", "e2", said[2]]
+    read = back.edges["e1", "e2", "t1"]
+    assert json.loads(read["sources"]) == _sayable(triple["sources"])
+    assert read["relation"] == _sayable(said[2])
+    assert read["confidence"] == 0.5
+    assert back.graph["schema"] == _sayable(said[1])
+
+
+def _sayable(value):
+    """A value whose texts have U+FFFD for what XML cannot say. JSON escapes control characters, but no others."""
+    if isinstance(value, dict):
+        return {_in_json(key): _sayable_in_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_sayable_in_json(one) for one in value]
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", value) if isinstance(value, str) else value
+
+
+def _sayable_in_json(value):
+    return _in_json(value) if isinstance(value, str) else _sayable(value)
+
+
+def _in_json(text):
+    return re.sub("[\ufffe\uffff]", "\ufffd", text)
+
+
+def test_ids_of_graphml_edges_occur_once():
+    ids = re.findall('<edge id="([^"]*)"', "".join(graphml(text_graph(PLAIN))))
+    assert len(ids) == len(set(ids)) == 6
+
+
+_STRING = r"'(?:[^'\\]|\\.)*'"
+_TOKEN = re.compile(rf"{_STRING}|`[^`]*`|//[^\n]*", re.DOTALL)
+_TEXT = re.compile(rf"{_STRING}(?: \+ {_STRING})+", re.DOTALL)
+
+
+def preprocessed(script, *, counts_backslashes):
+    """What Cypher makes of \\uXXXX before it parses; whether an escaped backslash counts has varied."""
+    pattern = r"(?<!\\)((?:\\\\)*)\\u([0-9a-fA-F]{4})" if counts_backslashes else r"()\\u([0-9a-fA-F]{4})"
+    return re.sub(pattern, lambda found: found[1] + chr(int(found[2], 16)), script)
+
+
+def unescaped(text):
+    names = {"n": "\n", "r": "\r", "t": "\t"}
+    return re.sub(r"\\(.)", lambda found: names.get(found[1], found[1]), text, flags=re.DOTALL)
+
+
+@given(texts, st.booleans())
+def test_cypher_literals_say_the_text_and_end_where_they_should(text, counts):
+    """A backslash before a u stands in a literal of its own: engines differ in what they make of the two together."""
+    written = literal(text)
+    assert "\n" not in written
+    assert re.search(r"[\x00-\x1f\u2028]", written) is None
+    read = preprocessed(written, counts_backslashes=counts)
+    joined = _TOKEN.findall(read)
+    assert " + ".join(joined) == read
+    assert "".join(unescaped(one[1:-1]) for one in joined) == text
+
+
+@given(texts)
+def test_what_engines_make_of_escapes_with_u_counts_for_control_characters_alone(text):
+    assert {int(digits, 16) for digits in re.findall(r"\\u(.{4})", literal(text))} <= {
+        *range(0x20), *range(0x7f, 0xa0), 0x2028, 0x2029}
+
+
+@given(texts)
+def test_no_label_leaves_its_backticks(text):
+    written = quoted_name(text)
+    assert "\\" not in written
+    assert _TOKEN.fullmatch(written)
+    assert written[1:-1] == re.sub(r"[`\\\x00-\x1f\x7f-\x9f\u2028\u2029]", "_", text)
+
+
+@given(seven)
+def test_no_text_becomes_a_cypher_statement(said):
+    def outside(words):
+        return _TOKEN.sub("", _TEXT.sub("''", "".join(cypher(text_graph(words)))))
+
+    assert outside(said) == outside(PLAIN)
+
+
+def test_cypher_merges_by_id_in_batches_with_labels_from_types():
+    graph = text_graph(PLAIN)
+    for number in range(1200):
+        graph.add_node(f"x{number:04}", kind="entity", name="x", type="O`X", names=["x"], documents=[], attributes={})
+    script = "".join(cypher(graph))
+    assert script.count("SET n = row, n:`O_X`") == 3
+    assert "MERGE (a)-[r:`relation` {id: row.properties.id}]->(b)" in script
+    assert "`attribute`: ['value']" in script
+    assert re.findall(r"(?<!MERGE )\bCREATE (\w+)", script) == ["CONSTRAINT", "CONSTRAINT"]
+    assert script.count("IF NOT EXISTS") == 2
+    assert script.count("MERGE (a)-[r:member_of]->(b)") == 2
+
+
+def test_an_attribute_called_as_a_property_of_ours_takes_nothing_away():
+    script = "".join(cypher(text_graph(["Ada", "Person", "knows", "name", "Countess", "d", "q"])))
+    assert "`name`: 'Ada'" in script
+    assert "`attribute_name`: ['Countess']" in script

@@ -1,0 +1,194 @@
+"""What of an extraction is admitted: only what fits the schema and stands in the source."""
+
+import pytest
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.bounding.grounding import words
+from banyan.schemas.documents import Chunk
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.naming import canonical_name, label_key
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import scripted
+from ...small_base import said
+
+SCHEMA = scripted.schema()
+BOUNDS, OPEN = Bounds(SCHEMA), Bounds(open_schema())
+
+
+def chunk(text, title="", heading=""):
+    return Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(text), text=text, title=title, heading=heading)
+
+
+TEXT = "Ada works for Acme in Bonn. Acme was founded in 1999. Bob is there too."
+PEOPLE = [("Ada", "Person"), ("Bob", "Person"), ("Acme", "Organization"), ("Bonn", "Place")]
+
+
+def admitted(result):
+    return {(fact.head, fact.relation, fact.tail) for fact in result.facts}
+
+
+def reasons(result):
+    return [rejection.reason for rejection in result.rejections]
+
+
+NAMES = ["Ada", "ada", "ADA", "Ａｄａ", "Bob", "Acme", "Zoë", "Zoe\u0308", "zoe", "北京", "京", "ﬁn", "fin", "Straße",
+         "STRASSE", "Bob Acme", " Ada. ", "«Acme»", "!", "İzmir", "nowhere", "1999", "Ada\nBob", "é"]
+GLUE = [" ", "", ", ", ". ", "\n", "\u3000", "。", " --> ", "-", "'s ", "\u0301", "\u200b", "🙂"]
+LABELS = ["Person", "person", "人物", "Organization", "Firm", "School", "Place", "Game", "", " ", "*"]
+RELATIONS = ["employer", "Works-For", "雇主", "knows", "located_in", "located in", "plays", " ", "\u200b"]
+texts = st.lists(st.sampled_from(NAMES + GLUE) | st.text(max_size=3), min_size=1, max_size=30).map("".join)
+names = st.sampled_from(NAMES) | st.text(min_size=1, max_size=4)
+sure = st.floats(0, 1)
+extractions = st.builds(
+    Extraction,
+    entities=st.lists(st.builds(ExtractedEntity, name=names, type=st.sampled_from(LABELS)), max_size=6).map(tuple),
+    triples=st.lists(st.builds(ExtractedTriple, head=names, relation=st.sampled_from(RELATIONS), tail=names,
+                               evidence=st.sampled_from(["", *NAMES]) | texts, confidence=sure), max_size=6).map(tuple),
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.sampled_from(["founded", "成立", "x"]),
+                                  value=names, evidence=st.just("")), max_size=3).map(tuple))
+
+
+@given(extractions, texts, st.sampled_from(["", "Ada", "北京"]), st.sampled_from([BOUNDS, OPEN]))
+def test_whatever_was_said_what_is_admitted_fits_and_quotes_its_source(extraction, text, title, bounds):
+    result = bound(extraction, chunk(text, title), bounds)
+    mentioned = {(mention.name, mention.type) for mention in result.mentions}
+    for item in (*result.mentions, *result.facts, *result.attributes):
+        assert text[item.span.start:item.span.end] == item.span.quote != ""
+    for fact in result.facts:
+        assert bounds.schema.fits(fact.head_type, fact.relation, fact.tail_type)
+        assert {(fact.head, fact.head_type), (fact.tail, fact.tail_type)} <= mentioned
+        assert canonical_name(fact.head) != canonical_name(fact.tail)
+        assert fact.relation.strip()
+    for value in result.attributes:
+        assert bounds.schema.fits_attribute(value.entity_type, value.attribute)
+        assert (value.entity, value.entity_type) in mentioned
+    assert len({canonical_name(mention.name) for mention in result.mentions}) == len(result.mentions)
+
+
+@given(extractions, texts)
+def test_bounding_is_a_function_and_nothing_said_is_lost_without_a_reason(extraction, text):
+    one, again = bound(extraction, chunk(text), BOUNDS), bound(extraction, chunk(text), BOUNDS)
+    assert one == again
+    for triple in extraction.triples:
+        ends = {"".join(words(triple.head)), "".join(words(triple.tail))}
+        kept = any({"".join(words(f.head)), "".join(words(f.tail))} == ends for f in one.facts)
+        assert kept or f"({triple.head}; {triple.relation}; {triple.tail})" in {r.text for r in one.rejections}
+
+
+# Each reason, and what is repaired on the way.
+
+def test_a_part_of_a_character_does_not_stand_in_the_source():
+    result = bound(said([("Ada", "Person"), ("1", "Organization")], [("Ada", "employer", "1")]), chunk("Ada ¼"), BOUNDS)
+    assert [mention.name for mention in result.mentions] == ["Ada"]
+    assert "(Ada; employer; 1)" in {rejection.text for rejection in result.rejections}
+    whole = bound(said([("Ada", "Person"), ("¼", "Organization")], [("Ada", "employer", "¼")]), chunk("Ada ¼"), BOUNDS)
+    assert admitted(whole) == {("Ada", "employer", "¼")}
+
+
+def test_what_fits_and_stands_in_the_source_is_admitted():
+    result = bound(said(PEOPLE, [("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")],
+                        [("Acme", "founded", "1999")]), chunk(TEXT), BOUNDS)
+    assert admitted(result) == {("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")}
+    assert [(a.entity, a.attribute, a.value) for a in result.attributes] == [("Acme", "founded", "1999")]
+    assert {m.name: m.span.start for m in result.mentions} == {name: TEXT.index(name) for name, _ in PEOPLE}
+    assert result.facts[0].span.quote in TEXT
+    assert result.attributes[0].span.quote == "Acme was founded in 1999."
+    assert result.rejections == ()
+    assert result.repairs == {}
+
+
+def test_a_wrong_direction_is_swapped_and_counted():
+    result = bound(said(PEOPLE, [("Acme", "employer", "Ada"), ("Bonn", "located_in", "Acme")]), chunk(TEXT), BOUNDS)
+    assert admitted(result) == {("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")}
+    assert result.repairs == {"swapped": 2}
+    assert {fact.head_type for fact in result.facts} == {"Person", "Organization"}
+    both_ways = bound(said(PEOPLE, [("Bob", "knows", "Ada")]), chunk(TEXT), BOUNDS)
+    assert admitted(both_ways) == {("Bob", "knows", "Ada")}
+    assert both_ways.repairs == {}
+
+
+@pytest.mark.parametrize(("triple", "reason"), [
+    (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
+    (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
+    (("Ada", "knows", "Cem"), "ungrounded"), (("Ada", " ", "Bob"), "unknown_relation"),
+    (("Ada", "knows", "person"), "type_as_name"), (("Ada", "plays", "there"), "undeclared_entity"),
+])
+def test_a_triple_that_does_not_fit_is_rejected_with_its_reason(triple, reason):
+    result = bound(said(PEOPLE, [triple]), chunk(TEXT), BOUNDS)
+    assert result.facts == ()
+    assert reasons(result) == [reason]
+    assert result.rejections[0].text == f"({triple[0]}; {triple[1]}; {triple[2]})"
+
+
+def test_an_unknown_type_or_attribute_waits_and_an_ungrounded_thing_does_not_come_in():
+    result = bound(said([*PEOPLE, ("there", "Adverb"), ("Zuse", "Person")], [("Zuse", "knows", "Ada")],
+                        [("Ada", "height", "1999"), ("Acme", "founded", "1887"), ("Ada", "founded", "1999")]),
+                   chunk(TEXT), BOUNDS)
+    assert sorted(reasons(result)) == ["domain_range", "ungrounded", "ungrounded", "ungrounded",
+                                       "unknown_attribute", "unknown_entity_type"]
+    assert [rejection.label for rejection in result.rejections if rejection.label] == ["height", "adverb"]
+    assert {mention.name for mention in result.mentions} == {name for name, _ in PEOPLE}
+    assert result.attributes == ()
+
+
+def test_of_a_type_with_a_parent_all_is_admitted_that_fits_the_parent():
+    result = bound(said([("Ada", "Person"), ("Acme", "School")], [("Ada", "employer", "Acme")]), chunk(TEXT), BOUNDS)
+    assert [fact.tail_type for fact in result.facts] == ["School"]
+
+
+@pytest.mark.parametrize("relation", ["employer", "Employer", "works for", "Works-For", "works_for", "雇主",
+                                      " EMPLOYER "])
+@pytest.mark.parametrize("kind", ["Organization", "firm", "ORGANIZATION"])
+def test_aliases_and_labels_of_other_languages_lead_to_the_element(relation, kind):
+    result = bound(said([("Ada", "人物"), ("Acme", kind)], [("Ada", relation, "Acme")]), chunk(TEXT), BOUNDS)
+    assert [(f.head_type, f.relation, f.tail_type) for f in result.facts] == [("Person", "employer", "Organization")]
+
+
+def test_the_open_schema_admits_every_relation_and_type_but_nothing_ungrounded():
+    result = bound(said([("Ada", "Mathematician")], [("Ada", "dreams of", "Bonn"), ("Ada", "saw", "Mars")]),
+                   chunk(TEXT), OPEN)
+    assert admitted(result) == {("Ada", "dreams of", "Bonn")}
+    assert {(m.name, m.type) for m in result.mentions} == {("Ada", "Mathematician"), ("Bonn", "Entity")}
+    assert set(reasons(result)) == {"ungrounded"}
+    assert reasons(bound(said([], [("Ada", " ", "Bonn")]), chunk(TEXT), OPEN)) == ["unknown_relation"]
+
+
+def test_a_repeated_fact_is_one_with_its_best_confidence():
+    triples = tuple(ExtractedTriple(head="Ada", relation=relation, tail="Acme", confidence=confidence)
+                    for relation, confidence in (("employer", 0.2), ("works for", 0.9), ("雇主", 0.5)))
+    result = bound(Extraction(entities=said(PEOPLE).entities, triples=triples), chunk(TEXT), BOUNDS)
+    assert [fact.confidence for fact in result.facts] == [0.9]
+
+
+def test_evidence_said_word_for_word_decides_the_sentence():
+    text = "Ada knows Bob. Cem met Ada and Bob in Bonn. Ada greeted Bob."
+    triple = ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="ada  GREETED bob")
+    result = bound(Extraction(entities=said(PEOPLE[:2]).entities, triples=(triple,)), chunk(text), BOUNDS)
+    assert result.facts[0].span.quote == "Ada greeted Bob."
+
+
+def test_words_of_the_title_and_heading_ground_a_name_with_a_sentence_of_the_text():
+    text = "She was a mathematician. She wrote the first program."
+    result = bound(said([("Ada Lovelace", "Person")]), chunk(text, title="Ada Lovelace"), BOUNDS)
+    assert [mention.span.quote for mention in result.mentions] == ["She was a mathematician."]
+    assert bound(said([("Ada Byron", "Person")]), chunk(text, title="Ada Lovelace"), BOUNDS).mentions == ()
+
+
+@given(st.text(max_size=30) | st.text("_-＿ aB", max_size=8))
+def test_a_label_that_is_a_key_stays_as_it_is(label):
+    assert label_key(label_key(label)) == label_key(label)
+
+
+def test_names_and_values_are_stored_on_one_line_and_quotes_as_they_are_written():
+    text = ("Ada  Mei\nLovelace works for Acme\n Works. Acme\nWorks was founded in May\n1999. "
+            "王\n小明 works for Acme Works.")
+    people = [("Ada Mei Lovelace", "Person"), ("Acme Works", "Organization"), ("王小明", "Person")]
+    stated = [("Ada Mei Lovelace", "employer", "Acme\nWorks"), ("王小明", "employer", "Acme Works")]
+    result = bound(said(people, stated, [("Acme Works", "founded", "May\n1999")]), chunk(text), BOUNDS)
+    assert admitted(result) == {("Ada Mei Lovelace", "employer", "Acme Works"), ("王小明", "employer", "Acme Works")}
+    assert [(a.entity, a.value, a.normal) for a in result.attributes] == [("Acme Works", "May 1999", "1999-05")]
+    assert {m.name for m in result.mentions} == {"Ada Mei Lovelace", "Acme Works", "王小明"}
+    assert any("\n" in mention.span.quote for mention in result.mentions)
+    assert all(text[m.span.start:m.span.end] == m.span.quote for m in result.mentions)

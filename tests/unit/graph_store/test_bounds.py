@@ -1,0 +1,306 @@
+"""Bounding under any schema: what labels mean, what is inferred and repaired, and what is asked for."""
+
+import random
+
+import pytest
+from banyan.graph_store.bounding.admission import bound
+from banyan.graph_store.bounding.labels import Bounds, extracted_labels
+from banyan.graph_store.bounding.similar_labels import SimilarLabels
+from banyan.schemas.documents import Chunk
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema
+from banyan.schemas.naming import label_key
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ... import spelling_embedding as spelling
+from ...small_base import said
+
+
+def schema(types=(), relations=(), attributes=(), **others):
+    return GraphSchema(name="s", entity_types=types, relation_types=relations, attribute_types=attributes, **others)
+
+
+def chunk(text, title=""):
+    return Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(text), text=text, title=title)
+
+
+def facts(result):
+    return {(f.head, f.relation, f.tail) for f in result.facts}
+
+
+def mentions(result):
+    return {m.name: m.type for m in result.mentions}
+
+
+def reasons(result):
+    return sorted(r.reason for r in result.rejections)
+
+
+FILMS = schema(
+    types=[{"name": "Film", "aliases": ["movie"], "labels": {"zh": "电影"}}, {"name": "Person"},
+           {"name": "Company"}, {"name": "Entity"}],
+    relations=[{"name": "directed_by", "domain": ["Film"], "range": ["Person"], "inverse": "director_of"},
+               {"name": "director_of", "domain": ["Person"], "range": ["Film"]},
+               {"name": "acquired", "domain": ["Company"], "range": ["Company"]},
+               {"name": "spouse", "domain": ["Person"], "range": ["Person"], "symmetric": True},
+               {"name": "release", "domain": ["Film"]}],
+    attributes=[{"name": "budget", "owners": ["Film"], "kind": "number", "unit": "USD"},
+                {"name": "premiere", "kind": "date"}, {"name": "alias"}, {"name": "tone"}])
+TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
+        "Acme bought Bolt. It cost $3 million and opened on May 7, 2010.")
+
+
+@pytest.mark.parametrize(("label", "name", "repair"), [
+    ("movie", "Film", None), ("movies", "Film", "mapped_label"), ("historical film", "Film", "lifted_type"),
+    ("历史电影", "Film", "lifted_type"), ("Historical_Movies", "Film", "lifted_type"), ("film director", None, None),
+    ("filmlet", None, None), ("影", None, None),
+])
+def test_a_type_is_mapped_by_inflection_and_lifted_by_its_head(label, name, repair):
+    result = bound(said([("Bleach", label)]), chunk(TEXT), Bounds(FILMS))
+    assert mentions(result) == ({"Bleach": name} if name else {})
+    assert result.repairs == ({repair: 1} if repair else {})
+    assert [(a.kind, a.label) for a in result.asks] == ([] if name else [("entity_type", label_key(label))])
+
+
+@pytest.mark.parametrize(("label", "fact"), [
+    ("is directed by", ("Bleach", "directed_by", "Abe")), ("directed", ("Bleach", "directed_by", "Abe")),
+    ("directs", ("Bleach", "directed_by", "Abe")),
+])
+def test_a_relation_is_mapped_by_inflection_where_the_types_tell_its_direction(label, fact):
+    result = bound(said([("Bleach", "Film"), ("Abe", "Person")], [("Abe", label, "Bleach")]), chunk(TEXT),
+                   Bounds(FILMS))
+    assert facts(result) == {fact}
+    assert result.repairs == {"mapped_label": 1, "swapped": 1}
+
+
+def test_who_did_it_to_whom_is_not_guessed():
+    companies = [("Acme", "Company"), ("Bolt", "Company")]
+    result = bound(said(companies, [("Acme", "acquired by", "Bolt")]), chunk(TEXT), Bounds(FILMS))
+    assert reasons(result) == ["unknown_relation"]
+    assert [ask.label for ask in result.asks] == ["acquired by"]
+    plain = bound(said(companies, [("Acme", "acquires", "Bolt")]), chunk(TEXT), Bounds(FILMS))
+    assert facts(plain) == {("Acme", "acquired", "Bolt")}
+
+
+def test_symmetric_and_inverse_statements_are_one_fact():
+    people = [("Rin", "Person"), ("Abe", "Person"), ("Bleach", "Film")]
+    both = [("Rin", "spouse", "Abe"), ("Abe", "spouse", "Rin"), ("Abe", "director_of", "Bleach"),
+            ("Bleach", "directed_by", "Abe")]
+    expected = {("Abe", "spouse", "Rin"), ("Bleach", "directed_by", "Abe")}
+    for triples in (both, both[::-1], both[:1] + both[2:3], both[1:2] + both[3:]):
+        result = bound(said(people, triples), chunk(TEXT), Bounds(FILMS))
+        assert facts(result) == expected
+        assert result.repairs == {}
+
+
+def test_an_entity_without_a_type_takes_the_one_that_most_of_its_facts_ask_for():
+    triples = [("Bleach", "directed_by", "Abe"), ("Abe", "director_of", "Bleach"), ("Bleach", "spouse", "Rin")]
+    result = bound(said([("Bleach", "")], triples), chunk(TEXT), Bounds(FILMS))
+    assert mentions(result) == {"Bleach": "Film", "Abe": "Person"}
+    assert facts(result) == {("Bleach", "directed_by", "Abe")}
+    assert reasons(result) == ["domain_range"]
+    assert result.repairs == {"inferred_type": 2}
+
+
+def test_what_may_be_anything_takes_the_type_of_last_resort_if_there_is_one():
+    triples = [("Bleach", "release", "2010-05-07")]
+    result = bound(said([], triples), chunk(TEXT), Bounds(FILMS))
+    assert facts(result) == {("Bleach", "release", "2010")} or facts(result) == {("Bleach", "release", "May 7, 2010")}
+    assert mentions(result)["May 7, 2010"] == "Entity"
+    assert result.repairs == {"inferred_type": 2, "normalised_value": 1}
+    rest = schema(types=[{"name": "Film"}, {"name": "Thing", "last_resort": True}],
+                  relations=[{"name": "release", "domain": ["Film"]}])
+    assert mentions(bound(said([], triples), chunk(TEXT), Bounds(rest)))["May 7, 2010"] == "Thing"
+    none = schema(types=[{"name": "Film"}], relations=[{"name": "release", "domain": ["Film"]}])
+    assert reasons(bound(said([], triples), chunk(TEXT), Bounds(none))) == ["undeclared_entity"]
+
+
+@pytest.mark.parametrize(("attribute", "value", "expected"), [
+    ("budget", "3000000", ("$3 million", "3000000 USD")), ("budget", "$3 million", ("$3 million", "3000000 USD")),
+    ("premiere", "2010-05-07", ("May 7, 2010", "2010-05-07")),
+    ("premiere", "May 7, 2010", ("May 7, 2010", "2010-05-07")),
+    ("budget", "Acme", "wrong_kind"), ("premiere", "Rin", "wrong_kind"), ("premiere", "1999", "ungrounded"),
+    ("tone", "husband", ("husband", "")),
+])
+def test_values_are_of_their_kind_and_in_the_source_s_words(attribute, value, expected):
+    result = bound(said([("Bleach", "Film")], [], [("Bleach", attribute, value)]), chunk(TEXT), Bounds(FILMS))
+    if isinstance(expected, str):
+        assert reasons(result) == [expected]
+    else:
+        assert [(a.value, a.normal) for a in result.attributes] == [expected]
+        assert result.repairs == ({} if value == expected[0] else {"normalised_value": 1})
+
+
+def test_two_spellings_of_a_value_are_one_fact():
+    values = [("Bleach", "premiere", "7 May 2010"), ("Bleach", "premiere", "2010-05-07")]
+    assert len(bound(said([("Bleach", "Film")], [], values), chunk(TEXT), Bounds(FILMS)).attributes) == 1
+
+
+def test_an_entity_known_by_its_alias_alone_is_stored_under_the_alias():
+    text = "The WHO met in Bonn."
+    entities = [("World Health Organization", "Company")]
+    result = bound(said(entities, [], [("World Health Organization", "alias", "WHO")]), chunk(text), Bounds(FILMS))
+    assert [(m.name, m.span.quote) for m in result.mentions] == [("WHO", "WHO")]
+    assert reasons(result) == ["self_loop"]
+    assert reasons(bound(said(entities, [], [("World Health Organization", "tone", "WHO")]), chunk(text),
+                         Bounds(FILMS))) == ["ungrounded", "ungrounded"]
+
+
+def test_the_name_of_a_type_is_no_entity():
+    result = bound(said([("movie", "Film")], [("Bleach", "directed_by", "Person"), ("Bleach", "spouse", "Movie")]),
+                   chunk("Bleach is a movie about a person."), Bounds(FILMS))
+    assert reasons(result) == ["type_as_name"] * 3
+    assert result.mentions == ()
+
+
+def test_asks_are_what_could_be_admitted_if_the_label_were_known():
+    entities = [("Bleach", "Film"), ("Abe", "Samurai"), ("Rin", "Person"), ("Zuse", "Robot")]
+    triples = [("Bleach", "praises", "Rin"), ("Abe", "praises", "Rin"), ("Abe", "spouse", "Rin"),
+               ("Rin", "praises", "Rin"), ("Zuse", "praises", "Rin"), ("Rin", " ", "Abe")]
+    attributes = [("Abe", "age", "2010"), ("Bleach", "income", "3 million dollars"), ("Rin", "age", "77"),
+                  ("Rin", "rank", "husband")]
+    result = bound(said(entities, triples, attributes), chunk(TEXT), Bounds(FILMS))
+    assert {(a.kind, a.label, a.subject_type, a.object_type) for a in result.asks} == {
+        ("entity_type", "samurai", "", ""), ("relation", "praises", "Film", "Person"),
+        ("relation", "praises", "samurai", "Person"), ("attribute", "age", "samurai", "date"),
+        ("attribute", "income", "Film", "number"), ("attribute", "rank", "Person", "text")}
+    assert all(TEXT[a.context.start:a.context.end] == a.context.quote for a in result.asks)
+    waiting = {r.text: r.label for r in result.rejections if r.reason == "unknown_entity_type"}
+    assert waiting == {"Abe": "samurai", "(Abe; spouse; Rin)": "samurai"}
+    assert bound(said(entities, triples, attributes), chunk(TEXT), Bounds(open_schema())).asks == ()
+
+
+def test_what_is_asked_for_is_admitted_once_the_schema_has_it():
+    entities = [("Abe", "Samurai"), ("Rin", "Person")]
+    extraction = said(entities, [("Abe", "praises", "Rin"), ("Rin", "scolds", "Abe")], [("Abe", "age", "2010")])
+    asks = bound(extraction, chunk(TEXT), Bounds(FILMS)).asks
+    data = FILMS.model_dump()
+    data["entity_types"] += ({"name": "Samurai"},)
+    data["relation_types"] += ({"name": "praises"}, {"name": "scolds"})
+    data["attribute_types"] += ({"name": "age", "kind": "date"},)
+    result = bound(extraction, chunk(TEXT), Bounds(GraphSchema.model_validate(data)))
+    assert len(result.facts) + len(result.attributes) == sum(ask.kind != "entity_type" for ask in asks) == 3
+    assert result.asks == result.rejections == ()
+
+
+TYPES = ["Film", "Silent Film", "Person", "Entity", "电影"]
+RELATIONS = ["directed_by", "directed", "directs", "spouse", "knows", "praised by", "praises"]
+VALUES = ["born", "height", "alias", "borns"]
+NAMES = ["Ada", "Bob", "film", "Film", "Cem", "2010", "May 7, 2010", "2010-05-07", "x", "Rin's", "silent film", "Acme"]
+SOURCE = "Ada and Bob met Rin in 2010 at Acme. May 7, 2010: Cem filmed a silent film of 3 km, 3,000 m or ３ km."
+
+
+@st.composite
+def schemas(draw):
+    names = draw(st.lists(st.sampled_from(TYPES), unique=True, max_size=4))
+    ends = st.lists(st.sampled_from(["*", *names]), min_size=1, max_size=2, unique=True)
+    types = [{"name": name, "parent": draw(st.sampled_from([None, *names[:at]])),
+              "last_resort": draw(st.integers(0, 3)) == 0} for at, name in enumerate(names)]
+    relations = [{"name": name, "domain": draw(ends), "range": draw(ends), "symmetric": draw(st.booleans())}
+                 for name in draw(st.lists(st.sampled_from(RELATIONS), unique=True, max_size=4))]
+    if len(relations) > 1 and not (relations[0]["symmetric"] or relations[1]["symmetric"]):
+        relations[draw(st.integers(0, 1))]["inverse"] = relations[draw(st.integers(0, 1))]["name"]
+        relations = [r | {"inverse": None} if r.get("inverse") == r["name"] else r for r in relations]
+    attributes = [{"name": name, "owners": draw(ends), "kind": draw(st.sampled_from(["text", "number", "date"])),
+                   "unit": draw(st.sampled_from(["", "km"]))}
+                  for name in draw(st.lists(st.sampled_from(VALUES), unique=True, max_size=3))]
+    return schema(types, relations, attributes, open=draw(st.integers(0, 5)) == 0)
+
+
+sure = st.sampled_from([0.2, 0.5, 1.0])
+times = st.sampled_from(["", "in 2010", "7 May 2010", "2010 since", "as of May 2010", "former"])
+extractions = st.builds(
+    Extraction,
+    entities=st.lists(st.builds(ExtractedEntity, name=st.sampled_from(NAMES), confidence=sure,
+                                type=st.sampled_from([*TYPES, "", "films", "Robot", "robots"])), max_size=6).map(tuple),
+    triples=st.lists(st.builds(ExtractedTriple, head=st.sampled_from(NAMES), confidence=sure,
+                               relation=st.sampled_from([*RELATIONS, "is directed by", "eats", ""[:1] or " "]),
+                               tail=st.sampled_from(NAMES), time=times,
+                               evidence=st.sampled_from(["", "met Rin in", "Cem filmed"])),
+                     max_size=6).map(tuple),
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=st.sampled_from(NAMES), confidence=sure, time=times,
+                                  attribute=st.sampled_from([*VALUES, "depth"]),
+                                  value=st.sampled_from([*NAMES, "3 km", "3000 m", "3"])), max_size=4).map(tuple))
+titles = st.sampled_from(["", "Ada Film"])
+
+
+@example(GraphSchema(name="s", open=True, attribute_types=(AttributeType(name="alias"),)),
+         Extraction(attributes=(ExtractedAttribute(entity="x", attribute="alias", value="Ada"),)), "")
+@example(GraphSchema(name="s", open=True, entity_types=(EntityType(name="Film"),),
+                     attribute_types=(AttributeType(name="alias"),)),
+         Extraction(attributes=(ExtractedAttribute(entity="x", attribute="alias", value="film"),)), "")
+@given(schemas(), extractions, titles)
+def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(graph_schema, extraction, title):
+    bounds = Bounds(graph_schema)
+    result = bound(extraction, chunk(SOURCE, title), bounds)
+    for fact in result.facts:
+        assert graph_schema.fits(fact.head_type, fact.relation, fact.tail_type)
+    for value in result.attributes:
+        assert graph_schema.fits_attribute(value.entity_type, value.attribute)
+        element = graph_schema.attribute_type(value.attribute)
+        assert element is None or (element.kind == "text") == (value.normal == "")
+    assert all(item.time in SOURCE for item in (*result.facts, *result.attributes))
+    for item in (*result.mentions, *result.facts, *result.attributes):
+        assert SOURCE[item.span.start:item.span.end] == item.span.quote != ""
+    again = bound(Extraction(
+        entities=tuple(ExtractedEntity(name=m.name, type=m.type) for m in result.mentions),
+        triples=tuple(ExtractedTriple(head=f.head, relation=f.relation, tail=f.tail, confidence=f.confidence,
+                                      evidence=f.span.quote, time=f.time) for f in result.facts),
+        attributes=tuple(ExtractedAttribute(entity=a.entity, attribute=a.attribute, value=a.value,
+                                            evidence=a.span.quote, confidence=a.confidence, time=a.time)
+                         for a in result.attributes)), chunk(SOURCE, title), bounds)
+    assert (again.mentions, again.facts, again.attributes) == (result.mentions, result.facts, result.attributes)
+    assert again.rejections == again.asks == ()
+    assert again.repairs == {}
+
+
+@given(schemas(), extractions, titles, st.randoms(use_true_random=False))
+def test_the_order_in_which_things_are_said_plays_no_part(graph_schema, extraction, title, shuffled: random.Random):
+    other = Extraction(**{field: tuple(shuffled.sample(items, len(items)))
+                          for field, items in extraction if field != "malformed"})
+    bounds = Bounds(graph_schema)
+    assert bound(other, chunk(SOURCE, title), bounds) == bound(extraction, chunk(SOURCE, title), bounds)
+
+
+@given(schemas(), schemas(), extractions, st.data())
+def test_schemas_that_mean_the_same_by_all_that_was_said_bound_it_to_the_same(one, other, extraction, data):
+    # Two schemas of chance hardly ever agree: take most of one over into the other.
+    elements = {field: tuple({e.name: e for e in (*getattr(one, field), *getattr(other, field))}.values())
+                for field in ("entity_types", "relation_types", "attribute_types")}
+    kept = {field: tuple(e for e in found if e in getattr(one, field) or data.draw(st.booleans()))
+            for field, found in elements.items()}
+    names = {e.name for e in kept["entity_types"]} | {"*"}
+    known = {e.name for e in kept["relation_types"]} | {None}
+    if not all({*r.domain, *r.range} <= names and r.inverse in known for r in kept["relation_types"]) or not all(
+            {*a.owners} <= names for a in kept["attribute_types"]) or not all(
+            t.parent in names | {None} for t in kept["entity_types"]):
+        return
+    try:
+        grown = GraphSchema(name="s", open=one.open, **kept)
+    except ValueError:
+        return
+    before, after = Bounds(one), Bounds(grown)
+    if all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction)):
+        assert bound(extraction, chunk(SOURCE), before) == bound(extraction, chunk(SOURCE), after)
+
+
+def test_a_schema_change_that_touches_nothing_said_means_the_same():
+    extraction = said([("Bleach", "movies")], [("Bleach", "release", "2010")], [("Bleach", "premiere", "2010")])
+    data = FILMS.model_dump()
+    data["entity_types"] += ({"name": "Ship"},)
+    data["relation_types"] += ({"name": "sails_to"},)
+    data["attribute_types"] += ({"name": "draught"},)
+    before, after = Bounds(FILMS), Bounds(GraphSchema.model_validate(data))
+    assert all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction))
+    assert before.meaning("relation", "sails to") != after.meaning("relation", "sails to")
+    assert before.meaning("name", "ship") != after.meaning("name", "ship")
+
+
+def test_labels_alike_by_embedding_are_mapped_where_the_types_tell_the_direction():
+    bounds = Bounds(FILMS, SimilarLabels(spelling.SpellingEmbedder(), FILMS))
+    entities = [("Bleach", "Film"), ("Abe", "Person"), ("Acme", "Company"), ("Bolt", "Company")]
+    result = bound(said(entities, [("Bleach", "directeed_by", "Abe"), ("Acme", "acquireed", "Bolt")]), chunk(TEXT),
+                   bounds)
+    assert facts(result) == {("Bleach", "directed_by", "Abe")}
+    assert [ask.label for ask in result.asks] == ["acquireed"]

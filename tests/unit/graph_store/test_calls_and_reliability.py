@@ -1,0 +1,176 @@
+"""The accounts of calls, and the measured reliability of vectors."""
+
+import numpy as np
+import pytest
+from banyan.graph_store.ledger.accounts import Calls, StepTokens
+from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.vectors.reliability import SAMPLE, Reliability, measure, sample
+from banyan.runtime.budgets import Budget, BudgetExceeded
+from banyan.schemas.documents import Chunk
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.fixture
+def database(tmp_path):
+    database = Database(tmp_path / "ledger.sqlite")
+    yield database
+    database.close()
+
+
+def record(calls, key, *, step="extract", response="r", prompt=10, completion=5):
+    calls.spend("", prompt, completion, 0)
+    calls.record(key=key, step=step, response=response, prompt_tokens=prompt, completion_tokens=completion)
+
+
+def test_calls_are_found_again_and_counted_by_step(database, tmp_path):
+    calls = Calls(database)
+    assert calls.lookup("a") is None
+    assert calls.total() == StepTokens(step="all", calls=0, prompt=0, completion=0)
+    record(calls, "a", response="答")
+    record(calls, "b", prompt=1, completion=2)
+    record(calls, "c", step="answer", response="")
+    assert (calls.lookup("a"), calls.lookup("c"), calls.lookup("d")) == ("答", "", None)
+    assert calls.steps() == [StepTokens(step="answer", calls=1, prompt=10, completion=5),
+                             StepTokens(step="extract", calls=2, prompt=11, completion=7)]
+    assert calls.total() == StepTokens(step="all", calls=3, prompt=21, completion=12)
+    again = Database(tmp_path / "ledger.sqlite")
+    assert Calls(again).lookup("a") == "答"
+    assert Calls(again).total() == calls.total()
+    again.close()
+
+
+def test_a_call_made_again_is_paid_again_and_its_last_response_kept(database):
+    calls = Calls(database)
+    record(calls, "a", response="old")
+    record(calls, "a", response="new")
+    assert calls.lookup("a") == "new"
+    assert calls.total().calls == 2
+
+
+def test_a_call_is_recorded_whole_or_not_at_all(database):
+    calls = Calls(database)
+    with pytest.raises(RuntimeError, match="stop"), database.transaction():
+        record(calls, "a")
+        raise RuntimeError("stop")
+    assert calls.lookup("a") is None
+    assert calls.total().calls == 0
+
+
+def test_no_call_is_paid_once_the_limit_is_reached(database):
+    calls, limited = Calls(database), Calls(database, Budget(30))
+    limited.check_budget()
+    record(limited, "a", prompt=10, completion=5)
+    record(calls, "elsewhere", prompt=100)
+    limited.check_budget()
+    record(limited, "b", prompt=10, completion=4)
+    limited.check_budget()
+    record(limited, "c", prompt=1, completion=0)
+    with pytest.raises(BudgetExceeded, match="30 tokens spent of 30"):
+        limited.check_budget()
+    # What is known is still free, and the accounts are the same ones.
+    assert limited.lookup("b") == "r"
+    assert calls.total() == limited.total()
+    calls.check_budget()
+
+
+class Constant:
+    """An embedder that sees no difference."""
+
+    name, dimension, fingerprint = "constant", 4, "constant"
+
+    def encode(self, texts):
+        return np.full((len(texts), 4), 0.5, np.float32)
+
+
+class EnglishOnly:
+    """Blind to anything but Latin letters."""
+
+    name, dimension, fingerprint = "english", 129, "english"
+
+    def __init__(self, embedder) -> None:
+        self._embedder = embedder
+
+    def encode(self, texts):
+        seen = ["".join(letter for letter in text if letter.isascii()).strip(" .") for text in texts]
+        vectors = np.zeros((len(texts), 129), np.float32)
+        for row, text in enumerate(seen):
+            if text:
+                vectors[row, :128] = self._embedder.encode([text])[0]
+            else:
+                vectors[row, 128] = 1
+        return vectors
+
+
+WORDS = ["harbour", "violin", "glacier", "ledger", "orchard", "furnace", "parade", "lantern", "saddle", "compass"]
+HAN = "港湾小提琴冰川账簿果园熔炉游行灯笼马鞍罗盘山河湖海桥路城镇"
+
+
+def text_of(number: int) -> str:
+    a, b, c = WORDS[number % 10], WORDS[(number // 10 + 3) % 10], WORDS[(number * 7 + 1) % 10]
+    return (f"Report {number} is about the {a}. The {b} number {number} and the {c} were seen in year {1700 + number}. "
+            f"It ends with {a} and {c}.")
+
+
+def chinese_of(number: int) -> str:
+    a, b, c = HAN[number % 28], HAN[(number * 5 + 3) % 28], HAN[(number * 11 + 7) % 28]
+    return f"报告说到{a}{b}。其中{b}{c}与{c}{a}{b}在第{number}号。结尾是{a}{c}。"
+
+
+def chunks(texts) -> list[Chunk]:
+    return [Chunk(id=f"{number:04}", document_id="d", ordinal=number, start=0, end=len(text), text=text, title="")
+            for number, text in enumerate(texts)]
+
+
+def measured(texts, embedder) -> Reliability:
+    return measure(chunks(texts), embedder.encode(texts), embedder.encode)
+
+
+def test_a_good_embedder_is_trusted_by_script(hashed_embedder):
+    found = measured([text_of(n) for n in range(40)] + [chinese_of(n) for n in range(28)], hashed_embedder)
+    assert found.by_script["latin"] > 0.9
+    assert found.by_script["cjk"] > 0.9
+
+
+def test_an_embedder_that_sees_no_difference_is_not_trusted():
+    found = measured([text_of(n) for n in range(40)] + [chinese_of(n) for n in range(28)], Constant())
+    assert found.by_script["latin"] < 0.05
+    assert found.by_script["cjk"] < 0.05
+
+
+def test_trust_is_measured_by_script(hashed_embedder):
+    texts = [text_of(n) for n in range(40)] + ["".join(c for c in chinese_of(n) if not c.isdigit()) for n in range(28)]
+    found = measured(texts, EnglishOnly(hashed_embedder))
+    assert found.of("Which report?") > 0.9
+    assert found.of("哪份报告？") < 0.1
+    assert found.of("Какой отчёт?") == 1.0
+
+
+def test_the_measure_does_not_depend_on_order(hashed_embedder):
+    texts = [text_of(n) for n in range(30)]
+    one, rows = chunks(texts), list(range(30))[::-1]
+    encode = hashed_embedder.encode
+    vectors = encode(texts)
+    assert measure(one, vectors, encode) == measure([one[r] for r in rows], vectors[rows], encode)
+
+
+def test_without_anything_to_measure_vectors_are_trusted(hashed_embedder):
+    assert measured([], hashed_embedder).of("Who?") == 1.0
+    assert measured(["One sentence only.", ""], hashed_embedder) == Reliability()
+
+
+def test_the_sample_is_bounded_and_takes_middle_sentences():
+    made = chunks([f"First {n}. Middle {n}. Last {n}." for n in range(300)])
+    chosen = sample(made)
+    assert len(chosen) == SAMPLE
+    assert all(text.strip() == f"Middle {row}." for row, text in chosen)
+
+
+@given(st.dictionaries(st.sampled_from(["latin", "cjk", "arabic"]), st.floats(0, 1)))
+def test_reliability_is_stored_and_read_back(by_script):
+    made = Reliability(by_script)
+    assert Reliability.parse(made.dump()) == made
+
+
+def test_nothing_stored_is_read_as_nothing_sampled():
+    assert Reliability.parse(None) == Reliability()

@@ -1,0 +1,233 @@
+"""Communities: a partition of the entities that depends on the graph alone, described only once."""
+
+
+import numpy as np
+import pytest
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.tree import description as tree
+from banyan.graph_store.tree.detection import CommunitySettings, detect, features
+from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.retrieval import CommunitySummary
+from banyan.tools.index import RetrievalIndex
+
+from ... import small_base
+
+# Two circles of friends with different relations, and a stranger.
+CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
+           *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]
+
+
+def vectors_of(count, seed=0):
+    rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_merging_stops_at_the_size_that_a_prompt_holds():
+    same = np.tile(vectors_of(1), (60, 1)) + 1e-3 * vectors_of(60, 3)
+    data = features(same, vectors_of(1, 1), [(i, 0, (i + 1) % 60) for i in range(60)])
+    start = np.bincount(detect(data, CommunitySettings(max_iterations=0))).tolist()
+    whole = np.bincount(detect(data, CommunitySettings(merge_below=10))).tolist()
+    capped = np.bincount(detect(data, CommunitySettings(merge_below=10, max_members=25))).tolist()
+    assert len(start) > len(capped) > len(whole) == 1
+    assert all(size <= 25 or size in start for size in capped)
+
+
+class Describing:
+    """Describes communities and remembers each."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, digests):
+        self.asked += digests
+        return small_base.summarise(digests)
+
+
+@pytest.fixture
+def base(tmp_path, hashed_embedder):
+    def opened(name, triples):
+        kb = KnowledgeBase.create(tmp_path, name, hashed_embedder)
+        if not kb.schemas.version():
+            kb.schemas.append(open_schema(), (), "seed")
+        for head, relation, tail in triples:
+            small_base.put(kb, f"{head} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
+        kb.vector_synchroniser.sync()
+        return kb
+
+    return opened
+
+
+def members(kb):
+    return [community.members for community in kb.communities.all()]
+
+
+def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
+    with base("kb", CIRCLES) as kb:
+        assert kb.tree.build(small_base.summarise) == len(kb.communities.all()) > 1
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        for community in kb.communities.all():
+            assert set(community.keywords) <= set(community.members)
+            assert 1 <= len(community.keywords) <= 5
+            assert community.name
+            # No community mixes the two circles, which share neither relation nor neighbour.
+            assert len({kb.graph.entity(one).name[0] for one in community.members}) == 1
+        kb.reliability.measure()
+        assert verify(kb) == []
+
+
+def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
+    with base("kb", CIRCLES) as kb:
+        small_base.put(kb, "new", "A0 opened in 1999. A0 visits B0.", attributes=[("A0", "opened", "1999")],
+                       triples=[("A0", "opened", "1999"), ("A0", "visits", "B0")])
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise)
+        everything = kb.communities.all(level=None)
+        told = {digest: {kb.graph.name(one) for one in community.members}
+                for community, digest in zip(everything, tree.digests(kb.graph, everything), strict=True)}
+        for digest, names in told.items():
+            said = [fact.replace(":", "") for fact in digest.statements]
+            assert len(said) == len(set(said))
+            assert ("A0 visits B0" in digest.connections) == (len({"A0", "B0"} & names) == 1), "it leads to another one"
+            assert ("A0 visits B0" in digest.facts) == ({"A0", "B0"} <= names)
+            if "A0" in names:
+                assert "A0 opened 1999" in said
+
+
+def test_another_value_or_connection_asks_for_another_description(base):
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(small_base.summarise)
+        before = {community.id for community in kb.communities.all()}
+        keyword = kb.communities.all()[0].keywords[0]
+        kb.graph.network.nodes[keyword]["attributes"]["opened"] = {"1999": {}}
+        changed = [tree.identified(kb.graph, community).id not in before for community in kb.communities.all()]
+        assert sum(changed) == 1
+
+
+def test_outlines_are_the_communities_without_their_members_largest_first(base):
+    with base("kb", CIRCLES) as kb:
+        assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
+        sizes = (3, 1, 2, 2, 5)
+        made = [Community(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)), keywords=("e00",),
+                          parent=f"d{number % 2}", cohesion=0.5, label="" if number else "labelled")
+                for number, size in enumerate(sizes)]
+        made += [Community(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
+                           keywords=(), level=1) for number in range(2)]
+        kb.communities.replace(made)
+        kb.communities.describe([("c1", CommunitySummary(name="the first", summary="what it is"))])
+        everything = kb.communities.all(level=None)
+        assert kb.communities.levels() == 2
+        below = {one.parent for one in everything if one.parent}
+        assert below == {"d0", "d1"}
+        levels = [(level, "") for level in range(kb.communities.levels() + 1)]
+        for level, parent in [*levels, *((0, one) for one in below)]:
+            wanted = [one for one in everything if (one.parent == parent if parent else one.level == level)]
+            wanted.sort(key=lambda one: (-len(one.members), one.id))
+            outlines, total = kb.communities.outlines(level, parent, limit=99)
+            assert [outline.model_dump() for outline in outlines] == [
+                one.model_dump(exclude={"members", "label"}) | {"size": len(one.members)} for one in wanted]
+            assert total == len(wanted)
+            assert kb.communities.outlines(level, parent, limit=1, offset=1) == (outlines[1:2], total)
+        assert [kb.communities.get(one.id) for one in everything] == everything
+        assert kb.communities.get("no such") is None
+
+
+def test_the_same_graph_in_any_order_has_the_same_tree(base):
+    with base("one", CIRCLES) as one, base("other", CIRCLES[::-1]) as other:
+        one.tree.build(small_base.summarise)
+        other.tree.build(small_base.summarise)
+        assert one.communities.all() == other.communities.all()
+
+
+@pytest.mark.parametrize("triples", [[], [("Ada", "knows", "Bob")]], ids=["empty", "one triple"])
+def test_a_tree_of_hardly_anything(base, triples):
+    with base("kb", triples) as kb:
+        kb.tree.build(small_base.summarise)
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        assert verify(kb) == []
+
+
+def test_a_single_entity_without_a_triple_is_a_community(base):
+    with base("kb", []) as kb:
+        small_base.put(kb, "d", "Ada lived.", entities={"Ada": "Person"})
+        kb.vector_synchroniser.sync()
+        assert kb.tree.build(small_base.summarise) == 1
+        assert members(kb) == [tuple(kb.graph.entity_ids())]
+
+
+def test_what_did_not_change_is_not_described_again(base):
+    first, again, grown, shrunk = (Describing() for _ in range(4))
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(first)
+        kb.tree.build(again)
+        before = {community.id: community for community in kb.communities.all()}
+        small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
+        kb.vector_synchroniser.sync()
+        kb.tree.build(grown)
+        after = {community.id: community for community in kb.communities.all()}
+        small_base.delete(kb, "new")
+        kb.tree.build(shrunk)
+        assert {community.id for community in kb.communities.all()} == set(before)
+    assert len(first.asked) == len(before)
+    assert again.asked == []
+    assert len(grown.asked) == len(after.keys() - before.keys()) >= 1
+    assert shrunk.asked == [], "what comes back was described before"
+    kept = before.keys() & after.keys()
+    assert kept, "the other circle stays"
+    # How strongly it holds together is measured against the whole, which has changed.
+    assert all(after[one].text() == before[one].text() and after[one].members == before[one].members for one in kept)
+
+
+def test_a_description_that_fails_is_taken_up_where_it_ended(base):
+    def fail(_):
+        raise RuntimeError("the endpoint refused")
+
+    with base("kb", CIRCLES[:12]) as kb:
+        kb.tree.build(small_base.summarise)
+        before = kb.communities.all()
+        small_base.put(kb, "new", "B0 works for B5.", triples=[("B0", "works for", "B5")])
+        kb.vector_synchroniser.sync()
+        with pytest.raises(RuntimeError):
+            kb.tree.build(fail)
+        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
+        assert kb.communities.undescribed()
+        assert verify(kb) == []
+        assert not set(RetrievalIndex(kb).communities) & {c.id for c in kb.communities.undescribed()}
+        describing = Describing()
+        kb.tree.describe(describing)
+        assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
+        assert kb.communities.undescribed() == []
+        assert set(RetrievalIndex(kb).communities) == {c.id for c in kb.communities.all()}
+
+
+def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
+    monkeypatch.setattr("banyan.graph_store.tree.synchroniser._DESCRIBED_AT_ONCE", 1)
+    describing, calls = Describing(), []
+
+    def twice(digests):
+        calls.append(digests)
+        if len(calls) > 1:
+            raise RuntimeError("the budget is reached")
+        return describing(digests)
+
+    with base("kb", CIRCLES) as kb:
+        with pytest.raises(RuntimeError):
+            kb.tree.build(twice)
+        kb.tree.describe(describing)
+        assert len(describing.asked) == kb.communities.count() > 1
+
+
+def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
+    """Its members may change: what is said of it is a function of keywords and facts."""
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(small_base.summarise)
+        community = kb.communities.all()[0]
+        joined = community.model_copy(update={"members": tuple(sorted((*community.members, "far")))})
+        kb.graph.network.add_node("far", type="thing", names={"Far": {}}, attributes={})
+        assert tree.identified(kb.graph, joined).id == community.id
+        other = community.model_copy(update={"keywords": community.keywords[1:]})
+        assert tree.identified(kb.graph, other).id != community.id
+        kb.communities.replace([joined, *kb.communities.all()[1:]])
+        assert kb.communities.all()[0].members == joined.members
+        assert kb.communities.undescribed() == []

@@ -1,0 +1,209 @@
+"""Names, types, facts and values that persons change: they last, they can be taken back, and bounding stays pure."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.graph_store.edits import Said
+from banyan.graph_store.errors import EntityDecisionError
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+
+from ...copying import copied
+from ...hashed_embedding import HashedEmbedder
+from ...small_base import create, delete, finish, put, reindex
+
+SCHEMA = GraphSchema(
+    name="s",
+    entity_types=tuple(EntityType(name=name) for name in ("Person", "Firm", "City", "Fruit")),
+    relation_types=(RelationType(name="founded_by", domain=("Firm",), range=("Person",)),
+                    RelationType(name="based_in", domain=("Firm",), range=("City",)),
+                    RelationType(name="moved_to", domain=("Firm",), range=("City",))),
+    attribute_types=(AttributeType(name="opened", owners=("Firm",), kind="date"),))
+
+BY_HAND: dict[str, Callable[[KnowledgeBase], object]] = {
+    "rename": lambda kb: kb.edits.rename("Orchard", "Orchard Inc", "me", "its legal name"),
+    "retype": lambda kb: kb.edits.retype("Apple", "Firm", "me"),
+    "reject": lambda kb: kb.edits.change_fact(Said("Orchard", "based in", "Ulm"), None, "me", "moved"),
+    "correct": lambda kb: kb.edits.change_fact(Said("Orchard", "based_in", "Ulm"),
+                                               Said("Orchard", "moved_to", "Turku"), "me"),
+    "value": lambda kb: kb.edits.change_fact(Said("Orchard", "opened", "1999"),
+                                             Said("Orchard", "opened", "1998"), "me"),
+    "no value": lambda kb: kb.edits.change_fact(Said("Orchard", "opened", "1999"), None, "me"),
+}
+
+
+def read_one(kb: KnowledgeBase) -> None:
+    put(kb, "one", "Orchard is based in Ulm. It opened in 1999.", entities={"Orchard": "Firm", "Ulm": "City"},
+        triples=[("Orchard", "based_in", "Ulm")], attributes=[("Orchard", "opened", "1999")])
+
+
+def read_two(kb: KnowledgeBase) -> None:
+    put(kb, "two", "Apple was founded by Ada, who lives in Turku.",
+        entities={"Apple": "Fruit", "Ada": "Person", "Turku": "City"}, triples=[("Apple", "founded_by", "Ada")])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("made")
+    with create(home, "kb", HashedEmbedder(), SCHEMA) as made, made.writing():
+        read_one(made)
+        read_two(made)
+        finish(made)
+    return home
+
+
+@pytest.fixture
+def kb(made: Path, tmp_path: Path) -> Any:
+    copied(Layout.of(made, "kb"), Layout.of(tmp_path, "kb"))
+    with KnowledgeBase.create(tmp_path, "kb", HashedEmbedder()) as copy, copy.writing():
+        yield copy
+
+
+def facts(kb: KnowledgeBase) -> set[str]:
+    return {kb.graph.words(key) for key in kb.graph.edges()}
+
+
+def values(kb: KnowledgeBase) -> list[str]:
+    return [value for node in kb.graph.entity_ids() for given in kb.graph.attributes(node).values() for value in given]
+
+
+def names(kb: KnowledgeBase) -> set[str]:
+    return set(kb.graph.all_names().values())
+
+
+def test_what_each_edit_does(kb: KnowledgeBase) -> None:
+    assert facts(kb) == {"Orchard based in Ulm"}, "fruit is not founded"
+    BY_HAND["retype"](kb)
+    assert facts(kb) == {"Orchard based in Ulm", "Apple founded by Ada"}
+    BY_HAND["rename"](kb)
+    assert facts(kb) == {"Orchard Inc based in Ulm", "Apple founded by Ada"}
+    node = next(one for one in kb.graph.entity_ids() if kb.graph.name(one) == "Orchard Inc")
+    assert kb.graph.names(node) == ["Orchard", "Orchard Inc"]
+    BY_HAND["correct"](kb)
+    assert facts(kb) == {"Orchard Inc moved to Turku", "Apple founded by Ada"}
+    (chunk,) = kb.graph.triple_support(next(key for key in kb.graph.edges() if key[1] == "moved_to"))
+    assert kb.documents.chunks([chunk])[0].document_id == "one", "the words that state it stay its source"
+    BY_HAND["value"](kb)
+    assert values(kb) == ["1998"]
+
+
+@pytest.mark.parametrize("edit", BY_HAND)
+def test_an_edit_outlives_everything_and_is_taken_back(kb: KnowledgeBase, tmp_path: Path, edit: str) -> None:
+    before = kb.graph.dump()
+    number = BY_HAND[edit](kb)
+    edited = kb.graph.dump()
+    assert edited != before
+    finish(kb)
+    assert verify(kb) == []
+    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
+        assert reader.graph.dump() == edited
+    reindex(kb)
+    assert kb.graph.dump() == edited
+    for document, read in (("one", read_one), ("two", read_two)):
+        delete(kb, document)
+        read(kb)
+    assert kb.graph.dump() == edited
+    finish(kb)
+    assert verify(kb) == []
+    kb.edits.undo(int(str(number)), "you")
+    assert kb.graph.dump() == before
+    finish(kb)
+    assert verify(kb) == []
+    (decision,) = kb.edits.table.all()
+    assert (decision.who, decision.undone_by) == ("me", "you")
+
+
+def test_the_graph_does_not_depend_on_when_documents_came_and_when_it_was_opened(tmp_path: Path) -> None:
+    made = []
+    for place, order in enumerate(itertools.permutations((read_one, read_two))):
+        with create(tmp_path, f"kb{place}", HashedEmbedder(), SCHEMA) as kb, kb.writing():
+            for read in order:
+                read(kb)
+            for edit in ("retype", "rename", "correct"):
+                BY_HAND[edit](kb)
+            made.append(kb.graph.dump())
+            for read in order:  # as new content of the same documents
+                read(kb)
+            kb.ledger_graph.unload()
+            kb.refresh()
+            made.append(kb.graph.dump())
+    assert all(dump == made[0] for dump in made)
+
+
+def test_a_new_document_that_states_a_rejected_fact_again_does_not_bring_it_back(kb: KnowledgeBase) -> None:
+    BY_HAND["reject"](kb)
+    put(kb, "three", "Orchard, based in Ulm, grows.", entities={"Orchard": "Firm", "Ulm": "City"},
+        triples=[("Orchard", "based_in", "Ulm")])
+    assert facts(kb) == set()
+    kb.resolution.decide("merge", ("Ulm", "Turku"), "me", "")
+    assert facts(kb) == set(), "nor does another name of its object"
+
+
+def test_a_correction_rests_while_what_it_names_is_gone(kb: KnowledgeBase) -> None:
+    BY_HAND["correct"](kb)
+    delete(kb, "two")
+    assert facts(kb) == set()
+    read_two(kb)
+    assert facts(kb) == {"Orchard moved to Turku"}
+    without = SCHEMA.model_copy(update={"relation_types": SCHEMA.relation_types[:2]})
+    kb.schemas.append(without, (), "me")
+    kb.refresh()
+    assert facts(kb) == set(), "the schema has no such relation any more"
+
+
+def test_a_corrected_fact_can_be_corrected_back_and_rejected(kb: KnowledgeBase) -> None:
+    BY_HAND["correct"](kb)
+    kb.edits.change_fact(Said("Orchard", "moved_to", "Turku"), Said("Orchard", "based_in", "Ulm"), "me")
+    assert facts(kb) == {"Orchard based in Ulm"}
+    kb.edits.change_fact(Said("Orchard", "based_in", "Ulm"), None, "me")
+    assert facts(kb) == set()
+
+
+def test_decisions_follow_an_entity_to_its_new_type(kb: KnowledgeBase) -> None:
+    put(kb, "three", "Apple Computer is based in Turku.", entities={"Apple Computer": "Fruit", "Turku": "City"})
+    kb.resolution.decide("merge", ("Apple", "Apple Computer"), "me", "")
+    kb.edits.rename("Apple", "The Apple", "me")
+    kb.edits.retype("The Apple", "Firm", "me")
+    kb.resolution.resolve()
+    node = next(one for one in kb.graph.entity_ids() if kb.graph.name(one) == "The Apple")
+    assert kb.graph.names(node) == ["Apple", "Apple Computer", "The Apple"]
+    assert kb.graph.entity(node).type == "Firm"
+    finish(kb)
+    assert verify(kb) == []
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda edits: edits.rename("Nobody", "x", "me"), "there is no entity 'Nobody'"),
+    (lambda edits: edits.rename("Ulm", "Turku", "me"), "merge the two instead"),
+    (lambda edits: edits.rename("Ulm", "  ", "me"), "1 to 500 characters"),
+    (lambda edits: edits.retype("Ulm", "Planet", "me"), "no entity type 'Planet'; it has: Person, Firm"),
+    (lambda edits: edits.retype("Ulm", "city", "me"), "of the type City already"),
+    (lambda edits: edits.change_fact(Said("Ulm", "based_in", "Turku"), None, "me"), "there is no fact"),
+    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "eats", "Ulm"), "me"),
+     "no relation 'eats'"),
+    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Ulm", "based_in", "Orchard"), "me"),
+     "does not hold between City and Firm"),
+    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "based in", "Ulm"), "me"),
+     "says nothing new"),
+    (lambda edits: edits.change_fact(Said("Orchard", "opened", "1999"), Said("Orchard", "opened", "soon"), "me"),
+     "opened is a date, and 'soon' is none"),
+    (lambda edits: edits.undo(7, "me"), "no edit 7"),
+])
+def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(kb: KnowledgeBase, change: Any, why: str) -> None:
+    before = kb.graph.dump()
+    with pytest.raises(EntityDecisionError, match=why):
+        change(kb.edits)
+    assert kb.edits.table.all() == []
+    assert kb.graph.dump() == before
+
+
+def test_an_edit_is_taken_back_once(kb: KnowledgeBase) -> None:
+    kb.edits.undo(kb.edits.rename("Ulm", "Ulm on Danube", "me"), "me")
+    with pytest.raises(EntityDecisionError, match="me took edit 1 back already"):
+        kb.edits.undo(1, "me")
+    assert "Ulm" in names(kb)

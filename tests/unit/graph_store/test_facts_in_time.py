@@ -1,0 +1,262 @@
+"""Facts with their times: admitted, kept with their sources, ended by later ones, shown, exported and asked for."""
+
+import json
+from itertools import permutations
+
+import banyan
+import networkx as nx
+import pytest
+from banyan.export.formats import FORMATS
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.bounding.grounding import SourceText
+from banyan.graph_store.edits import Said
+from banyan.graph_store.integrity.verify import verify
+from banyan.ingest.chunking import chunk_document
+from banyan.schemas.documents import Document
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+from banyan.schemas.naming import entity_id
+from banyan.schemas.retrieval import SubQuery
+from banyan.server.app import create_app
+from banyan.tools.index import RetrievalIndex
+from banyan.tools.near_facts import near_facts
+from banyan.tools.retriever import Retriever
+
+from ... import in_process, scripted
+from ... import small_base as base
+
+SCHEMA = GraphSchema(
+    name="firms",
+    entity_types=tuple(EntityType(name=name) for name in ("Person", "Company", "Product", "Place")),
+    relation_types=(RelationType(name="leads", domain=("Person",), range=("Company",), inverse_functional=True),
+                    RelationType(name="produced_by", domain=("Product",), range=("Company",)),
+                    RelationType(name="stands_in", domain=("Product",), range=("Place",))),
+    attribute_types=(AttributeType(name="price", owners=("Product",), functional=True),
+                     AttributeType(name="colour", owners=("Product",))))
+TYPES = {"Ben": "Person", "Ana": "Person", "Eva": "Person", "Orio": "Company", "Vex": "Company", "P7": "Product",
+         "Hall 4": "Product", "Ulm": "Place"}
+DOCUMENTS = {
+    "old": ("Ben leads Orio since 2015. P7 is produced by Vex. P7 costs 499 USD in 2018.",
+            [("Ben", "leads", "Orio", "since 2015"), ("P7", "produced_by", "Vex", "")],
+            [("P7", "price", "499 USD", "in 2018")]),
+    "new": ("Ana leads Orio since March 2019. The contract with Vex for P7 ended in 2022. P7 costs 520 USD in 2020.",
+            [("Ana", "leads", "Orio", "since March 2019"), ("P7", "produced_by", "Vex", "ended in 2022")],
+            [("P7", "price", "520 USD", "in 2020")]),
+    "plan": ("Hall 4 is planned for 2027 in Ulm. The former chief Eva led Orio.",
+             [("Hall 4", "stands_in", "Ulm", "planned for 2027"), ("Eva", "leads", "Orio", "former")], []),
+}
+
+
+def extraction(triples, attributes=()):
+    named = {end for head, _, tail, _ in triples for end in (head, tail)} | {entity for entity, *_ in attributes}
+    return Extraction(
+        entities=tuple(ExtractedEntity(name=name, type=TYPES[name]) for name in sorted(named)),
+        triples=tuple(ExtractedTriple(head=h, relation=r, tail=t, time=time) for h, r, t, time in triples),
+        attributes=tuple(ExtractedAttribute(entity=e, attribute=a, value=v, time=time) for e, a, v, time in attributes))
+
+
+def write(kb, names):
+    """Store documents with what is said of them, one by one, and derive."""
+    for name in names:
+        text, triples, attributes = DOCUMENTS[name]
+        document = Document(id=name, title="", text=text, source="test")
+        (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
+        kb.documents.put(document, [chunk])
+        kb.extractions.save(chunk.id, "test", extraction(triples, attributes))
+        kb.schema_control.put_revisions_in_service()
+        kb.schema_control.write([chunk.id])
+    base.finish(kb)
+    kb.save_index()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("times")
+    with base.create(home, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, DOCUMENTS)
+    return home
+
+
+@pytest.fixture(scope="module")
+def kb(home, hashed_embedder):
+    resources = banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder)
+    with resources:
+        yield banyan.open("firms", resources=resources)
+
+
+def test_a_time_has_to_be_in_the_source(hashed_embedder):
+    text, *_ = DOCUMENTS["old"]
+    (chunk,) = chunk_document(Document(id="d", title="", text=text, source="t"), max_tokens=1000, overlap_tokens=0)
+    said = [("Ben", "leads", "Orio", "SINCE  2015"), ("Ben", "leads", "Orio", "since 2016"),
+            ("P7", "produced_by", "Vex", "is produced by")]
+    found = bound(extraction(said), chunk, Bounds(SCHEMA))
+    assert [(fact.relation, fact.time) for fact in found.facts] == [
+        ("leads", ""), ("leads", "since 2015"), ("produced_by", "")]
+    assert found.repairs["dropped_time"] == 2
+    assert not found.rejections
+
+
+@pytest.mark.parametrize(("said", "stored"), [
+    ("planned for 2027", "planned to open in 2027"), ("since 2018", "since early 2018"), ("PLANNED", "planned"),
+    ("for 2027", "2027"), ("since 2027", ""), ("planned for 2018", ""), ("former", "")])
+def test_a_time_in_other_words_takes_the_sources(said, stored):
+    assert SourceText("Hall 4 is planned to open in 2027. Vex has been the supplier since early 2018."
+                      ).ground_time(said) == stored
+
+
+def test_facts_say_when_they_hold(kb):
+    assert {str(fact) for fact in kb.facts()} == {
+        "Ben leads Orio (since 2015; superseded 2019-03)", "Ana leads Orio (since March 2019)",
+        "Eva leads Orio (former)", "P7 produced by Vex (ended in 2022)", "Hall 4 stands in Ulm (planned for 2027)"}
+    (ben,) = kb.facts("Ben")
+    assert (ben.start, ben.end) == ("2015", "2019-03")
+    assert [(source.document, source.time) for source in ben.sources] == [("old", "since 2015")]
+    (vex,) = kb.facts("Vex")
+    assert [(source.document, source.time) for source in vex.sources] == [("new", "ended in 2022"), ("old", "")]
+
+
+def test_facts_at_a_date(kb):
+    def at(date):
+        return sorted(f"{fact.subject} {fact.object}" for fact in kb.facts(at=date))
+
+    assert at("2014") == ["P7 Vex"]
+    assert at("2016") == ["Ben Orio", "P7 Vex"]
+    assert at("2019") == ["Ana Orio", "Ben Orio", "P7 Vex"]
+    assert at("2019-04") == ["Ana Orio", "P7 Vex"]
+    assert at("5 May 2023") == ["Ana Orio"], "neither the supplier whose contract ended nor the planned hall"
+    assert at("2028") == ["Ana Orio"]
+    with pytest.raises(ValueError, match="'soon' is not a date: write a year, a month or a day"):
+        kb.facts(at="soon")
+
+
+def test_values_have_times(kb):
+    (product,) = kb.entities("P7")
+    assert product.attributes == {"price": ("499 USD", "520 USD")}
+    assert product.times == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
+
+
+def test_searching_shows_times(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        index = RetrievalIndex(kb)
+        assert sorted(index.fact(row).text for row in range(len(index.edges)))[0] == "Ana leads Orio (since March 2019)"
+        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
+        assert index.validities(product) == kb.graph.validities(product)
+
+
+def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        retriever = Retriever(kb)
+        queries = retriever.queries([SubQuery(question="P7 price"), SubQuery(question="Who is P7 produced by?")])
+        near = {item.line: item for item in near_facts(retriever, queries, 0.0)}
+        assert {"P7 | produced by | Vex | ended in 2022", "P7 | price | 499 USD | in 2018; superseded 2020",
+                "P7 | price | 520 USD | in 2020"} <= near.keys()
+        item = near["P7 | produced by | Vex | ended in 2022"]
+        chunk = retriever.index.chunks[retriever.index.chunk_row[item.chunk_id]]
+        assert chunk.text[item.start:item.end] == "The contract with Vex for P7 ended in 2022."
+
+
+def test_reports_are_written_from_facts_with_times(kb):
+    told = "; ".join(community.summary for community in kb.communities())
+    assert "Hall 4 stands in Ulm (planned for 2027)" in told
+    assert "P7 produced by Vex (ended in 2022)" in told
+    assert "P7 price: 499 USD (in 2018; superseded 2020)" in told
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_exports_have_times(kb, form):
+    text = "".join(FORMATS[form].write(kb.graph))
+    for said in ("since March 2019", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
+        assert (said in text) or (form == "html" and said == "2019-03")
+    if form == "json":
+        (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
+        assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
+
+
+def test_order_and_batches_change_nothing(home, tmp_path, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        wanted, linked = kb.graph.dump(), nx.node_link_data(kb.fresh_tree_graph(), edges="edges")
+    for number, names in enumerate(permutations(DOCUMENTS)):
+        with base.create(tmp_path / str(number), "firms", hashed_embedder, SCHEMA) as other, other.writing():
+            write(other, names[:1])
+            write(other, names[1:])
+            assert other.graph.dump() == wanted
+            assert nx.node_link_data(other.fresh_tree_graph(), edges="edges") == linked
+
+
+def test_a_deleted_document_takes_its_times_along(tmp_path, hashed_embedder):
+    with base.create(tmp_path / "one", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, DOCUMENTS)
+        base.delete(kb, "new")
+        base.delete(kb, "plan")
+        left = kb.graph.dump()
+    with base.create(tmp_path / "two", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old"])
+        assert kb.graph.dump() == left
+        assert "superseded" not in json.dumps(kb.graph.dump())
+
+
+def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        ids = {kb.graph.name(entity): entity for entity in kb.graph.entity_ids()}
+        kb.resolution.decide("merge", (ids["Ben"], ids["Ana"]), "me", "")
+        kb.refresh()
+        (edge,) = [key for key in kb.graph.edges() if key[1] == "leads"]
+        assert kb.graph.validity(edge).note() == "since 2015; since March 2019"
+
+
+def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        kb.edits.change_fact(Said("P7", "price", "499 USD"), Said("P7", "price", "489 USD"), "me", "")
+        kb.refresh()
+        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
+        notes = {value: dated.note() for value, dated in kb.graph.validities(product)["price"].items()}
+        assert notes == {"489 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}
+
+
+def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
+        write(kb, ["old", "new"])
+        plain = SCHEMA.model_copy(update={"relation_types": tuple(
+            relation.model_copy(update={"inverse_functional": False}) for relation in SCHEMA.relation_types)})
+        kb.schemas.append(plain, (), "me")
+        kb.refresh()
+        assert kb.tree.is_behind()
+        assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
+            "since 2015", "since March 2019"}
+
+
+def test_a_store_with_times_is_sound(home, hashed_embedder):
+    with base.create(home, "firms", hashed_embedder) as kb:
+        assert list(verify(kb)) == []
+
+
+def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
+    path = "/api/knowledge-bases/firms/graph/entity"
+    with (banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder) as resources,
+          in_process.client(create_app(resources)) as client):
+        def shown(kind, name, **at):
+            answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
+            return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]
+
+        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019")]
+        assert sorted(shown("Company", "Orio")[1]) == [
+            ("Ana", "since March 2019"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
+        assert shown("Product", "P7")[0] == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
+        refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
+        assert refused.status_code == 422
+        assert "write a year, a month or a day" in refused.text
+
+
+def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    monkeypatch.setenv("BANYAN_HOME", str(home))
+    assert shell("entities", "facts", "P7", "--kb", "firms", "--at", "2019").out.splitlines() == [
+        "P7 | price | 499 USD (in 2018; superseded 2020)", "P7 | produced_by | Vex (ended in 2022)"]
+    listed = json.loads(shell("entities", "facts", "P7", "--kb", "firms", "--at", "2023", "--json").out)
+    assert [(one["object"], one["time"]) for one in listed] == [("520 USD", "in 2020")]
+    refused = shell("entities", "facts", "P7", "--kb", "firms", "--at", "soon")
+    assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
+    assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
+    assert "superseded" in shell("tree", "--kb", "firms").out

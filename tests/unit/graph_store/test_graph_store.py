@@ -1,0 +1,292 @@
+"""The graph as a function of its chunks, and its file."""
+
+import json
+import logging
+from contextlib import closing
+from pathlib import Path
+
+import networkx as nx
+import orjson
+import pytest
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.graph_store.errors import FormatError
+from banyan.graph_store.graph import graph_file
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.graph_store.ledger.documents import Documents
+from banyan.graph_store.ledger.facts import Contribution, FactTable, position
+from banyan.schemas.documents import Chunk, Document
+from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.graph_schema import open_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ... import small_base
+
+NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
+TIMES = ["", "since 2015", "in 2018", "until 2021", "planned"]
+TEXT = " ".join([*NAMES, *TIMES])
+OPEN = Bounds(open_schema())
+
+
+def contribution(extraction):
+    found = bound(extraction, Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title=""),
+                  OPEN)
+    return Contribution(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
+
+
+names, times = st.sampled_from(NAMES), st.sampled_from(TIMES)
+contributions = st.builds(
+    Extraction,
+    entities=st.lists(st.builds(ExtractedEntity, name=names, type=st.sampled_from(["A", "B"])), max_size=4).map(tuple),
+    triples=st.lists(st.builds(ExtractedTriple, head=names, relation=st.sampled_from(["r", "s"]), tail=names,
+                               time=times, confidence=st.sampled_from([0.1, 0.9])), max_size=4).map(tuple),
+    attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.just("x"), value=names, time=times),
+                        max_size=2).map(tuple)).map(contribution)
+chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
+
+
+def graph_of(parts):
+    graph = KnowledgeGraph()
+    for chunk_id, part in parts:
+        graph.add(chunk_id, part)
+    return graph
+
+
+@given(chunks, st.randoms(use_true_random=False))
+def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random):
+    """In whatever order the chunks come."""
+    plain = graph_of(sorted(wanted.items()))
+    shuffled = sorted(wanted.items())
+    random.shuffle(shuffled)
+    graph = graph_of(shuffled)
+    assert graph.dump() == plain.dump()
+    assert orjson.dumps(graph.dump()) == orjson.dumps(plain.dump())
+    for one in graph.entity_ids():
+        assert graph.entity(one) == plain.entity(one)
+        assert graph.entity_text(one) == plain.entity_text(one)
+        assert graph.entity_support(one)
+        assert graph.incident(one) == plain.incident(one)
+
+
+@settings(max_examples=30, deadline=None)
+@given(chunks, st.randoms(use_true_random=False),
+       st.lists(st.tuples(st.sampled_from("abcdefgh"), contributions | st.none()), max_size=8))
+def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, random, history):
+    """The graph of a random history of writing and deleting is that of its end at once."""
+    with closing(Database(Path(":memory:"))) as database:
+        database.execute("PRAGMA foreign_keys=OFF")  # these chunks are of no document
+        table = FactTable(database)
+        order = [*history, *sorted({chunk for chunk, _ in history} - wanted.keys())]
+        for entry in order:
+            chunk, part = (entry, None) if isinstance(entry, str) else entry
+            table.replace({chunk: part or Contribution()})
+        last = sorted(wanted.items())
+        random.shuffle(last)
+        for chunk, part in last:
+            table.replace({chunk: part})
+        assert KnowledgeGraph.of_rows(table.rows()).dump() == graph_of(wanted.items()).dump()
+        before = position(database)
+        table.replace(wanted)
+        assert position(database) == before, "what stays is not written again"
+        for chunk, part in wanted.items():
+            text = Chunk(id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="")
+            assert table.contribution(text) == part
+
+
+def test_the_rows_of_a_chunk_go_with_it(home):
+    with home() as kb:
+        small_base.put_meetings(kb, range(3))
+        before = kb.graph.dump(), kb.extractions.position()
+        small_base.put_meetings(kb, [7])
+        assert kb.graph.dump() != before[0]
+        small_base.delete(kb, "d7")
+        assert kb.graph.dump() == before[0]
+        assert kb.extractions.position() > before[1]
+        assert {row.chunk for rows in kb.extractions.admitted.rows() for row in rows} == set(kb.documents.done())
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("graph") / "graph.json"
+    network = nx.MultiDiGraph(name="北京\n")
+    network.add_edge("a", "b", "r", kind="triple", sources=[{"start": 1}])
+    graph_file.save(path, [1, 2], small_base.node_link_of(network))
+    return path, network
+
+
+def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
+    path, network = saved
+    state, loaded = graph_file.load(path)
+    assert state == graph_file.state_of(path) == [1, 2]
+    assert nx.utils.graphs_equal(loaded, network)
+    assert type(loaded) is nx.MultiDiGraph
+    assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
+    path, network = saved
+    original = path.read_bytes()
+    at = data.draw(st.integers(0, len(original) - 1))
+    damaged = data.draw(st.sampled_from([
+        original[:at], original[:at] + bytes([original[at] ^ data.draw(st.integers(1, 255))]) + original[at + 1:]]))
+    copy = path.with_name("copy.json")
+    copy.write_bytes(damaged)
+    try:
+        state, loaded = graph_file.load(copy)
+    except graph_file.GraphFileDamagedError:
+        return
+    finally:
+        copy.unlink()
+    assert state == [1, 2]
+    assert nx.utils.graphs_equal(loaded, network)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "[]\n{}", "1\n2", '{"format":"other"}\n{}', "null", "{}",
+                                  '{"banyan":1,\n"nodes":[]}'])
+def test_another_file_is_no_graph(tmp_path, text):
+    (tmp_path / "graph.json").write_text(text, "utf-8")
+    with pytest.raises(graph_file.GraphFileDamagedError):
+        graph_file.load(tmp_path / "graph.json")
+    with pytest.raises(graph_file.GraphFileDamagedError):
+        graph_file.state_of(tmp_path / "graph.json")
+
+
+def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
+    path, _ = saved
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        graph_file.save(path, [3], small_base.node_link_of(nx.MultiDiGraph()))
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"]
+
+
+@pytest.fixture
+def home(tmp_path, hashed_embedder):
+    """Opens the knowledge base `kb`, with an open schema."""
+    return lambda: small_base.create(tmp_path, "kb", hashed_embedder)
+
+
+def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(home):
+    with home() as kb:
+        small_base.put_meetings(kb, range(3))
+        small_base.finish(kb)
+        small_base.put_meetings(kb, range(3, 5))
+        kb.documents.delete("d0")
+        kb.refresh()
+        expected = kb.graph.dump()
+    with home() as kb:
+        assert kb.graph.dump() == expected
+        assert kb.vector_synchroniser.is_behind()
+        small_base.finish(kb)
+        assert verify(kb) == []
+
+
+def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home, monkeypatch):
+    saves, original = [], graph_file.save
+    monkeypatch.setattr(graph_file, "save", lambda *a: (saves.append(a[1]), original(*a)))
+    with home() as kb:
+        small_base.put_meetings(kb, range(2))
+        small_base.finish(kb)
+        kb.save_graph()  # nothing has changed
+        assert len(saves) == 1
+        marked = kb.fresh_tree_graph()
+        marked.graph["schema"] = "from the file"
+        original(kb.layout.graph, saves[0], small_base.node_link_of(marked))
+        assert kb.tree_graph().graph["schema"] == "from the file"
+        small_base.put_meetings(kb, [5])
+        assert kb.tree_graph().graph["schema"] == "open"
+        small_base.finish(kb)
+        assert len(saves) == 2
+
+
+def test_a_large_file_is_written_after_a_tenth_of_the_documents_changed(home, monkeypatch):
+    monkeypatch.setattr(graph_file, "_LARGE", 1)
+    with home() as kb:
+        small_base.put_meetings(kb, range(40))
+        small_base.finish(kb)
+        written = graph_file.state_of(kb.layout.graph)
+        small_base.put_meetings(kb, range(40, 43))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) == written
+        assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph()), "a file of another state is not read"
+        assert verify(kb) == []
+        small_base.put_meetings(kb, range(43, 50))
+        small_base.finish(kb)
+        assert graph_file.state_of(kb.layout.graph) != written
+
+
+def test_the_file_is_what_networkx_reads(home):
+    with home() as kb:
+        small_base.put_meetings(kb, range(3))
+        small_base.finish(kb)
+        with kb.layout.graph.open(encoding="utf-8") as file:
+            loaded = nx.node_link_graph(json.load(file))
+        assert type(loaded) is nx.MultiDiGraph
+        assert nx.utils.graphs_equal(loaded, kb.tree_graph())
+        assert {data["kind"] for _, data in loaded.nodes(data=True)} == {"entity", "community"}
+        assert loaded.graph["current"]
+
+
+def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
+    with home() as kb:
+        small_base.put_meetings(kb, range(3))
+        small_base.finish(kb)
+        written = kb.layout.graph.read_bytes()
+        kb.layout.graph.unlink()
+    with KnowledgeBase.open(tmp_path, "kb", hashed_embedder) as kb:
+        assert kb.layout.graph.read_bytes() == written
+
+
+def test_a_damaged_file_is_written_again_when_it_is_read(home, caplog):
+    with home() as kb:
+        small_base.put_meetings(kb, range(2))
+        small_base.finish(kb)
+        written = kb.layout.graph.read_bytes()
+        kb.layout.graph.write_bytes(written[:-9])
+        with caplog.at_level(logging.WARNING, "banyan"):
+            assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph())
+        assert kb.layout.graph.read_bytes() == written
+    assert "is made again from the ledger" in caplog.text
+
+
+@pytest.mark.sqlite
+def test_a_ledger_of_another_format_is_refused(home):
+    with home() as kb:
+        kb.database.execute("PRAGMA user_version=99")
+    with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
+        home()
+
+
+def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
+    with home() as kb, home() as reader:
+        small_base.put_meetings(kb, range(2))
+        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 met P2."]
+        small_base.put(kb, "d1", "P1 left for good.")
+        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 left for good."]
+        small_base.put(reader, "d1", "P1 came back.")
+        for one in (kb, reader):
+            assert one.documents.chunks()[-1].text == "P1 came back."
+
+
+def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_path):
+    documents, asked = Documents(Database(tmp_path / "ledger.db")), []
+    for name in "abc":
+        text = f"first {name}. second {name}."
+        chunks = [Chunk(id=f"{start}{name}", document_id=name, ordinal=number, start=start, end=end, title=name,
+                        text=text[start:end]) for number, (start, end) in enumerate([(0, 8), (9, 18)])]
+        documents.put(Document(id=name, title=name, text=text, source=""), chunks)
+        asked += chunks
+    assert documents.chunks() == asked
+    assert documents.chunks([chunk.id for chunk in reversed(asked)]) == asked[::-1]
+    assert documents.chunks(["9b", "nowhere", "0b"]) == [asked[3], asked[2]]
+    assert documents.in_service(["9b", "0a"]) == ["9b", "0a"]

@@ -1,0 +1,174 @@
+"""What the graph's view reads from the index is what NetworkX's graph says."""
+
+from collections import Counter
+from itertools import pairwise
+
+import networkx as nx
+from banyan.graph_store.graph.edits import GraphEdits
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
+from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.ledger.facts import Contribution
+from banyan.schemas.documents import Chunk, Span
+from banyan.schemas.edits import EntityRef, FactEdit, FactRef
+from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
+from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
+from banyan.schemas.resolution import AliasRow
+from banyan.server.answers import Edge, Node
+from banyan.server.graph_view import GraphView
+from banyan.tools.index import RetrievalIndex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import graph_index as graphs
+from ... import hashed_embedding as hashed
+
+NAMES = ("Ada Byron", "ADA  BYRON", "Ａda Byron", "“Ada Byron”", "Ada", "Byron", "Ada Byron Lovelace", "a", "!", "ß",
+         "Ulm\nam Rhein", "宁波", "「宁波」", "宁波市", "林小雨")
+TYPES = ("City", "Person", "城市")
+RELATIONS = ("born_in", "knows", "出生于")
+SEARCHED = (*NAMES, " ", "da by", "波", "\n", "nobody", "A" * 90)
+
+entities = st.tuples(st.sampled_from(NAMES), st.sampled_from(TYPES))
+contributions = st.lists(st.fixed_dictionaries({
+    "facts": st.lists(st.tuples(entities, st.sampled_from(RELATIONS), entities, st.integers(0, 9)), max_size=8),
+    "alone": st.lists(entities, max_size=3),
+    "values": st.lists(st.tuples(entities, st.sampled_from(("height", "born"))), max_size=2)}), max_size=5)
+aliases = st.dictionaries(entities, entities, max_size=4)
+
+
+def contribution(drawn):
+    """What a chunk brings into the graph."""
+    span = Span(start=0, end=1, quote="x")
+    mentioned = dict.fromkeys([*drawn["alone"], *(end for head, _, tail, _ in drawn["facts"] for end in (head, tail)),
+                               *(entity for entity, _ in drawn["values"])])
+    return Contribution(
+        mentions=tuple(EntityMention(name=name, type=kind, span=span) for name, kind in mentioned),
+        facts=tuple(Fact(head=head[0], head_type=head[1], relation=relation, tail=tail[0], tail_type=tail[1],
+                         span=Span(start=start, end=start + 1, quote="x"))
+                    for head, relation, tail, start in drawn["facts"]),
+        attributes=tuple(AttributeFact(entity=name, entity_type=kind, attribute=attribute, value="3", span=span)
+                         for (name, kind), attribute in drawn["values"]))
+
+
+def corrections_of(drawn, numbers):
+    """Persons' decisions: a fact, by its number, holds not, or instead of it one between the ends of another."""
+    facts = [(EntityRef(name=head[0], type=head[1]), relation, EntityRef(name=tail[0], type=tail[1]))
+             for one in drawn for head, relation, tail, _ in one["facts"]]
+    for of, instead in numbers if facts else ():
+        (head, relation, tail), other = facts[of % len(facts)], facts[instead % len(facts)]
+        corrected = FactRef(head=other[0], relation=relation, tail=other[2]) if instead >= 0 else None
+        yield FactEdit(fact=FactRef(head=head, relation=relation, tail=tail), corrected=corrected)
+
+
+def made(drawn, same, size, corrections=()):
+    """A graph, the communities of `size` of its entities each, and the view of their index."""
+    mentions = KnowledgeGraph()
+    for number, one in enumerate(drawn):
+        mentions.add(f"chunk{number}", contribution(one))
+    ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
+    aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
+               for alias, of in ids.items() if of not in ids}
+    graph = ResolvedGraph(mentions, aliases, GraphEdits(list(corrections_of(drawn, corrections))))
+    chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,
+                    ordinal=0) for number in range(len(drawn))]
+    known = graph.entity_ids()[1:]  # the first is in none
+    communities = [Community(id=f"c{at:03d}", members=tuple(known[at:at + size]), keywords=())
+                   for at in range(0, len(known), size)]
+    index = RetrievalIndex(graphs.GraphAlone(graph, hashed.HashedEmbedder(), chunks, communities))
+    return graph, communities, GraphView(index)
+
+
+def expected_nodes(graph, communities):
+    """All entities as they are drawn, best connected first."""
+    of = {member: community.id for community in communities for member in community.members}
+    nodes = [Node(id=one, name=graph.name(one), type=graph.network.nodes[one]["type"],
+                  degree=graph.network.degree(one), community=of.get(one)) for one in graph.entity_ids()]
+    return sorted(nodes, key=lambda node: (-node.degree, node.name, node.id))
+
+
+@given(contributions, aliases, st.integers(1, 4))
+def test_entities_and_their_search_are_those_of_the_graph(drawn, same, size):
+    graph, communities, view = made(drawn, same, size)
+    nodes = expected_nodes(graph, communities)
+    assert list(view.nodes) == nodes
+    assert [view.node(node.id) for node in nodes] == nodes
+    assert list(view.known({node.id for node in nodes} | {"no such"})) == nodes
+    assert view.types == Counter(node.type for node in nodes)
+    assert view.relations == Counter(relation for _, _, relation in graph.network.edges(keys=True))
+    for words in SEARCHED:
+        for kind in ("", "City", "no such"):
+            found = []
+            for place, node in enumerate(nodes):
+                holding = [name for name in map(normalise, graph.names(node.id)) if normalise(words) in name]
+                if holding and kind in {"", node.type}:
+                    close = min(0 if name == normalise(words) else 1 if name.startswith(normalise(words)) else 2
+                                for name in holding)
+                    found.append((close, place, node))
+            found.sort(key=lambda one: one[:2])
+            assert view.search(words, kind, 3) == [node for *_, node in found[:3]]
+    called = {node.id: node for name in SEARCHED for node in nodes
+              if canonical_name(name) in map(canonical_name, graph.names(node.id))}
+    assert view.named(SEARCHED) == list(called.values())
+
+
+@given(contributions, aliases, st.integers(1, 4))
+def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same, size):
+    graph, communities, view = made(drawn, same, size)
+    nodes = {node.id: node for node in expected_nodes(graph, communities)}
+    for entity in nodes:
+        incident = graph.incident(entity)
+        assert view.facts(entity)[:] == incident
+        others = {end for head, _, tail in incident for end in (head, tail)} - {entity}
+        assert list(view.neighbours(entity)) == [node for node in nodes.values() if node.id in others]
+        assert view.aliases(entity) == [name for name in graph.names(entity) if name != graph.name(entity)]
+        assert list(view.index.entity_support(entity)) == graph.entity_support(entity)
+        assert {name: sorted(of) for name, of in view.index.attributes(entity).items()} == graph.attributes(entity)
+        for relation in RELATIONS:
+            assert view.count(entity, relation) == sum(key[:2] == (entity, relation) for key in incident)
+            for other in nodes:
+                edge = graph.network.get_edge_data(entity, other, relation, {"support": {}})
+                assert view.support((entity, relation, other)) == {
+                    chunk: tuple(found[:2]) for chunk, found in edge["support"].items()}
+    assert view.support(("no such", "knows", "no such")) == {}
+
+
+@given(contributions, aliases, st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=4))
+def test_what_documents_state_belongs_where_the_graph_has_it(drawn, same, corrections):
+    graph, _, view = made(drawn, same, 1, corrections)
+    mentions = graph.mentions
+    assert [view.index.canonical(entity) for entity in mentions.entity_ids()] == [
+        graph.canonical(entity) for entity in mentions.entity_ids()]
+    assert [view.index.edge_of(fact) for fact in mentions.edges()] == [
+        graph.edge_of(fact) for fact in mentions.edges()]
+
+
+@given(contributions, aliases, st.integers(1, 4))
+def test_filters_facts_among_entities_and_ways_are_those_of_the_graph(drawn, same, size):
+    graph, communities, view = made(drawn, same, size)
+    nodes = expected_nodes(graph, communities)
+    edges = graph.edges()
+    members = set(communities[0].members) if communities else set()
+    for kind in ("", "Person"):
+        for relation in ("", "knows", "no such"):
+            for chunks in (None, {"chunk1", "chunk9"}):
+                for within in (None, members):
+                    fitting = [node for node in nodes if kind in {"", node.type}
+                               and (within is None or node.id in within)
+                               and (chunks is None or not chunks.isdisjoint(graph.entity_support(node.id)))
+                               and (not relation or any(key[1] == relation for key in graph.incident(node.id)))]
+                    assert list(view.matching(kind, relation, chunks, within)) == fitting
+                    shown = {node.id for node in fitting}
+                    assert view.among(fitting, relation) == [
+                        Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in edges
+                        if key[0] in shown and key[2] in shown and relation in {"", key[1]}]
+    either = nx.Graph((head, tail) for head, _, tail in edges)
+    either.add_nodes_from(node.id for node in nodes)
+    for start in nodes[:4]:
+        for end in nodes[:4] + nodes[-2:]:
+            way = view.path(start.id, end.id)
+            if not nx.has_path(either, start.id, end.id):
+                assert way == []
+                continue
+            assert (way[0], way[-1], len(way) - 1) == (start, end, nx.shortest_path_length(either, start.id, end.id))
+            assert all(either.has_edge(one.id, other.id) for one, other in pairwise(way))

@@ -1,0 +1,250 @@
+"""What retrieval reads, in files: mapped as it was written, never as it was damaged, and made again when it is old."""
+
+import random
+
+import numpy as np
+import pytest
+from banyan.graph_store.errors import WriterBusyError
+from banyan.graph_store.index import array_file, columns
+from banyan.graph_store.index.array_file import IndexDamagedError
+from banyan.graph_store.integrity.verify import damages_on_disk, verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.schemas.documents import Document
+from banyan.schemas.retrieval import SubQuery
+from banyan.tools.retriever import Retriever
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ... import small_base
+
+ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(4, 3), "empty": np.zeros((0, 2), np.float32),
+          "ids": np.array([b"a1", b"b2"], "S2")}
+QUESTION = "Where was Ada Byron born?"
+
+
+def test_arrays_come_back_as_they_were_written(tmp_path):
+    array_file.write(tmp_path / "x", {"state": [1, 2]}, ARRAYS)
+    found = array_file.load(tmp_path / "x")
+    assert found.about == array_file.about(tmp_path / "x") == {"state": [1, 2]}
+    assert found.arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(found.arrays[name], array)
+    with pytest.raises(ValueError, match="read-only"):
+        found.arrays["numbers"][0] = 1
+
+
+def test_equal_arrays_are_written_once_and_both_come_back(tmp_path):
+    many = np.arange(5000, dtype=np.int64)
+    array_file.write(tmp_path / "one", {}, {"first": many})
+    array_file.write(tmp_path / "three", {}, {"first": many, "empty": many[:0], "second": many.copy(), "none": many[:0],
+                                              "other": many.astype(np.float64)})
+    found = array_file.load(tmp_path / "three").arrays
+    for name in ("first", "second", "other"):
+        np.testing.assert_array_equal(found[name], many)
+    assert found["other"].dtype == np.float64
+    assert not len(found["empty"]) and not len(found["none"])
+    sizes = [(tmp_path / name).stat().st_size for name in ("one", "three")]
+    assert sizes[0] + many.nbytes <= sizes[1] < sizes[0] + 1.1 * many.nbytes
+
+
+def test_numbers_that_need_64_bits_keep_them():
+    assert columns.starts([1, 2]).dtype == np.int32
+    assert columns.starts([2**30, 2**30, 2**30]).tolist() == [0, 2**30, 2**31, 3 * 2**30]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_damage_of_a_file_of_arrays_is_missed(tmp_path, seed):
+    path, chance = tmp_path / "x", random.Random(seed)
+    array_file.write(path, {}, ARRAYS)
+    data = bytearray(path.read_bytes())
+    at = chance.randrange(len(data))
+    if seed % 3:
+        data[at] ^= chance.randrange(1, 256)
+    else:
+        del data[at:]
+    path.write_bytes(data)
+    with pytest.raises(IndexDamagedError):
+        array_file.load(path)
+
+
+def test_objects_are_never_read_from_a_file(tmp_path):
+    array_file.write(tmp_path / "x", {}, {"words": np.array(["one", "two"])})
+    with pytest.raises(IndexDamagedError, match="of the type"):
+        array_file.load(tmp_path / "x")
+
+
+@given(st.lists(st.text()), st.lists(st.lists(st.integers(0, 9))))
+def test_texts_and_lists_are_what_was_given(texts, lists):
+    found = columns.Texts(columns.texts("t", texts), "t")
+    assert list(found) == texts
+    assert found[:2] == texts[:2]
+    numbers = columns.Lists(columns.lists("n", lists), "n")
+    assert [numbers[row].tolist() for row in range(len(numbers))] == lists
+    assert numbers.of(range(len(lists))).tolist() == sorted({one for listed in lists for one in listed})
+
+
+@given(st.lists(st.text("abc0", min_size=1), unique=True), st.text("abcé0"))
+def test_ids_and_words_are_found_and_no_others(keys, other):
+    ids = columns.Ids(columns.ids("k", keys), "k")
+    assert list(ids) == keys == [ids.at(row) for row in range(len(ids))]
+    assert [ids[key] for key in keys] == list(range(len(keys)))
+    words = columns.Words(columns.words("w", keys), "w")
+    assert [words.get(key) for key in keys] == list(range(len(keys)))
+    assert (other in ids) == (words.get(other) is not None) == (other in keys)
+
+
+@pytest.fixture
+def home(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "kb", hashed_embedder)
+    return tmp_path
+
+
+@pytest.fixture
+def opened(home, hashed_embedder):
+    return lambda: KnowledgeBase.open(home, "kb", hashed_embedder)
+
+
+def found(kb):
+    """What is retrieved for a question, in full."""
+    retriever = Retriever(kb)
+    query = retriever.queries([SubQuery(question=QUESTION)])[0]
+    evidence = retriever.evidence(query)
+    ranking = retriever.ranking(retriever.rank([query], [evidence]), 10)
+    return evidence, ranking, [retriever.passage(*item) for item in ranking]
+
+
+def grown(kb):
+    """The same base with a document more and one less, and its index written."""
+    with kb.writing():
+        kb.documents.delete("carl")
+        small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person", "Ulm": "City"},
+                       triples=[("Eve Byron", "born_in", "Ulm")], attributes=[("Eve Byron", "name", "Eve")])
+        small_base.finish(kb)
+        kb.save_index()
+
+
+def test_a_question_needs_neither_the_graph_nor_chroma(opened):
+    with opened() as kb:
+        first = found(kb)
+    with opened() as kb:
+        kb.freeze()
+        assert found(kb) == first
+        assert kb.counts().triples == 4
+        assert kb.ledger_graph._mentions is None
+        assert kb.counts() == (kb.graph.network.number_of_nodes(), 4, 0)
+
+
+def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):
+    with opened() as kb:
+        grown(kb)
+        expected = found(kb)
+        for path in home.glob("kb/index*"):
+            path.unlink()
+    with opened() as kb:
+        assert found(kb) == expected
+        assert verify(kb) == []
+
+
+def test_vectors_of_what_is_gone_leave_the_index(opened, home):
+    with opened() as kb:
+        grown(kb)
+        index = kb.written_index()
+        assert len(index["entities.vectors"]) == kb.counts().entities
+        assert len(index["triples.vectors"]) == kb.counts().triples
+        assert verify(kb) == []
+    assert [path.name for path in home.glob("kb/index*")] == ["index.bin"]
+
+
+def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
+    with opened() as kb:
+        found(kb)
+        read, find = [], kb.vectors.found
+        monkeypatch.setattr(kb.vectors, "found", lambda kind, ids: read.extend(ids) or find(kind, ids))
+        with kb.writing():
+            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
+            kb.vector_synchroniser.sync()
+            kb.save_index()
+        new = {entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "Eve Byron"}
+        assert {one for one in read if one in kb.graph.entity_ids()} == new
+
+
+def test_a_damaged_index_is_named_and_made_again(opened, home):
+    with opened() as kb:
+        first = found(kb)
+        layout = kb.layout
+    path = layout.index
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert [str(path) in problem.what for problem in damages_on_disk(layout)] == [True]
+    with opened() as kb:
+        assert found(kb) == first
+        assert verify(kb) == []
+    assert damages_on_disk(layout) == []
+
+
+def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
+    with opened() as kb:
+        about, arrays = array_file.load(kb.layout.index)
+        array_file.write(kb.layout.index, about, dict(arrays) | {"triples.ends": arrays["triples.ends"][::-1]})
+    with opened() as kb:
+        assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
+
+
+def test_verify_sees_codes_that_are_not_those_of_the_vectors(opened):
+    with opened() as kb:
+        about, arrays = array_file.load(kb.layout.index)
+        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.codes": arrays["chunks.codes"][::-1]})
+    with opened() as kb:
+        assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
+
+
+def test_verify_sees_vectors_of_the_index_that_are_of_something_else(opened):
+    with opened() as kb:
+        about, arrays = array_file.load(kb.layout.index)
+        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.vectors": arrays["chunks.vectors"][::-1]})
+    with opened() as kb:
+        assert any("not what the graph gives" in one.what or "not those of their texts" in one.what
+                   for one in verify(kb))
+
+
+def test_a_reader_beside_a_writer_reads_an_index_in_memory(opened, hashed_embedder, home):
+    with opened() as kb:
+        old = found(kb)
+        with kb.writing():
+            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
+            kb.vector_synchroniser.sync()
+            with opened() as reader:
+                reader.freeze()
+                assert reader.written_index() is None
+                assert len(found(reader)[1]) == len(old[1]) + 1
+                with pytest.raises(WriterBusyError):
+                    reader.acquire()
+
+
+def test_a_reader_goes_on_with_the_files_that_it_has(opened):
+    with opened() as reader:
+        reader.freeze()
+        retriever = Retriever(reader)
+        query = np.eye(1, retriever.index.embedder.dimension, dtype=np.float32)
+        (near,) = retriever.index.nearness("chunks", query)
+        before = retriever.index.chunks[0], near.at(np.arange(len(near)))
+        with opened() as kb:
+            grown(kb)
+        assert retriever.index.chunks[0] == before[0]
+        (near,) = retriever.index.nearness("chunks", query)
+        np.testing.assert_array_equal(near.at(np.arange(len(near))), before[1])
+
+
+def test_readers_hear_of_a_chunk_that_only_moved(opened):
+    def two(between):
+        document = Document(id="two", title="", text=f"Ada wrote.{between}Eve read.", source="")
+        small_base.store(kb, document, 3, 0)
+        return [chunk.start for chunk in kb.documents.chunks() if chunk.document_id == "two"], kb.version()
+
+    with opened() as kb, kb.writing():
+        (first, _), (second, _) = before, after = two("\n\n"), two("\n\n\n")
+        assert (len(first), second[0], second[1]) == (2, first[0], first[1] + 1)
+        assert before[1] != after[1]
+        assert two("\n\n\n") == after

@@ -1,0 +1,133 @@
+"""Words and walks: the lexical index, and spreading over the entity-chunk graph."""
+
+import numpy as np
+import pytest
+from banyan.graph_store.index.lexical import LexicalIndex, terms
+from banyan.graph_store.index.walk import step_arrays
+from banyan.tools.spreading import DAMPING, SpreadingGraph
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+
+def test_terms_are_words_and_chinese_bigrams():
+    assert terms("The Ulm-Minster 2019") == ["the", "ulm", "minster", "2019"]
+    assert terms("净利润 5亿 元") == ["净利", "利润", "5", "亿", "元"]
+
+
+def test_an_empty_corpus_and_a_corpus_of_blanks_have_no_scores():
+    assert LexicalIndex.of([]).scores("anything").shape == (0,)
+    assert LexicalIndex.of(["", " . "]).scores("anything").tolist() == [0.0, 0.0]
+
+
+def test_only_texts_that_share_a_term_have_a_score():
+    index = LexicalIndex.of(["the river Danube", "公司的净利润", "", "a river, a river"])
+    assert index.scores("unheard 词").tolist() == [0.0] * 4
+    assert index.scores("").tolist() == [0.0] * 4
+    river = index.scores("Rivers? no: RIVER unheard")
+    assert river[0] > 0
+    assert river[3] > river[0]
+    assert river[1] == river[2] == 0
+    assert np.flatnonzero(index.scores("净利润率")).tolist() == [1]
+
+
+def test_a_rare_term_counts_more_than_a_common_one():
+    index = LexicalIndex.of([f"city {n}" for n in range(20)] + ["city minster"])
+    assert int(np.argmax(index.scores("city minster"))) == 20
+
+
+_NODES = 8
+_edges = st.lists(st.tuples(st.integers(0, _NODES - 2), st.integers(0, _NODES - 2)).filter(lambda e: e[0] != e[1]),
+                  min_size=1, max_size=20)
+_seeds = hnp.arrays(np.float32, _NODES, elements=st.floats(0, 1, width=32))
+
+
+def spreading(edges) -> SpreadingGraph:
+    """A graph whose last node is always isolated."""
+    pairs = np.array(edges, np.intp).reshape(-1, 2)
+    return SpreadingGraph(step_arrays("walk", _NODES, pairs[:, 0], pairs[:, 1]), "walk")
+
+
+@given(_edges, _seeds)
+def test_no_mass_is_lost_or_made_on_connected_nodes(edges, seeds):
+    connected = np.isin(np.arange(_NODES), np.unique(edges))
+    seeds = np.where(connected, seeds, np.float32(0))
+    spread = spreading(edges).spread(seeds)
+    assert spread.sum() == pytest.approx(float(seeds.any()), abs=1e-4)
+    assert (spread >= 0).all()
+    assert (spread[~connected] == 0).all()
+
+
+@given(_edges, _seeds, st.randoms(use_true_random=False))
+def test_the_order_and_direction_of_edges_are_irrelevant(edges, seeds, chance):
+    shuffled = [edge if chance.random() < 0.5 else edge[::-1] for edge in chance.sample(edges, len(edges))]
+    np.testing.assert_allclose(spreading(edges).spread(seeds), spreading(shuffled).spread(seeds), atol=1e-6)
+
+
+def test_zero_seeds_give_zeros_and_an_isolated_node_keeps_its_restart():
+    graph = spreading([(0, 1)])
+    assert graph.spread(np.zeros(_NODES, np.float32)).tolist() == [0.0] * _NODES
+    alone = np.zeros(_NODES, np.float32)
+    alone[-1] = 2.0
+    spread = graph.spread(alone)
+    assert spread[-1] > 0
+    assert spread[:-1].tolist() == [0.0] * (_NODES - 1)
+
+
+def test_a_graph_without_edges_or_nodes_can_be_walked():
+    nothing = np.zeros(0, np.intp)
+    empty = SpreadingGraph(step_arrays("walk", 0, nothing, nothing), "walk")
+    assert empty.spread(np.zeros(0, np.float32)).shape == (0,)
+    assert spreading([]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])[0] > 0
+
+
+def test_weight_falls_with_distance():
+    spread = spreading([(0, 1), (1, 2), (2, 3)]).spread(np.eye(_NODES, 1, dtype=np.float32)[:, 0])
+    assert spread[0] > spread[1] > spread[2] > spread[3] > 0
+
+
+def stationary(nodes, edges, seeds):
+    """Where the walk ends, by solving its equation."""
+    adjacency = np.zeros((nodes, nodes))
+    for one, other in edges:
+        adjacency[one, other] += 1
+        adjacency[other, one] += 1
+    step = adjacency / np.maximum(adjacency.sum(axis=0), 1)
+    return np.linalg.solve(np.eye(nodes) - DAMPING * step, (1 - DAMPING) * seeds / (seeds.sum() or 1))
+
+
+def some_graph(chance, nodes, edges):
+    """A graph with a hub, and with edges that are there twice."""
+    ends = np.concatenate([chance.integers(nodes, size=(edges, 2)),
+                           np.stack([np.zeros(nodes // 3, int), chance.integers(nodes, size=nodes // 3)], axis=1)])
+    return np.concatenate([ends, ends[:edges // 10]])
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(0, 200))
+def test_the_weights_are_those_of_the_equation(seed, nodes, edges):
+    chance = np.random.default_rng(seed)
+    ends = some_graph(chance, nodes, edges)
+    seeds = (chance.random(nodes) * (chance.random(nodes) < 0.3)).astype(np.float32)
+    graph = SpreadingGraph(step_arrays("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    exact = stationary(nodes, ends.tolist(), seeds)
+    assert np.abs(graph.spread(seeds) - exact).sum() <= 1e-4
+    graph.whole = False
+    # All that is not walked has at most so much for each of its edges and steps.
+    assert np.abs(graph.spread(seeds) - exact).sum() <= 1e-3
+
+
+def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
+    chance = np.random.default_rng(11)
+    nodes = 30_000
+    ends = chance.integers(nodes, size=(60_000, 2))
+    graph = SpreadingGraph(step_arrays("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    seeds = np.zeros(nodes, np.float32)
+    seeds[chance.integers(1, nodes, size=20)] = 1
+    assert graph.whole
+    whole = graph.spread(seeds)
+    graph.whole = False
+    local = graph.spread(seeds)
+    assert np.count_nonzero(local) < np.count_nonzero(whole) / 2
+    assert np.abs(local - whole).max() <= 5e-3 * whole.max()
+    assert set(np.argsort(-local)[:20]) == set(np.argsort(-whole)[:20])
+    assert np.array_equal(local, graph.spread(seeds))

@@ -1,0 +1,62 @@
+"""Copies of PDF files, and their pages as pictures."""
+
+from io import BytesIO
+
+import pytest
+from banyan.graph_store.printed_works import PrintedWorks
+from banyan.ingest.failures import UnreadableError
+from banyan.ingest.page_pictures import draw_page
+from banyan.schemas.documents import Document
+from PIL import Image
+
+from ...serving import print_work
+
+
+@pytest.fixture
+def printed(tmp_path):
+    print_work(tmp_path / "harbours.pdf", "A report on harbours.", "Zora Lind was born in Turku.")
+    return tmp_path / "harbours.pdf"
+
+
+def document(source, *, pages=(0, 22), name="harbours.pdf"):
+    return Document(id=name, title="", text="A report on harbours.\n\nZora Lind.", source=str(source), pages=pages)
+
+
+def test_the_file_of_a_printed_work_is_copied_and_goes_with_its_document(tmp_path, printed):
+    works = PrintedWorks(tmp_path / "printed")
+    assert works.find("harbours.pdf") is None
+    works.keep(document(printed))
+    works.keep(document(printed, name="other/harbours.pdf"))
+    assert works.find("harbours.pdf").read_bytes() == printed.read_bytes()
+    works.keep_only({"other/harbours.pdf"})
+    assert works.find("harbours.pdf") is None
+    works.keep(document(printed, pages=(), name="other/harbours.pdf"))
+    assert works.find("other/harbours.pdf") is None
+    assert not list((tmp_path / "printed").iterdir())
+
+
+def test_no_copy_is_kept_where_machines_share_a_ledger(tmp_path, printed):
+    works = PrintedWorks(tmp_path / "printed", active=False)
+    works.keep(document(printed))
+    assert works.find("harbours.pdf") is None
+
+
+def test_only_pdf_files_are_copied(tmp_path, printed):
+    works = PrintedWorks(tmp_path / "printed")
+    secret = printed.with_name("secret.key")
+    secret.write_text("secret", "utf-8")
+    for source in (secret, tmp_path, tmp_path / "gone.pdf", "https://example.org/harbours.pdf"):
+        works.keep(document(source))
+        assert works.find("harbours.pdf") is None
+
+
+def test_a_page_is_drawn(printed):
+    with Image.open(BytesIO(draw_page(printed, 2))) as picture:
+        assert picture.format == "PNG"
+        assert picture.width == 1000
+        assert picture.convert("L").histogram()[0] > 0
+    with pytest.raises(UnreadableError, match="page 3 cannot be drawn"):
+        draw_page(printed, 3)
+    printed.write_bytes(b"%PDF-1.7 broken")
+    with pytest.raises(UnreadableError, match="cannot be drawn"):
+        draw_page(printed, 1)

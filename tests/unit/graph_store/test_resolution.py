@@ -1,0 +1,336 @@
+"""Entity resolution: names, scores, groups, and the graph that follows from them."""
+
+import importlib.util
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
+from banyan.graph_store.ledger.facts import Contribution
+from banyan.graph_store.resolution.candidates import SLIP_LENGTHS, candidate_pairs, near_pairs, slip_blocks
+from banyan.graph_store.resolution.names import fold, match_names
+from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.surroundings import Surroundings
+from banyan.schemas.documents import Span
+from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
+from banyan.schemas.naming import entity_id
+from banyan.schemas.resolution import EntityDecision, PairVerdict, pair_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ...hashed_embedding import HashedEmbedder
+
+NOWHERE = Span(start=0, end=0, quote="")
+WHO = "The World Health Organization (WHO) sits in Geneva."
+
+
+def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> Contribution:
+    """A contribution whose entities are all of one type."""
+    every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
+    return Contribution(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
+                        facts=tuple(Fact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind, span=NOWHERE)
+                                    for h, r, t in triples))
+
+
+def graph_of(**chunks: Contribution) -> KnowledgeGraph:
+    graph = KnowledgeGraph()
+    for chunk, contribution in chunks.items():
+        graph.add(chunk, contribution)
+    return graph
+
+
+def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: GraphSchema | None = None,
+           **texts: str) -> list[set[str]]:
+    """The names that became one thing."""
+    around = Surroundings(graph, schema or open_schema(), {})
+    said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}
+    found = resolve(around, said, judgements or Judgements()).aliases
+    together: dict[str, set[str]] = {}
+    for row in found.values():
+        together.setdefault(row.canonical, {around.names[row.canonical]}).add(around.names[row.id])
+    return sorted(together.values(), key=sorted)
+
+
+@pytest.mark.parametrize(("first", "second", "rule"), [
+    ("José García", "Jose Garcia", "accents"),
+    ("Фёдор Достоевский", "Федор Достоевский", "accents"),
+    ("ＡＢＣ　Ｃｏｒｐ", "ABC Corp", "spelling"),
+    ("列夫·托尔斯泰", "列夫・托尔斯泰", "spelling"),
+    ("《红楼梦》", "红楼梦", "spelling"),
+    ("J.R.R. Tolkien", "J. R. R. Tolkien", "spelling"),
+    ("Coca-Cola", "Coca Cola", "spelling"),
+    ("Hale & Sons", "Hale and Sons", "spelling"),
+    ("St. Louis", "Saint Louis", "spelling"),
+    ("3 May 1801", "1801年5月3日", "date"),
+    ("Lovelace, Ada", "Ada Lovelace", "inverted"),
+    ("World War II", "Second World War", "numeral"),
+    ("Austin, Texas", "Austin", "place"),
+    ("Solaris (1972 film)", "Solaris", "qualifier"),
+    ("World Health Organization", "WHO", "acronym"),
+    ("World Health Organization (WHO)", "WHO", "acronym"),
+    ("T. B. Hale", "Thomas B. Hale", "initials"),
+    ("Ada K. Marsh", "Ada Marsh", "middle_name"),
+    ("Tchaikovsky", "Tchaikovskiy", "similar"),
+])
+def test_names_of_one_thing_are_tied_by_a_rule(first: str, second: str, rule: str) -> None:
+    for names in ((first, second), (second, first)):
+        match = match_names(*map(fold, names))
+        assert match is not None
+        assert match.rule == rule
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ("World War I", "World War II"), ("Louis XIV", "Louis XVI"), ("XXXIV Olympiad", "X Olympiad"),
+    ("Николай I", "Николай II"), ("第一中学", "第二中学"), ("version 1.5", "version 15"), ("C++", "C"),
+    ("-5 degrees", "5 degrees"), ("Martin Luther King Jr.", "Martin Luther King"), ("North Korea", "South Korea"),
+    ("东方航空", "南方航空"), ("3 May 1801", "May 4, 1801"), ("late 1998", "1998"), ("one season", "first season"),
+    ("Иван", "Йван"), ("Royal Navy", "Royal Australian Navy"), ("Acme Ltd", "Acme Inc."), ("王伟", "王维"),
+])
+def test_names_that_contradict_or_differ_are_never_tied(first: str, second: str) -> None:
+    assert match_names(fold(first), fold(second), organisation=True) is None
+    assert match_names(fold(second), fold(first), organisation=True) is None
+
+
+def test_legal_forms_are_left_out_only_where_the_type_says_organisation() -> None:
+    for kind, expected in (("Organization", [{"Acme Inc.", "Acme"}]), ("Entity", [])):
+        graph = graph_of(a=facts(names=("Acme Inc.",), kind=kind), b=facts(names=("Acme",), kind=kind))
+        assert groups(graph) == expected
+
+
+def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:
+    text = "周树人，又名鲁迅，是中国作家。"
+    graph = graph_of(a=facts(names=("周树人", "鲁迅")), b=facts(names=("周树人",)))
+    assert groups(graph, a=text) == [{"周树人", "鲁迅"}]
+    assert groups(graph_of(a=facts(names=("周树人", "鲁迅")))) == []
+
+
+CURIE, BOHR = ("Marie Curie", "found", "radium"), ("Niels Bohr", "led", "the institute")
+
+
+@pytest.mark.parametrize("text", [
+    "Marie Curie, also known as Niels Bohr, was a spy.",
+    "Marie Curie, also known as Zedekiah Smith. Zedekiah Smith, also known as Niels Bohr.",
+    "M. Curie, also known as Niels Bohr, was a spy."])
+def test_one_document_alone_makes_no_two_things_one_that_others_know(text) -> None:
+    said = facts(names=("Marie Curie", "Niels Bohr", "Zedekiah Smith", "M. Curie"), kind="Person")
+    known = {"b": facts(CURIE, kind="Person"), "c": facts(BOHR, kind="Person")}
+    together = {"Marie Curie", "Niels Bohr"}
+    assert not [group for group in groups(graph_of(a=said, **known), a=text) if together <= group]
+    twice = groups(graph_of(a=said, d=said, **known), a=text, d=text)
+    if text.startswith("Marie"):
+        assert [group for group in twice if together <= group], "two documents say so"
+    pair = pair_of(entity_id("Marie Curie", "Person"), entity_id("Niels Bohr", "Person"))
+    by_person = Judgements(decisions=(EntityDecision(
+        verdict="merge", first=pair[0], second=pair[1], who="Eve", why="", decided_at="2026-01-01"),))
+    assert [group for group in groups(graph_of(a=said, **known), by_person, a=text) if together <= group]
+
+
+def test_a_date_has_no_other_name() -> None:
+    text = "Ada Marsh (3 May 1901 - 6 June 1966, also known as Ada Vale) wrote."
+    assert groups(graph_of(a=facts(names=("Ada Marsh", "6 June 1966", "Ada Vale"))), a=text) == []
+
+
+def test_a_statement_about_the_whole_is_not_taken_for_one_about_its_place() -> None:
+    text = "There is a house in Rome, also known as the Nest."
+    assert statements(text, ["Rome", "the Nest", "house in Rome"])[0].first == "house in Rome"
+    assert statements(text, ["Rome", "the Nest"]) == []
+
+
+@pytest.mark.parametrize("said", [
+    *(f"{how} {named}{last}" for how in ("also", "otherwise", "better", "commonly", "Formerly", "PREVIOUSLY")
+      for named in ("known", "called", "named", "referred to") for last in (" as", "")),
+    "abbreviated as", "hereinafter referred to as", "Hereinafter", "shortened to", "a.k.a.", "aka", "A.K.A", "ak.a.",
+    "以下简称", "下称", "又称为", "又名", "亦称", "别名", "全称", "曾用名", "原名为"])
+def test_no_way_to_state_another_name_is_missed(said):
+    """Texts that have nothing to say of other names are passed over unread; these are not."""
+    assert [(one.first, one.second) for one in statements(f"Ada Byron, {said} Countess.", ["Ada Byron", "Countess"])
+            ] == [("Ada Byron", "Countess")]
+
+
+def test_a_stated_acronym_holds_for_its_documents_and_not_for_others() -> None:
+    stated = facts(names=("World Health Organization", "WHO"))
+    assert groups(graph_of(a=stated), a=WHO) == [{"World Health Organization", "WHO"}]
+    assert groups(graph_of(a=stated, b=facts(names=("WHO",))), a=WHO) == []
+    assert groups(graph_of(a=stated, b=facts(names=("WHO",)), c=stated), a=WHO, c=WHO) != []
+
+
+def test_a_name_that_may_stand_for_two_things_stands_for_neither() -> None:
+    one = graph_of(a=facts(names=("Springfield", "Springfield, Ohio")), b=facts(names=("Ohio", "Iowa")))
+    assert groups(one) == [{"Springfield", "Springfield, Ohio"}]
+    two = graph_of(a=facts(names=("Springfield", "Springfield, Ohio", "Springfield, Iowa")),
+                   b=facts(names=("Ohio", "Iowa")))
+    assert groups(two) == []
+
+
+def test_different_types_and_contradictions_keep_homonyms_apart() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Place")))
+    assert groups(graph_of(a=facts(names=("José Ruiz",), kind="Person"), b=facts(names=("Jose Ruiz",), kind="Place")),
+                  schema=schema) == []
+    born = graph_of(a=facts(("José Ruiz", "was born on", "3 May 1901")), b=facts(("Jose Ruiz", "was born on", "1955")))
+    assert groups(born) == []
+    assert groups(graph_of(a=facts(("José Ruiz", "son of", "Jose Ruiz")))) == []
+    agreeing = graph_of(a=facts(("José Ruiz", "was born on", "3 May 1901")),
+                        b=facts(("Jose Ruiz", "was born in", "1901")))
+    assert groups(agreeing) == [{"José Ruiz", "Jose Ruiz"}]
+
+
+def test_the_node_of_a_kind_and_its_subtype_is_of_the_subtype() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Organization"),
+                                                 EntityType(name="School", parent="Organization")))
+    graph = graph_of(a=facts(names=("Ulm Académie",), kind="Organization"),
+                     b=facts(names=("Ulm Academie",), kind="School"),
+                     c=facts(names=("Ulm Académie",), kind="Organization"))
+    aliases = resolve(Surroundings(graph, schema, {}), {}, Judgements()).aliases
+    resolved = ResolvedGraph(graph, aliases)
+    (node,) = resolved.entity_ids()
+    assert (resolved.entity(node).name, resolved.entity(node).type) == ("Ulm Académie", "School")
+
+
+def test_likeness_is_not_handed_on_along_a_chain() -> None:
+    kind = "Organization"
+    graph = graph_of(a=facts(names=("Acme",), kind=kind), b=facts(names=("Acme Inc.",), kind=kind),
+                     c=facts(names=("Acme Ltd",), kind=kind))
+    assert all(not {"Acme Inc.", "Acme Ltd"} <= group for group in groups(graph))
+
+
+def test_of_the_labelled_pairs_no_two_things_are_merged_and_hardly_a_name_is_missed() -> None:
+    path = Path(__file__).parents[3] / "benchmarks/entity_pairs.py"
+    spec = importlib.util.spec_from_file_location("entity_pairs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    pairs = [json.loads(line) for line in benchmark.PAIRS.read_text("utf-8").splitlines()]
+    merged = [benchmark.outcome(pair) == "merged" for pair in pairs]
+    assert len(pairs) >= 150
+    assert [pair for pair, one in zip(pairs, merged, strict=True) if one and not pair["same"]] == []
+    assert sum(merged) >= 0.95 * sum(pair["same"] for pair in pairs)
+
+
+def ids(*names: str) -> tuple[str, ...]:
+    return tuple(entity_id(name, "Thing") for name in names)
+
+
+def test_persons_decide_against_all_rules_and_the_later_decision_counts() -> None:
+    graph = graph_of(a=facts(names=("José Ruiz", "Pepe")), b=facts(names=("Jose Ruiz",)))
+    pepe, accented, plain = ids("Pepe", "José Ruiz", "Jose Ruiz")
+
+    def decided(*said: tuple[str, str, str]) -> list[set[str]]:
+        return groups(graph, Judgements(decisions=[
+            EntityDecision(verdict=verdict, first=first, second=second, who="me") for verdict, first, second in said]))  # type: ignore[arg-type]
+
+    assert decided(("merge", pepe, accented)) == [{"Pepe", "José Ruiz", "Jose Ruiz"}]
+    assert decided(("split", accented, plain)) == []
+    assert decided(("merge", pepe, accented), ("split", accented, pepe)) == [{"José Ruiz", "Jose Ruiz"}]
+    assert decided(("split", accented, plain), ("merge", pepe, plain)) == [{"Pepe", "Jose Ruiz"}]
+    assert decided(("merge", pepe, "gone")) == [{"José Ruiz", "Jose Ruiz"}]
+
+
+def test_a_verdict_ties_or_parts_only_what_nothing_contradicts() -> None:
+    graph = graph_of(a=facts(names=("Big Blue",)), b=facts(names=("IBM",)), c=facts(names=("Apollo 11",)),
+                     d=facts(names=("Apollo 13",)))
+    blue, ibm, eleven, thirteen = ids("Big Blue", "IBM", "Apollo 11", "Apollo 13")
+    yes = PairVerdict(same=True, confidence=0.95)
+    assert groups(graph, Judgements({pair_of(blue, ibm): yes})) == [{"Big Blue", "IBM"}]
+    assert groups(graph, Judgements({pair_of(blue, ibm): PairVerdict(same=True, confidence=0.5)})) == []
+    assert groups(graph, Judgements({pair_of(eleven, thirteen): yes})) == []
+    spelled = graph_of(a=facts(names=("José Ruiz",)), b=facts(names=("Jose Ruiz",)))
+    no = PairVerdict(same=False, confidence=0.9)
+    assert groups(spelled, Judgements({pair_of(*ids("José Ruiz", "Jose Ruiz")): no})) == []
+
+
+def test_the_number_of_candidates_stays_near_linear() -> None:
+    rng = random.Random(5)
+    syllables = ["ba", "ko", "ri", "tun", "mel", "sor", "vi", "gar", "lo", "nef"]
+
+    def name() -> str:
+        return " ".join("".join(rng.choices(syllables, k=3)).capitalize() for _ in range(2))
+
+    few, many = ({str(number): fold(name()) for number in range(size)} for size in (500, 4000))
+    assert len(candidate_pairs(many)) < 40 * len(many)
+    assert len(candidate_pairs(few)) < 40 * len(few)
+    assert candidate_pairs({str(number): fold("Same Name") for number in range(500)}) == set()
+
+
+@given(st.lists(st.text(st.sampled_from("abc\u00e9\u4e2d\U0001f600"), max_size=44), max_size=30))
+def test_slips_are_found_as_by_writing_out_every_form(written: list[str]) -> None:
+    names = {str(number): name for number, name in enumerate(written)}
+    blocks: dict[str, list[str]] = {}
+    for one, name in names.items():
+        if len(name) in SLIP_LENGTHS:
+            for form in {name} | {name[:place] + name[place + 1:] for place in range(len(name))}:
+                blocks.setdefault(form, []).append(one)
+    assert sorted(slip_blocks(names)) == sorted(block for block in blocks.values() if len(block) > 1)
+
+
+def test_near_neighbours_are_those_of_all_pairs_whatever_the_order() -> None:
+    names = [f"the {first} by the old {second} of the northern market" for first in ("river", "stone", "cloud", "maple")
+             for second in ("bridge", "bridges", "garden", "gardens", "harbour", "harbours")]
+    vectors = HashedEmbedder().encode(names)
+    exact = {pair_of(names[a], names[b]) for a in range(len(names)) for b in range(a) if vectors[a] @ vectors[b] >= 0.9}
+    found = near_pairs(names, vectors, 0.9)
+    assert exact
+    assert {pair for pair, _ in found} == exact
+    order = list(range(len(names)))
+    random.Random(1).shuffle(order)
+    assert near_pairs([names[row] for row in order], vectors[order], 0.9) == found
+
+
+NAMES = ["José Ruiz", "Jose Ruiz", "Ulm", "Ulm, Ohio", "Ohio", "The Danube", "Danube", "Acme", "World War II",
+         "World War 2", "Ada K. Marsh", "Ada Marsh"]
+TRIPLES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(["in", "saw", "also known as"]),
+                             st.sampled_from(NAMES)), max_size=4)
+
+
+def resolved(chunks: dict[str, Contribution]) -> ResolvedGraph:
+    graph = graph_of(**chunks)
+    return ResolvedGraph(graph, resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).aliases)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TRIPLES, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_order_does_not_matter(said: list[Any], rng: random.Random) -> None:
+    chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}
+    expected = resolved(chunks)
+    shuffled = list(chunks)
+    rng.shuffle(shuffled)
+    assert resolved({chunk: chunks[chunk] for chunk in shuffled}).dump() == expected.dump()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(TRIPLES, min_size=1, max_size=5))
+def test_aliases_taken_back_leave_the_graph_as_it_was(said: list[Any]) -> None:
+    chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}
+    mentions = graph_of(**chunks)
+    before = mentions.dump()
+    aliases = resolve(Surroundings(mentions, open_schema(), {}), {}, Judgements()).aliases
+    assert not {*aliases} & {*ResolvedGraph(mentions, aliases).network}
+    assert mentions.dump() == before
+    assert ResolvedGraph(mentions).dump() == before
+
+
+def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
+    graph = resolved({"a": facts(("José Ruiz", "in", "Ulm")), "b": facts(("Jose Ruiz", "in", "Ulm")),
+                      "c": facts(("José Ruiz", "saw", "Ohio"))})
+    node = entity_id("José Ruiz", "Thing")
+    assert graph.names(node) == ["Jose Ruiz", "José Ruiz"]
+    assert graph.entity(node).name == "José Ruiz"
+    assert graph.triple_support((node, "in", entity_id("Ulm", "Thing"))) == ["a", "b"]
+    assert entity_id("Jose Ruiz", "Thing") not in graph.network
+    (group,) = graph.groups()
+    assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
+
+
+def test_a_pair_whose_names_are_a_little_alike_is_not_asked_about_for_its_meaning() -> None:
+    # Rather alike, but that ties them too weakly; "Alpha" and "Omega" have nothing in common but a meaning.
+    graph = graph_of(a=facts(names=("Robertson",)), b=facts(names=("Robertsen",)), c=facts(names=("Alpha",)),
+                     d=facts(names=("Omega",)))
+    ids = {name: entity_id(name, "Thing") for name in ("Robertson", "Robertsen", "Alpha", "Omega")}
+    near = [(pair_of(ids["Robertson"], ids["Robertsen"]), 0.95), (pair_of(ids["Alpha"], ids["Omega"]), 0.95)]
+    found = resolve(Surroundings(graph, open_schema(), {}), {}, Judgements(), near)
+    assert [pair for pair, _ in found.doubtful] == [pair_of(ids["Alpha"], ids["Omega"])]

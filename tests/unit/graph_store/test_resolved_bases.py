@@ -1,0 +1,151 @@
+"""Entity resolution of a knowledge base: vectors and communities follow it, persons decide, what is deleted leaves."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banyan.graph_store.errors import EntityDecisionError
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+from banyan.schemas.resolution import EntityPair, PairVerdict
+
+from ...hashed_embedding import HashedEmbedder
+from ...small_base import create, delete, finish, put
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Any:
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        put(made, "one", "José Ruiz was born in Ulm.", triples=[("José Ruiz", "born in", "Ulm")])
+        put(made, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
+        put(made, "three", "José Ruiz painted.", triples=[("José Ruiz", "did", "painted")])
+        finish(made)
+        yield made
+
+
+def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_path: Path) -> None:
+    before = kb.graph.dump()
+    kb.resolution.resolve()
+    assert kb.tree.is_behind()
+    assert kb.vector_synchroniser.is_behind()
+    finish(kb)
+    assert kb.vectors.ids("entities") == set(kb.graph.entity_ids()) != before["nodes"].keys()
+    assert verify(kb) == []
+    kb.resolution.resolve()
+    assert not kb.tree.is_behind(), "nothing changed"
+    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
+        assert reader.graph.dump() == kb.graph.dump()
+        assert not reader.vector_synchroniser.is_behind()
+        assert not reader.tree.is_behind()
+
+
+def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.resolution.resolve()
+    kb.release()
+    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
+        assert opened.vectors.ids("entities") == set(opened.graph.entity_ids())
+        assert opened.vectors.ids("triples").isdisjoint(kb.vectors.ids("triples") - opened.vectors.ids("triples"))
+        assert opened.tree.is_behind()
+    kb.acquire()
+
+
+def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
+    apart = kb.graph.dump()
+    kb.resolution.resolve()
+    merged = kb.graph.dump()
+    assert len(merged["nodes"]) == len(apart["nodes"]) - 1
+    kb.resolution.decide("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
+    assert kb.graph.dump() == apart
+    kb.resolution.decide("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
+    assert kb.graph.dump() == merged
+    kb.resolution.decide("merge", ("Ulm", "Turku"), "me", "")
+    kb.resolution.decide("split", ("Ulm", "Turku"), "me", "")
+    assert kb.graph.dump() == merged
+    assert [decision.verdict for decision in kb.entities.decisions()] == ["split", "merge", "merge", "split"]
+
+
+@pytest.mark.parametrize(("verdict", "names", "why"), [
+    ("merge", ("Nobody", "Ulm"), "there is no entity 'Nobody'"),
+    ("merge", ("Ulm", "ulm"), "one name of one type"),
+    ("split", ("Ulm", "Turku"), "two entities already"),
+])
+def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
+        kb: KnowledgeBase, verdict: Any, names: tuple[str, str], why: str) -> None:
+    with pytest.raises(EntityDecisionError, match=why):
+        kb.resolution.decide(verdict, names, "me", "")
+    assert kb.entities.decisions() == []
+
+
+def test_types_that_do_not_fit_together_are_not_merged_by_hand(tmp_path: Path) -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="City")),
+                         relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",)),))
+    with create(tmp_path, "kb", HashedEmbedder(), schema) as kb, kb.writing():
+        put(kb, "one", "Ada was born in Ulm.", entities={"Ada": "Person", "Ulm": "City"},
+            triples=[("Ada", "born_in", "Ulm")])
+        with pytest.raises(EntityDecisionError, match="of the type Person and 'Ulm' of City"):
+            kb.resolution.decide("merge", ("Ada", "Ulm"), "me", "")
+
+
+def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
+    delete(kb, "two")
+    without = kb.graph.dump()
+    put(kb, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
+    kb.resolution.resolve()
+    assert len(kb.entities.aliases()) == 1
+    delete(kb, "two")
+    kb.resolution.resolve()
+    assert kb.entities.aliases() == {}
+    assert kb.graph.dump() == without
+    finish(kb)
+    assert verify(kb) == []
+
+
+def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: KnowledgeBase) -> None:
+    kb.resolution.resolve()
+    delete(kb, "one")
+    delete(kb, "three")
+    assert kb.graph.entity_ids() == kb.graph.mentions.entity_ids()
+    kb.resolution.resolve()
+    finish(kb)
+    assert verify(kb) == []
+
+
+def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
+    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
+    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+    asked: list[EntityPair] = []
+
+    def ask(pairs: Any) -> list[PairVerdict | None]:
+        asked.extend(pairs)
+        return [PairVerdict(same="union" in pair.first.name.lower(), confidence=0.9) for pair in pairs]
+
+    kb.resolution.resolve(ask, "brain")
+    names = {frozenset((pair.first.name, pair.second.name)) for pair in asked}
+    assert frozenset(("trade union", "Trade unions")) in names
+    assert [row.rule for row in kb.entities.aliases().values() if row.rule != "accents"] == ["verdict"]
+    before, dump = len(asked), kb.graph.dump()
+    kb.resolution.resolve(ask, "brain")
+    kb.resolution.resolve()
+    assert (len(asked), kb.graph.dump()) == (before, dump)
+
+
+def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
+    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
+    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+
+    def ask(_: Any) -> list[PairVerdict | None]:
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        kb.resolution.resolve(ask, "brain")
+    assert len(kb.entities.aliases()) == 1
+    assert kb.resolution.is_behind("brain")
+
+
+def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:
+    kb.entities.set_active(active=False)
+    kb.resolution.resolve()
+    assert kb.entities.aliases() == {}
+    kb.resolution.decide("merge", ("Ulm", "Turku"), "me", "")
+    assert len(kb.entities.aliases()) == 1

@@ -1,0 +1,230 @@
+"""The schema changes by decisions of persons, and the facts follow it."""
+
+import pytest
+from banyan.graph_store.bounding.admission import bound
+from banyan.graph_store.bounding.labels import Bounds
+from banyan.graph_store.evolution.growth import DecisionError
+from banyan.schemas.delta import Decision
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.review import ReviewError, load_review, read_review
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ... import evolving
+from ...evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh, said
+
+make = evolving.make
+
+
+def decide(ledger, *decisions: Decision, who: str = "Ann") -> GraphSchema:
+    ledger.control.decide(decisions, who, THRESHOLDS.support)
+    return ledger.history.current()
+
+
+def relation(name: str, verdict: str, **fields) -> Decision:
+    return Decision(kind="relation", name=name, verdict=verdict, **fields)
+
+
+def test_a_person_accepts_what_one_document_asks_for_and_its_facts_are_written(make):
+    ledger = make()
+    ledger.put({"a": PAINTED["a"]})
+    assert decide(ledger, relation("painted", "accept")).relation_type("painted").domain == ("Person",)
+    assert ledger.edges() == {("Ada", "painted", "Ulm")}
+    assert ledger.history.base() == ledger.history.current()
+    assert ledger.history.versions()[-1].who == "Ann"
+
+
+def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accepted(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    decide(ledger, relation("painted", "reject"))
+    assert ledger.control.waiting(2) == []
+    assert ledger.control.count_waiting() == 0
+    assert ledger.grow() == SCHEMA
+    ledger.history.want([("relation", "painted")])
+    assert ledger.grow().relation_type("painted") is not None
+
+
+def test_an_element_that_grew_can_be_rejected_for_good(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    ledger.grow()
+    assert decide(ledger, relation("painted", "reject")) == SCHEMA
+    assert ledger.edges() == set()
+    assert ledger.grow() == SCHEMA
+
+
+def test_what_a_person_accepted_stays_when_its_documents_go(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    decide(ledger, relation("painted", "accept"))
+    ledger.documents.delete("b")
+    assert ledger.grow().relation_type("painted") is not None
+
+
+def test_a_new_name_keeps_the_old_label_and_its_facts(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    schema = decide(ledger, relation("painted", "rename", new_name="depicted"))
+    assert schema.relation_type("depicted").aliases == ("painted",)
+    assert {r for _, r, _ in ledger.edges()} == {"depicted"}
+    schema = decide(ledger, relation("depicted", "rename", new_name="portrayed"))
+    assert schema.relation_type("depicted") is None
+    assert {r for _, r, _ in ledger.edges()} == {"portrayed"}
+
+
+def test_merging_widens_the_kept_element_and_takes_the_facts_along(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    schema = decide(ledger, relation("painted", "merge", into="knows"))
+    assert schema.relation_type("knows").range == ("Person", "City")
+    assert {r for _, r, _ in ledger.edges()} == {"knows"}
+
+
+def test_edited_bounds_hold_for_the_facts(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    decide(ledger, relation("painted", "edit", domain=("Poet",), range=("City",)))
+    assert ledger.edges() == set()
+    decide(ledger, relation("painted", "edit", domain=("Person",)))
+    assert len(ledger.edges()) == 2
+
+
+def test_what_is_of_a_removed_type_becomes_of_its_parent(make):
+    ledger = make()
+    ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Poet", "Ulm": "City"})})
+    decide(ledger, Decision(kind="entity_type", name="Poet", verdict="reject"))
+    assert ledger.history.current().entity_type("Poet") is None
+    assert [m.type for c in ledger.facts().values() for m in c.mentions] == ["Person", "City"]
+    assert ledger.edges() == {("Ada", "born_in", "Ulm")}
+
+
+def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):
+    ledger = make()
+    ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
+    decide(ledger, relation("born_in", "reject"))
+    assert ledger.edges() == set()
+    ledger.history.want([("relation", "born in")])
+    assert [c.name for c in ledger.control.waiting(2)] == ["born in"]
+    decide(ledger, relation("born_in", "accept"))
+    assert ledger.edges() == {("Ada", "born_in", "Ulm")}
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    (relation("absent", "accept"), r"there is no relation 'absent'"),
+    (Decision(kind="attribute", name="painted", verdict="accept"), r"there is no attribute 'painted'"),
+    (relation("painted", "rename"), "gives no new name"),
+    (relation("painted", "rename", new_name="   "), "gives no new name"),
+    (relation("painted", "merge", into="absent"), r"there is no relation 'absent'; there are: born_in, knows"),
+    (relation("painted", "edit", domain=("Persn",)), r"no entity type 'Persn'"),
+    (relation("knows", "rename", new_name="born_in"), "merge the two"),
+    (relation("knows", "merge", into="knows"), "into itself"),
+    (Decision(kind="entity_type", name="City", verdict="reject"), r"'born_in' would have no type"),
+    (Decision(kind="entity_type", name="City", verdict="edit", domain=("Person",)), "no such bounds"),
+])
+def test_a_decision_that_cannot_be_carried_out_changes_nothing(make, wrong, message):
+    ledger = make()
+    ledger.put(PAINTED)
+    with pytest.raises(DecisionError, match=message):
+        decide(ledger, relation("painted", "accept"), wrong)
+    assert ledger.history.version() == 1
+    assert ledger.edges() == set()
+
+
+@settings(deadline=None, max_examples=15)
+@given(documents=DOCUMENTS, into=st.sampled_from(["knows", "born_in"]))
+def test_accept_then_merge_equals_merged_from_the_start(tmp_path_factory, documents, into):
+    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
+    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
+        for ledger in (one, other):
+            ledger.put(texts)
+        if "painted" not in {c.name for c in one.control.waiting(2)}:
+            return
+        decide(one, relation("painted", "accept"))
+        merged = decide(one, relation("painted", "merge", into=into))
+        assert merged == decide(other, relation("painted", "merge", into=into))
+        assert one.facts() == other.facts()
+        with fresh(tmp_path_factory, merged) as third:
+            third.put(texts)
+            assert third.facts() == one.facts()
+            assert third.extractions.rejected() == one.extractions.rejected()
+
+
+_VERDICTS = st.sampled_from(["accept", "reject", "rename", "merge", "edit"])
+
+
+@st.composite
+def _choices(draw):
+    kind = draw(st.sampled_from(["entity_type", "relation"]))
+    names = TYPES if kind == "entity_type" else RELATIONS
+    verdict = draw(_VERDICTS)
+    edits = verdict == "edit" and kind == "relation"
+    return Decision(kind=kind, name=draw(st.sampled_from(names)), verdict=verdict,
+                    new_name=draw(st.sampled_from(["fresh", *names])) if verdict == "rename" else "",
+                    into=draw(st.sampled_from(names)) if verdict == "merge" else "",
+                    domain=(draw(st.sampled_from(TYPES[:3])),) if edits else None)
+
+
+@settings(deadline=None, max_examples=25)
+@given(documents=DOCUMENTS, choices=st.lists(st.one_of(_choices(), st.just("grow")), max_size=6))
+def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path_factory, documents, choices):
+    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
+    with fresh(tmp_path_factory) as ledger:
+        ledger.put(texts)
+        for choice in choices:
+            before = ledger.history.version(), ledger.facts()
+            try:
+                if choice == "grow":
+                    ledger.grow()
+                else:
+                    decide(ledger, choice)
+            except DecisionError:
+                assert (ledger.history.version(), ledger.facts()) == before
+            schema = ledger.history.current()
+            bounds, base = Bounds(schema), Bounds(ledger.history.base())
+            for chunk in ledger.documents.chunks():
+                found, given_ = ledger.extractions.admitted.contribution(chunk), ledger.extractions.get(chunk.id)
+                assert all(schema.fits(f.head_type, f.relation, f.tail_type) for f in found.facts)
+                assert all(schema.fits_attribute(a.entity_type, a.attribute) for a in found.attributes)
+                # Only what a change touches is bounded again: the result must be that of bounding all.
+                anew = bound(given_, chunk, bounds)
+                assert (found.mentions, found.facts, found.attributes) == (anew.mentions, anew.facts, anew.attributes)
+                asked = ledger.database.count("SELECT count(*) FROM schema_requests WHERE chunk = :chunk",
+                                              chunk=chunk.id)
+                assert asked == len(bound(given_, chunk, base).asks)
+
+
+@settings(deadline=None, max_examples=15)
+@given(documents=DOCUMENTS, verdicts=st.lists(st.sampled_from(["accept", "reject", ""]), min_size=8, max_size=8))
+def test_a_review_by_a_person_and_one_by_file_give_the_same(tmp_path_factory, documents, verdicts):
+    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
+    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
+        for ledger in (one, other):
+            ledger.put(texts)
+        found = one.control.waiting(2)
+        found.sort(key=lambda c: c.kind)  # as `schema review` asks: types first
+        taken = [Decision(kind=c.kind, name=c.name, verdict=v) for c, v in zip(found, verdicts, strict=False) if v]
+        for decision in taken:
+            decide(one, decision)
+        file = tmp_path_factory.mktemp("review") / "review.json"
+        file.write_text(read_review({"decisions": [d.model_dump() for d in taken]}).model_dump_json(), "utf-8")
+        other.control.decide(load_review(file).on(other.control.waiting(2)), "Ann", 2)
+        assert one.history.current() == other.history.current()
+        assert one.facts() == other.facts()
+        assert one.history.declined() == other.history.declined()
+
+
+def test_all_decides_on_what_is_shown_and_not_named(make):
+    ledger = make()
+    ledger.put({**PAINTED, "c": said(("Ada", "sails on", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
+    review = read_review({"decisions": [{"kind": "relation", "name": "painted", "verdict": "reject"}], "all": "accept"})
+    verdicts = {d.name: d.verdict for d in review.on(ledger.control.waiting(2))}
+    assert verdicts == {"painted": "reject", "sails on": "accept"}
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    ([], "the whole"), ({"decision": []}, "decision"), ({"decisions": [{"kind": "relation"}]}, r"decisions.0.name"),
+    ({"all": "perhaps"}, "all"), ({"who": ""}, "who")])
+def test_a_review_that_is_none_is_named(data, message):
+    with pytest.raises(ReviewError, match=message):
+        read_review(data)

@@ -1,0 +1,121 @@
+"""The schema grows by evidence, and the facts follow it."""
+
+import pytest
+from banyan.schemas.graph_schema import GraphSchema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ... import evolving
+from ...evolving import DOCUMENTS, ITEMS, PAINTED, SCHEMA, THRESHOLDS, document, fresh, said
+
+make = evolving.make
+
+
+def test_what_enough_documents_ask_for_joins_with_observed_types_and_waiting_facts_are_written(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    assert ledger.edges() == set()
+    grown = ledger.grow()
+    assert (grown.relation_type("painted").domain, grown.relation_type("painted").range) == (("Person",), ("City",))
+    assert ledger.edges() == {("Ada", "painted", "Ulm"), ("Bea", "painted", "Bonn")}
+    (decided,) = ledger.history.versions()[-1].decisions
+    assert decided.evidence.documents == 2
+    assert {e.document for e in decided.evidence.examples} == {"a", "b"}
+    assert "2 documents >= 2" in decided.decision.why
+
+
+@pytest.mark.parametrize(("sure", "documents", "joins"), [(0.8, 2, True), (0.79, 2, False), (0.9, 1, False)])
+def test_the_thresholds_themselves_are_enough(make, sure, documents, joins):
+    ledger = make()
+    ledger.put({str(n): said((f"Ada{n}", "painted", f"Ulm{n}"), types={f"Ada{n}": "Person", f"Ulm{n}": "City"},
+                             sure=sure) for n in range(documents)})
+    assert (ledger.grow().relation_type("painted") is not None) == joins
+
+
+def test_a_new_type_joins_before_the_relation_that_needs_it(make):
+    ledger = make()
+    ledger.put({n: said((p, "member of", g), types={p: "Person", g: "Guild"})
+                for n, p, g in (("a", "Ada", "Weavers"), ("b", "Bea", "Bakers"))})
+    grown = ledger.grow()
+    assert grown.fits("Person", "member_of", "Guild")
+    assert ledger.edges() == {("Ada", "member of".replace(" ", "_"), "Weavers"), ("Bea", "member_of", "Bakers")}
+
+
+def test_a_pair_of_types_that_one_document_shows_does_not_widen_a_relation(make):
+    ledger = make()
+    ledger.put({**PAINTED, "c": said(("Ulm", "painted", "Cleo"), types={"Ulm": "City", "Cleo": "Person"}),
+                "d": said(("Eve", "painted", "Finn"), types={"Eve": "Person", "Finn": "Person"})})
+    relation = ledger.grow().relation_type("painted")
+    assert (relation.domain, relation.range) == (("Person",), ("City",))
+
+
+def test_a_relation_that_no_pair_of_types_shows_often_enough_waits(make):
+    ledger = make()
+    ledger.put({"a": PAINTED["a"], "d": said(("Eve", "painted", "Finn"), types={"Eve": "Person", "Finn": "Person"})})
+    assert ledger.grow() == SCHEMA
+    assert [(c.name, c.documents) for c in ledger.control.waiting(2)] == [("painted", 2)]
+
+
+def test_an_attribute_takes_the_kind_of_its_values(make):
+    ledger = make()
+    ledger.put({n: said(types={p: "Person"}, attributes=((p, "height", v),))
+                for n, p, v in (("a", "Ada", "180 cm"), ("b", "Bea", "171 cm"))})
+    assert ledger.grow().attribute_type("height").kind == "number"
+
+
+def test_growth_is_capped_and_the_strongest_join(make):
+    ledger = make()
+    ledger.put({f"{r}{n}": said((f"P{n}", f"rel{r}", f"C{n}"), types={f"P{n}": "Person", f"C{n}": "City"})
+                for r in range(8) for n in range(2 + (r == 7))})
+    grown = ledger.grow()
+    assert [r.name for r in grown.relation_types][2:] == ["rel0", "rel1", "rel2", "rel3", "rel7"]
+
+
+def test_what_is_no_longer_asked_for_leaves_again_with_its_facts(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    ledger.grow()
+    ledger.documents.delete("b")
+    assert ledger.grow() == SCHEMA
+    assert ledger.edges() == set()
+    assert ledger.history.versions()[-1].decisions[0].decision.verdict == "reject"
+
+
+def test_an_open_schema_does_not_grow(make):
+    ledger = make(GraphSchema(name="open", open=True))
+    ledger.put(PAINTED)
+    assert not ledger.control.grow(THRESHOLDS)
+    assert len(ledger.edges()) == 2
+
+
+@settings(deadline=None, max_examples=15)
+@given(documents=DOCUMENTS, order=st.randoms(use_true_random=False), at_once=st.integers(1, 4),
+       split=st.integers(0, 6))
+def test_neither_order_nor_batches_nor_builds_change_the_final_schema_or_the_facts(
+        tmp_path_factory, documents, order, at_once, split):
+    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
+    shuffled = list(texts)
+    order.shuffle(shuffled)
+    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
+        one.put(texts)
+        other.put({name: texts[name] for name in shuffled[:split]}, at_once=at_once)
+        other.grow()
+        other.put({name: texts[name] for name in shuffled[split:]}, at_once=at_once)
+        assert one.grow() == other.grow()
+        assert one.facts() == other.facts()
+        assert one.extractions.rejected() == other.extractions.rejected()
+
+
+@settings(deadline=None, max_examples=15)
+@given(documents=DOCUMENTS, extra=st.lists(ITEMS, min_size=1, max_size=3))
+def test_a_document_added_and_deleted_leaves_no_trace_in_the_schema(tmp_path_factory, documents, extra):
+    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
+    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
+        for ledger in (one, other):
+            ledger.put(texts)
+            ledger.grow()
+        other.put({"extra": document(extra)})
+        other.grow()
+        other.documents.delete("extra")
+        assert one.grow() == other.grow()
+        assert one.facts() == other.facts()

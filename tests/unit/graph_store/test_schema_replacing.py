@@ -1,0 +1,82 @@
+"""Elements that a person defines, and whole schemas put in the place of the one in force."""
+
+import pytest
+from banyan.graph_store.evolution.editing import DecisionError, decisions_to
+from banyan.graph_store.evolution.growth import replay
+from banyan.graph_store.integrity import verify_rows
+from banyan.schemas.delta import Decision
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema
+
+from ... import evolving
+from ...evolving import PAINTED, SCHEMA, THRESHOLDS, said
+from ...hashed_embedding import HashedEmbedder
+from ...small_base import create
+
+make = evolving.make
+OTHER = GraphSchema(
+    name="s",
+    entity_types=(EntityType(name="Person"), EntityType(name="City", description="where many live"),
+                  EntityType(name="Port", parent="City")),
+    relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",), inverse="birthplace_of"),
+                    RelationType(name="birthplace_of", domain=("City",), range=("Person",)),
+                    RelationType(name="painted", domain=("Person",), range=("City",))),
+    attribute_types=(AttributeType(name="age", owners=("Person", "City"), kind="number", unit="years"),))
+
+
+def define(what, name, **element):
+    return Decision(kind=what, name=name, verdict="define", element=element)
+
+
+def test_a_relation_that_is_defined_admits_what_waited_for_it(make):
+    ledger = make()
+    ledger.put(PAINTED)
+    assert ledger.edges() == set()
+    painted = define("relation", "painted", domain=["Person"], range=["City"], description="a picture of")
+    ledger.control.decide([painted], "Ann", THRESHOLDS.support)
+    assert ledger.edges() == {("Ada", "painted", "Ulm"), ("Bea", "painted", "Bonn")}
+    assert ledger.history.current().relation_type("painted").description == "a picture of"
+    ledger.control.decide([define("relation", "painted", domain=["City"], range=["City"])], "Ann", THRESHOLDS.support)
+    assert ledger.edges() == set(), "facts are bounded by the new domain"
+
+
+def test_a_schema_in_the_place_of_another_is_that_schema_and_its_history_can_be_replayed(make):
+    ledger = make()
+    ledger.put({**PAINTED, "c": said(("Ada", "knows", "Bea"), types={"Ada": "Person", "Bea": "Person"})})
+    ledger.grow()
+    base, before = ledger.history.base(), ledger.history.current()
+    ledger.control.decide(decisions_to(before, OTHER), "Ann", THRESHOLDS.support)
+    made = ledger.history.current()
+    assert {e.name: e for e in made.relation_types} == {e.name: e for e in OTHER.relation_types}
+    assert {e.name for e in made.entity_types} == {"Person", "City", "Port"}
+    assert made.entity_type("Person").aliases == ("Poet",), "what is of a type that goes becomes of its parent"
+    assert made.attribute_types == OTHER.attribute_types
+    assert ledger.edges() == {("Ada", "painted", "Ulm"), ("Bea", "painted", "Bonn")}
+    outcome = replay(base, before, ledger.history.versions()[-1].decisions)
+    assert {e.name: e for e in outcome.schema.relation_types} == {e.name: e for e in OTHER.relation_types}
+    assert ledger.grow() == made, "nothing that left comes back by itself"
+
+
+def test_its_history_is_sound(tmp_path):
+    with create(tmp_path, "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
+        kb.schema_control.decide(decisions_to(SCHEMA, OTHER), "Ann", 2)
+        assert list(verify_rows.history(kb)) == []
+        assert kb.schemas.version() == 2
+        assert not kb.schema_control.decide(decisions_to(kb.schemas.current(), kb.schemas.current()), "Ann", 2)
+
+
+@pytest.mark.parametrize(("decision", "why"), [
+    (define("relation", "r", domain=["Planet"]), "relation .r., domain: there is no entity type .Planet."),
+    (define("relation", "r", domains=["Person"]), "relation 'r', domains: Extra inputs"),
+    (define("relation", "r", inverse="s"), "there is no relation 's'"),
+    (define("attribute", "size", kind="length"), "attribute 'size', kind"),
+])
+def test_what_does_not_hold_together_is_refused_and_changes_nothing(make, decision, why):
+    ledger = make()
+    with pytest.raises(DecisionError, match=why):
+        ledger.control.decide([decision], "Ann", THRESHOLDS.support)
+    assert ledger.history.version() == 1
+
+
+def test_an_open_schema_is_not_replaced():
+    with pytest.raises(DecisionError, match="build another knowledge base"):
+        decisions_to(open_schema(), SCHEMA)

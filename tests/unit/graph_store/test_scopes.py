@@ -1,0 +1,216 @@
+"""Questions that are limited to some documents: the answer is that of a knowledge base of these documents alone."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
+from banyan.api.knowledge_base import KnowledgeBase
+from banyan.graph_store.scopes.selection import ScopeError, documents_in
+from banyan.schemas.scope import Scope
+from banyan.subagent.searching import search
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from ...hashed_embedding import HashedEmbedder
+from ...scripted import Shell, Workshop, run_build
+from .test_label_grouping import LEADERS, GroupingShop
+
+PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
+SENTENCES = st.one_of(
+    st.builds("{}:Person --employer--> {}:Organization.".format, st.sampled_from(PEOPLE), st.sampled_from(FIRMS)),
+    st.builds("{}:Organization --located_in--> {}:Place.".format, st.sampled_from(FIRMS), st.sampled_from(PLACES)),
+    st.builds("{}:Person --mentor of--> {}:Person (0.9).".format, st.sampled_from(PEOPLE), st.sampled_from(PEOPLE)),
+    st.builds("{}:Organization.founded = {}.".format, st.sampled_from(FIRMS), st.integers(1990, 1993)),
+    st.builds("{} likes {} in the rain.".format, st.sampled_from(PEOPLE), st.sampled_from(PLACES)))
+CORPORA = st.lists(st.lists(SENTENCES, min_size=1, max_size=4).map("\n".join), min_size=2, max_size=5)
+QUESTIONS = ["Where is the employer of Ada located?", "Who is the mentor of Bob?", "When was Acme founded?",
+             "What are the main themes of all documents?"]
+_NUMBER = itertools.count()
+
+
+def built(folder: Path, texts: dict[str, str], **given: Any) -> Workshop:
+    shop = Workshop(folder, HashedEmbedder(), schema_support=None)
+    documents = [{"id": name, "title": f"On {name}", "text": text, "metadata": given.get(name, {})}
+                 for name, text in texts.items()]
+    with shop.resources() as resources:
+        run_build(resources, {"knowledge_base": "kb", "documents": documents, "schema": str(shop.schema)})
+    return shop
+
+
+def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
+    """What questions find: the index with all statistics, facts and reports, then passages, answers and citations."""
+    store = resources.retriever("kb", Scope.of(scope)).index.store
+    # Chroma brings vectors to length 1, and may change their last digit each time they are put into it.
+    arrays = {name: (array.dtype.str, (np.round(array, 5) if array.dtype.kind == "f" else array).tolist())
+              for name, array in store.index().items() if not name.endswith(".codes")}
+    seen: list[Any] = [arrays, store.schemas.current(), store.graph.dump(), store.communities.all(level=None)]
+    graph, context = build_graph(resources), AskContext(documents=tuple(scope))
+    for question in QUESTIONS:
+        found = search(resources, "kb", question, 9, AskContext(documents=tuple(scope), agent=False, decompose=False))
+        output = graph.invoke({"knowledge_base": "kb", "question": question}, context=context,
+                              output_keys=["answer", "citations", "confidence", "sub_queries"])
+        # The last digit of a sum of floats depends on where in memory its terms are.
+        seen += [[passage.model_copy(update={"score": round(passage.score, 4)}) for passage in found], output]
+    return seen
+
+
+# Each example is two builds: to shrink one takes minutes.
+@settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=CORPORA, data=st.data())
+def test_a_scope_equals_a_knowledge_base_of_its_documents(tmp_path: Path, texts: list[str], data: Any) -> None:
+    names = [f"d{number}.txt" for number in range(len(texts))]
+    chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names) - 1, unique=True))
+    folder, corpus = tmp_path / str(next(_NUMBER)), dict(zip(names, texts, strict=True))
+    everything, alone = built(folder / "all", corpus), built(folder / "alone", {name: corpus[name] for name in chosen})
+    with everything.resources() as resources, alone.resources() as others:
+        assert observed(resources, chosen) == observed(others)
+
+
+ABOUT = {"ada.txt": {"author": "Ada Marsh", "date": "2024-05-01"}, "bob.txt": {"author": "Bob Hale", "date": "2023"},
+         "acme.txt": {}}
+TEXTS = {"ada.txt": "Ada:Person --employer--> Acme:Organization.",
+         "bob.txt": "Bob:Person --employer--> Beko:Organization.",
+         "acme.txt": "Acme:Organization --located_in--> Bonn:Place. Acme:Organization.founded = 1999."}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return built(tmp_path, TEXTS, **ABOUT)
+
+
+@pytest.mark.parametrize(("documents", "where", "expected"), [
+    (["ada.txt"], {}, ["ada.txt"]),
+    (["On ada.txt"], {}, ["ada.txt"]),
+    (["ON  ADA.TXT", "b*"], {}, ["ada.txt", "bob.txt"]),
+    (["a*.txt"], {}, ["acme.txt", "ada.txt"]),
+    ([], {"author": "ada marsh"}, ["ada.txt"]),
+    ([], {"Author": "* *"}, ["ada.txt", "bob.txt"]),
+    ([], {"date": "2024-*", "author": "Ada*"}, ["ada.txt"]),
+    (["*"], {"date": "2023"}, ["bob.txt"]),
+])
+def test_documents_are_named_by_id_title_pattern_and_metadata(shop, documents, where, expected) -> None:
+    with shop.resources() as resources:
+        assert documents_in(resources.knowledge_base("kb").documents, Scope.of(documents, where)) == expected
+
+
+@pytest.mark.parametrize(("documents", "where", "said"), [
+    (["adda.txt"], {}, "no document is called 'adda.txt'; the nearest: ada.txt"),
+    (["*.pdf"], {}, "no document is called '*.pdf'"),
+    ([], {"writer": "Ada"}, "no document has the metadata 'writer'; there are: author, date"),
+    ([], {"author": "Ada March"}, "none of the 3 documents has author = 'Ada March'; there are: Ada Marsh"),
+    (["bob.txt"], {"date": "2024-*"}, "none of the 1 documents has date = '2024-*'; there are: 2023"),
+    (["acme.txt"], {"date": "2024"}, "none of them has a date"),
+])
+def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, documents, where, said) -> None:
+    with shop.resources() as resources, pytest.raises(ScopeError) as raised:
+        resources.retriever("kb", Scope.of(documents, where))
+    assert said in str(raised.value)
+
+
+def test_all_documents_are_the_knowledge_base_itself(shop) -> None:
+    with shop.resources() as resources:
+        assert resources.retriever("kb", Scope.of("*")) is resources.retriever("kb")
+
+
+class CountingEmbedder(HashedEmbedder):
+    """Notes every text that is encoded."""
+
+    def __init__(self) -> None:
+        self.encoded: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        self.encoded += texts
+        return super().encode(texts)
+
+
+def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
+    extracted, summarised = shop.scripted.extracted.copy(), shop.scripted.summarised.copy()
+    shop.embedder = CountingEmbedder()
+    with shop.resources() as resources:
+        first = resources.retriever("kb", Scope.of("a*.txt"))
+        assert resources.retriever("kb", Scope.of("a*.txt")) is first
+    # Labels of the schema, names of relations and sampled sentences have no vector in the index; all else has.
+    assert not {"ada", "acme", "bonn", "ada employer acme"} & set(shop.embedder.encoded)
+    shop.embedder.encoded.clear()
+    with shop.resources() as resources:
+        assert resources.retriever("kb", Scope.of(["ada.txt", "acme.txt"])).version == first.version
+    assert (shop.embedder.encoded, shop.scripted.extracted, shop.scripted.summarised) == ([], extracted, summarised)
+
+
+def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -> None:
+    with shop.resources() as resources:
+        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
+        run_build(resources, {"knowledge_base": "kb", "documents": [
+            {"id": "anna.txt", "text": "Anna:Person --employer--> Acme:Organization. A secret."}]})
+        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 3
+        resources.delete_document("kb", "anna.txt")
+        made = (shop.settings.home / "kb" / "scopes").rglob("*")
+        assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
+        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
+
+
+def test_labels_that_a_model_grouped_stay_grouped(tmp_path, hashed_embedder) -> None:
+    shop = GroupingShop(tmp_path, hashed_embedder, {"heads the board of": ("chairs", False)})
+    shop.build(shop.write(LEADERS))
+    with shop.resources() as resources:
+        index = resources.retriever("kb", Scope.of(["a.txt", "b.txt"])).index
+        assert {index.said(row) for row in range(len(index.edges))} == {("Ada", "chairs", "Acme"),
+                                                                        ("Bea", "chairs", "Acme")}
+    assert len(shop.grouper.asked) == 1, "no model is asked"
+
+
+def test_a_scope_that_is_too_large_for_a_question_is_refused(shop) -> None:
+    shop.settings = shop.settings.model_copy(update={"max_scope_chunks": 1})
+    said = r"2 documents with 2 chunks, at most 1 .*BANYAN_MAX_SCOPE_CHUNKS"
+    with shop.resources() as resources, pytest.raises(ScopeError, match=said):
+        resources.retriever("kb", Scope.of("a*.txt"))
+
+
+def test_a_scope_that_was_broken_off_is_made_by_the_next_question(shop, monkeypatch) -> None:
+    scope = Scope.of("a*.txt")
+    with shop.resources() as resources:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("banyan.graph_store.scopes.making.derive", interrupt)
+            resources.retriever("kb", scope)
+        assert len(resources.retriever("kb", scope).index.chunks) == 2
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_python_answers_from_some_documents(shop) -> None:
+    with shop.resources() as resources:
+        kb = KnowledgeBase("kb", resources)
+        kb.ask("Who?")  # once in a process an answer says that a model would help
+        assert {p.document for p in kb.search("Who has an employer?", documents="b*")} == {"bob.txt"}
+        answer = kb.ask("Who has an employer?", where={"author": "Ada*"})
+        assert {citation.document for citation in answer.citations} == {"ada.txt"}
+        assert {source.document for fact in answer.facts for source in fact.sources} <= {"ada.txt"}
+        assert {str(fact) for fact in kb.facts(documents="b*")} == {"Bob employer Beko"}
+        assert all("Beko" not in report.summary for report in kb.communities(documents="a*.txt"))
+        *_, streamed = kb.stream("Who has an employer?", where={"author": "Ada*"})
+        assert (streamed.text, streamed.citations) == (answer.text, answer.citations)
+        awaited = asyncio.run(kb.aask("Who has an employer?", where={"author": "Ada*"}))
+        assert (awaited.text, awaited.citations, awaited.facts) == (answer.text, answer.citations, answer.facts)
+
+
+def test_the_command_line_answers_from_some_documents(tmp_path, hashed_embedder, monkeypatch, capsys) -> None:
+    shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell.write(TEXTS)
+    shell.run_build()
+    asked = shell("ask", "Who has an employer?", "--kb", "kb", "--in", "b*", "--json")
+    assert {citation["document"] for citation in json.loads(asked.out)["citations"]} == {"bob.txt"}
+    unknown = shell("ask", "Who?", "--kb", "kb", "--in", "bib.txt")
+    assert (unknown.code, "the nearest: bob.txt" in unknown.err) == (1, True)
+    unclear = shell("ask", "Who?", "--kb", "kb", "--where", "author")
+    assert (unclear.code, "is not KEY=VALUE" in unclear.err) == (1, True)

@@ -1,0 +1,170 @@
+"""Backups of strangers: what is no sound backup changes nothing."""
+
+import hashlib
+import io
+import json
+import shutil
+import sqlite3
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from banyan.graph_store.ledger.database import FORMAT, Database
+from banyan.schemas.edits import EntityRef, Rename
+
+from ... import backups
+from ...backups import left, tables
+
+base, stored, shell = backups.base, backups.stored, backups.shell
+
+
+def parts(file):
+    with zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read("manifest.json")), archive.read("ledger.sqlite")
+
+
+def packed(*entries, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def described(manifest, ledger, **changes):
+    """A zip whose manifest fits its ledger, but for some changes."""
+    about = manifest | {"size": len(ledger), "sha256": hashlib.sha256(ledger).hexdigest()} | changes
+    return packed(("manifest.json", json.dumps(about)), ("ledger.sqlite", ledger))
+
+
+def altered(ledger, folder, *statements):
+    path = folder / "altered.sqlite"
+    path.write_bytes(ledger)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        for statement in statements:
+            raw.execute(statement)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+STRANGE = {
+    "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
+    "empty": (lambda m, d, f: b"", "is no backup, or damaged"),
+    "cut": (lambda m, d, f: described(m, d)[:-500], "is no backup, or damaged"),
+    "flipped": (lambda m, d, f: flipped(packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d),
+                                               compression=zipfile.ZIP_STORED)), "is no backup, or damaged"),
+    "before its beginning": (lambda m, d, f: misplaced(described(m, d)), "its directory points before its beginning"),
+    "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
+                          "manifest.json and ledger.sqlite and nothing else"),
+    "absolute": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("/tmp/ledger.sqlite", d)), "nothing else"),
+    "one more": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d), ("x", "x")),
+                 "nothing else"),
+    "without ledger": (lambda m, d, f: packed(("manifest.json", json.dumps(m))), "nothing else"),
+    "large manifest": (lambda m, d, f: packed(("manifest.json", b" " * 10**6), ("ledger.sqlite", d)),
+                       "manifest.json has 1,000,000 bytes, at most 65,536 are read"),
+    "no manifest": (lambda m, d, f: packed(("manifest.json", "[" * 10_000), ("ledger.sqlite", d)), "manifest.json:"),
+    "other format": (lambda m, d, f: described(m, d, format="banyan-backup-2"), "manifest.json: format"),
+    "later ledger": (lambda m, d, f: described(m, d, ledger_format=FORMAT + 1), f"a ledger of format {FORMAT + 1}"),
+    "other size": (lambda m, d, f: described(m, d, size=17), "manifest.json says 17"),
+    "other checksum": (lambda m, d, f: described(m, d, sha256="0" * 64), "is not what manifest.json says (SHA-256)"),
+    "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
+    "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
+    "trigger": (lambda m, d, f: described(m, altered(
+        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "has views or triggers"),
+    "view": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE tokens", "CREATE VIEW tokens AS SELECT 1")),
+             "has views or triggers"),
+    "other table": (lambda m, d, f: described(m, altered(d, f, "CREATE TABLE more (x)")), "is not of this format"),
+    "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
+    "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
+    "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
+    "a count that is none": (lambda m, d, f: described(m, altered(
+        d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
+    "a number of runs that is none": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE meta SET value = 'ZZZ' WHERE key = 'runs'")), "its ledger cannot be opened"),
+    "a level of the tree that nothing leads to": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE communities SET level = 1000000000000")), "the communities are of the levels 1000000000000"),
+    "a name that is no text": (lambda m, d, f: described(m, d.replace(
+        b"CREATE TABLE calls", b"CREATE TABLE \x9c\xff(ls")), "its ledger cannot be read"),
+    "no embedding model": (lambda m, d, f: described(m, altered(
+        d, f, "UPDATE meta SET value = '' WHERE key = 'embedding'")), "its ledger is of the embedding model ''"),
+    "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
+}
+
+
+def flipped(data):
+    # Of packed data, a flipped bit may mean the same.
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
+
+
+def misplaced(data):
+    """The directory says that it is further on: so is, by as much, the beginning of the file from where it reckons."""
+    start = int.from_bytes(data[-6:-2], "little") + 1000
+    return data[:-6] + start.to_bytes(4, "little") + data[-2:]
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_what_is_no_sound_backup_changes_nothing(stored, case):
+    make, why = STRANGE[case]
+    (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
+    before = tables(stored.folder / "home", "kb")
+    for name in ("kb", "other"):
+        result = stored("restore", "strange.zip", "--kb", name, "--force")
+        assert (result.code, why in result.err) == (1, True), result.err
+    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
+    assert left(stored.folder / "home") == ["kb"]
+    assert tables(stored.folder / "home", "kb") == before
+    assert stored.sound()
+
+
+def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
+    for file, why in (("none.zip", "there is no backup none.zip"), ("documents", "documents is no file")):
+        result = stored("restore", file, "--kb", "other")
+        assert (result.code, why in result.err) == (1, True)
+    inside = stored.folder / "home" / "kb" / "mine.zip"
+    shutil.copy("kb.zip", inside)
+    result = stored("restore", inside, "--kb", "kb", "--force")
+    assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
+    result = stored("restore", "kb.zip", "--kb", "../kb")
+    assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
+
+
+with closing(Database(Path(":memory:"))) as fresh:
+    COLUMNS = [(row[0], row[1], row[2]) for row in fresh.rows(
+        "SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'")]
+
+
+EDIT = Rename(entity=EntityRef(name="Ada", type="Person"), name="Countess Ada").model_dump_json()
+
+
+@pytest.mark.parametrize("table", sorted({table for table, *_ in COLUMNS}))
+def test_rows_that_cannot_be_used_never_get_in(stored, table):
+    """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works."""
+    manifest, ledger = parts(stored.folder / "kb.zip")
+    ledger = altered(ledger, stored.folder,
+                     f"INSERT INTO edits VALUES (1, '{EDIT}', 'Ann', '', '', '', '')")
+    there = left(stored.folder / "home")
+    for _, column, kind in (one for one in COLUMNS if one[0] == table):
+        value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"
+        where = f"{table}.{column} = {value}"
+        try:
+            data = altered(ledger, stored.folder, "PRAGMA foreign_keys=ON", "PRAGMA ignore_check_constraints=ON",
+                           f'UPDATE {table} SET "{column}" = {value}')
+        except sqlite3.IntegrityError:
+            continue  # of a key: two rows would be one
+        if data == ledger:
+            continue  # the table has no rows
+        (stored.folder / "strange.zip").write_bytes(described(manifest, data))
+        result = stored("restore", "strange.zip", "--kb", column)
+        if result.code == 1:
+            assert "Nothing was changed" in result.err, where
+            assert left(stored.folder / "home") == there, where
+            continue
+        assert result.code == 0, where
+        there = left(stored.folder / "home")
+        for command in (("ask", "Who knows Ada?"), ("status",), ("tree",), ("schema", "history")):
+            assert stored(*command, "--kb", column).code in {0, 2}, f"{where}: {command}"
+    assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0

@@ -1,0 +1,89 @@
+"""Whatever changes a knowledge base, all that is derived from its ledger follows."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.graph_store.edits import Said
+from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.schemas.delta import Decision
+
+from ...hashed_embedding import HashedEmbedder
+from ...scripted import Workshop, run_build
+
+EVA = "Eva:Person --employer--> Birch:Organization."
+
+
+def decide_on_schema(resources: Resources) -> None:
+    resources.decide("kb", [Decision(kind="relation", name="employer", verdict="rename", new_name="works_for")], "me")
+    resources.update_tree("kb")
+
+
+CHANGES: dict[str, Callable[[Resources], object]] = {
+    "deletion": lambda resources: resources.delete_document("kb", "c.txt"),
+    "schema": decide_on_schema,
+    "merge": lambda resources: resources.decide_entities("kb", "merge", ("Ada", "Bob"), "me"),
+    "rename": lambda resources: resources.edit("kb", lambda edits: edits.rename("Ada", "Countess Ada", "me")),
+    "retype": lambda resources: resources.edit("kb", lambda edits: edits.retype("Acme", "Person", "me")),
+    "reject": lambda resources: resources.edit(
+        "kb", lambda edits: edits.change_fact(Said("Ada", "employer", "Acme"), None, "me")),
+    "reindex": lambda resources: resources.reindex("kb"),
+    "addition": lambda resources: run_build(resources, {
+        "knowledge_base": "kb", "documents": [{"id": "e.txt", "text": EVA}]}),
+    "update": lambda resources: run_build(resources, {
+        "knowledge_base": "kb", "documents": [{"id": "c.txt", "text": EVA}]}),
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, hashed_embedder: HashedEmbedder) -> Workshop:
+    made = Workshop(tmp_path, hashed_embedder)
+    made.copy_built()
+    return made
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_everything_derived_follows_a_change(shop: Workshop, change: str) -> None:
+    with shop.resources() as resources:
+        CHANGES[change](resources)
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert not kb.vector_synchroniser.is_behind()
+        assert not kb.resolution.is_behind()
+        assert not kb.tree.is_behind()
+        assert not kb.communities.undescribed()
+        assert verify(kb) == []
+
+
+@pytest.mark.parametrize("change", ["rename", "retype", "reject"])
+def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
+        shop: Workshop, tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Workshop(tmp_path / "other", shop.embedder)
+    other.copy_built()
+    with other.resources() as resources:
+        CHANGES[change](resources)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, shop.resources() as resources:
+        patch.setattr("banyan.agents.resources.derive", killed)
+        with pytest.raises(KeyboardInterrupt):
+            CHANGES[change](resources)
+    with shop.resources() as resources:
+        resources.update_tree("kb")
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+        assert not kb.tree.is_behind()
+    assert shop.dump() == other.dump()
+    assert shop.vectors() == other.vectors()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_readers_see_a_change_when_it_has_ended(shop: Workshop, change: str) -> None:
+    with shop.resources() as reading, shop.resources() as writing:
+        before = reading.knowledge_base("kb")
+        CHANGES[change](writing)
+        assert reading.knowledge_base("kb") is not before
+        assert reading.retriever("kb").version == reading.knowledge_base("kb").version() != before.version()

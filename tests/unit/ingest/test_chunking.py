@@ -1,0 +1,230 @@
+"""Chunks, sections, sentences and token estimates: exact offsets, bounds, nothing lost, linear."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from banyan.ingest.chunking import chunk_document
+from banyan.ingest.sections import headings, sections
+from banyan.schemas.documents import Chunk, Document
+from banyan.text.sentences import split_sentences
+from banyan.text.tokens import estimate_tokens, fits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+WORDS = st.sampled_from([
+    "Banyan", "grows.", "Dr. Roots", "the U.S.", "榕树很大。", "他说：“好。”", "यह है।", "\n", "\n\n", "\n# Head\n",
+    "\n## Sub ##\n", "\n```\n", "3.14", "x" * 130, "树" * 50, "   ", "! ", "?\" ", "- item\n", "#tag", "\u0301"])
+PIECES = st.lists(WORDS, max_size=60)
+TEXTS = st.one_of(st.text(max_size=300), PIECES.map(" ".join), PIECES.map("".join))
+SIZES = st.tuples(st.integers(1, 60), st.integers(0, 59)).filter(lambda sizes: sizes[1] < sizes[0])
+
+
+def document(text: str) -> Document:
+    return Document(id="d", title="Title", text=text, source="test")
+
+
+def chunked(text: str, max_tokens: int = 40, overlap_tokens: int = 0) -> list[Chunk]:
+    return chunk_document(document(text), max_tokens=max_tokens, overlap_tokens=overlap_tokens)
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+def uncovered(text: str, spans: list[tuple[int, int]]) -> str:
+    """What is in none of the spans, without white space."""
+    left, at = [], 0
+    for start, end in sorted(spans):
+        left.append(text[at:max(at, start)])
+        at = max(at, end)
+    return "".join("".join([*left, text[at:]]).split())
+
+
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("", 0), (" \n\t", 0), ("tree", 1), ("banyan tree.", 3), ("extraordinary", 3), ("1999", 2), ("榕树很大。", 5),
+    ("ガジュマル", 5), ("반얀나무", 4), ("дерево", 3), ("...", 1), ("🌳", 1)])
+def test_estimate(text, tokens):
+    assert estimate_tokens(text) == tokens
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_a_part_never_costs_more_than_the_whole_nor_the_whole_than_its_parts(left, right):
+    whole = estimate_tokens(left + right)
+    assert max(estimate_tokens(left), estimate_tokens(right)) <= whole
+    assert whole <= estimate_tokens(left) + estimate_tokens(right)
+    assert fits(left, whole)
+    assert not fits(left + right, whole - 1)
+
+
+@pytest.mark.parametrize("expected", [
+    ["Dr. Smith paid $3.50 in Washington, D.C. in 1999.", "He left."],
+    ["The U.S. Army grew.", "He lives in the U.S.", "The army left."],
+    ["J. K. Rowling wrote it with J.R. Ewing.", "It sold well."],
+    ["Acme Inc. Chairman Bob spoke.", "He sold Foo Corp.", "They paid, e.g. in gold, i.e. at once, approx. 5 tons."],
+    ["See Fig. 3 and No. 5.", "Is it?", "No.", "It opened on Jan. 5."],
+    ["He met Mr. and Mrs. Jones vs. Prof. Lee et al. in St. Louis.", "On Main St.",
+     "The shop closed at 5 p.m.", "Then he left."],
+    ["\"Really?\" she asked.", "\"Yes.\"", "He said (in the U.S.).", "“Go.”", "(Then left.)", "What?!", "Oh..."],
+    ["Visit www.example.com or a.b.txt now.", "eBay was founded in 1995.[12][3]", "It grew."],
+    ["**Bold.**", "Next.", "_Also._", "Wait... what?", "Yes!"],
+    ["榕树是乔木。", "它很大！", "真的吗？", "他说：“你好。”", "然后走了；", "价格是3.5元！？", "完"],
+    ["他说\"你好。\"", "然后说\"再见。\"", "完"],
+    ["你好!", "我是李明.", "树高3.5米"],
+    ["彼は言った。", "「行こう。」", "３．５です．", "終わり"],
+    ["यह एक पेड़ है।", "यह बड़ा है॥", "और?"],
+    ["هل أنت بخير؟", "نعم.", "شكراً لك۔", "انتهى"],
+    ["В 1999 г. Москва выросла.", "А. С. Пушкин жил там.", "Конец."],
+    ["M. Dupont est arrivé.", "Il a dit « Bonjour. »", "Puis il partit."],
+    ["საქართველო ლამაზია.", "თბილისი დიდია."],
+    ["1. Introduction", "A line of a text that is wrapped at some column\ngoes on.", "New.", "- item one",
+     "- item two"],
+    ["# Head", "Body without a stop", "| a | b |", "| 1 | 2 |", "短行", "第二行"],
+])
+def test_sentences(expected):
+    """Joined as they would be written, the sentences are found again."""
+    cjk = any("\u3000" <= c <= "\u9fff" for c in expected[0])
+    lines = {"1. Introduction", "New.", "- item one", "- item two", "# Head", "Body without a stop", "| a | b |",
+             "| 1 | 2 |", "短行"}
+    text = "".join(sentence + ("\n" if sentence in lines else "" if cjk else " ") for sentence in expected)
+    assert sentences(text) == expected
+
+
+def test_paragraphs_end_sentences():
+    assert sentences("A title\n\nin the U.S.\n\nno stop") == ["A title", "in the U.S.", "no stop"]
+    assert sentences("wrapped within a line of fifty columns or so, and\nNew York follows.\nnext") == [
+        "wrapped within a line of fifty columns or so, and\nNew York follows.\nnext"]
+    long_line = "a paragraph that is one line of more than a hundred and sixty columns " * 3
+    assert sentences(f"{long_line}\nNext paragraph") == [long_line.strip(), "Next paragraph"]
+
+
+@given(TEXTS)
+def test_sentences_leave_out_nothing_but_white_space(text):
+    spans = split_sentences(text)
+    assert uncovered(text, spans) == ""
+    assert all(text[start:end].strip() == text[start:end] != "" for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+
+
+def test_headings():
+    text = "# One #\n#tag\n   ## Two\n    # code\n```\n# fenced\n~~~\n````\n### C#\n####### seven\n# " + "x" * 300
+    assert [(h.level, h.title) for h in headings(text)] == [(1, "One"), (2, "Two"), (3, "C#")]
+
+
+def test_sections_have_the_path_of_headings_above_them():
+    text = "intro\n# A\na\n## B\nb\n### C\nc\n## D\n# E\n## F\nf\n# G\n"
+    found = [(section.heading, text[section.start : section.end].strip()) for section in sections(text)]
+    assert found == [("", "intro"), ("A", "a"), ("A > B", "b"), ("A > B > C", "c"), ("A", "## D"), ("E > F", "f"),
+                     ("", "# G")]
+
+
+@given(TEXTS, SIZES)
+@settings(deadline=None, max_examples=150)
+def test_invariants(text, sizes):
+    max_tokens, overlap_tokens = sizes
+    chunks = chunked(text, max_tokens, overlap_tokens)
+    assert chunks == chunked(text, max_tokens, overlap_tokens)
+    spans = [(chunk.start, chunk.end) for chunk in chunks]
+    assert all(text[chunk.start : chunk.end] == chunk.text == chunk.text.strip() != "" for chunk in chunks)
+    assert all(estimate_tokens(chunk.text) <= max_tokens for chunk in chunks)
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+    assert len({chunk.id for chunk in chunks}) == len(chunks)
+    lines = [(heading.start, heading.end) for heading in headings(text)]
+    assert uncovered(text, spans + lines) == ""
+    paths = " ".join(chunk.heading + chunk.text for chunk in chunks)
+    assert all(heading.title in paths for heading in headings(text))
+    for before, after in pairwise(chunks):
+        assert before.start < after.start
+        assert before.end < after.end
+        if after.start < before.end:
+            assert before.heading == after.heading
+            assert estimate_tokens(text[after.start : before.end]) <= overlap_tokens
+
+
+def test_document_that_fits_is_one_chunk_with_its_headings():
+    [chunk] = chunked("\n# A\nfirst\n# B\nsecond\n")
+    assert (chunk.text, chunk.heading, chunk.start) == ("# A\nfirst\n# B\nsecond", "", 1)
+    assert chunk.title == "Title"
+    assert chunked(" \n ") == []
+
+
+def test_long_document_is_cut_by_headings_then_paragraphs():
+    sentence = "Roots of the banyan tree grow down. "  # 8 tokens
+    text = f"# A\n{sentence * 4}\n\n{sentence * 3}\n# B\n{sentence}"
+    chunks = chunked(text)
+    assert [chunk.heading for chunk in chunks] == ["A", "A", "B"]
+    assert [chunk.text.count("Roots") for chunk in chunks] == [4, 3, 1]
+
+
+def test_overlap_is_whole_sentences():
+    text = " ".join(f"Sentence number {n} is here." for n in range(100, 130))  # 6 tokens each
+    chunks = chunked(text, max_tokens=40, overlap_tokens=15)
+    for before, after in pairwise(chunks):
+        shared = text[after.start : before.end]
+        assert sentences(shared) == sentences(before.text)[-2:]
+        assert len(sentences(after.text)) > 2
+
+
+def test_sentence_that_is_too_long_is_cut_at_spaces_else_anywhere():
+    words = chunked("word " * 100, max_tokens=30)
+    assert [len(chunk.text.split()) for chunk in words] == [30, 30, 30, 10]
+    long_words = chunked("extraordinary " * 40, max_tokens=31)
+    assert {word for chunk in long_words for word in chunk.text.split()} == {"extraordinary"}
+    assert [len(chunk.text) for chunk in chunked("x" * 400, max_tokens=30)] == [180, 180, 40]
+
+
+def test_ids_outside_an_edited_section_stay():
+    parts = [f"# Part {n}\n" + f"Fact {n} of the tree stands here. " * 12 for n in range(6)]
+    before = chunked("\n".join(parts))
+    parts[2] = parts[2].replace("tree", "forest")
+    after = chunked("\n".join(parts))
+    assert {c.id for c in before if c.heading != "Part 2"} == {c.id for c in after if c.heading != "Part 2"}
+    assert {c.id for c in before if c.heading == "Part 2"}.isdisjoint(c.id for c in after)
+
+
+def test_ids_soon_stay_even_in_a_section_of_equal_paragraphs():
+    """Filling every chunk would shift all that follow the edit by one paragraph."""
+    paragraphs = [f"Tree {n} has many strong roots." for n in range(1000, 1400)]
+    before = chunked("\n\n".join(paragraphs), 80, 20)
+    paragraphs.insert(20, "A new tree grows.")
+    changed = {chunk.id for chunk in chunked("\n\n".join(paragraphs), 80, 20)} - {chunk.id for chunk in before}
+    assert 0 < len(changed) < len(before) / 4
+
+
+def test_equal_texts_have_their_own_ids():
+    chunks = chunked("# A\nsame words\n" * 40)
+    assert {chunk.text for chunk in chunks} == {"same words"}
+    assert len({chunk.id for chunk in chunks}) == 40
+
+
+@pytest.mark.parametrize(("max_tokens", "overlap"), [(40, 40), (40, -1), (0, 0)])
+def test_impossible_sizes(max_tokens, overlap):
+    with pytest.raises(ValueError, match="overlap_tokens is"):
+        chunked("text", max_tokens, overlap)
+
+
+@pytest.mark.parametrize("unit", [
+    "x", "word ", "树", "榕树很大。", ".", ". ", "e.g. ", "\n", " ", "a\n", "#", "# a\n", "`", "Dr. A went. ", '。"',
+    "a" + " " * 500])
+def test_time_and_chunks_grow_with_the_text(unit):
+    """Eight times the text: about eight times the work; were it quadratic, sixty-four times."""
+    def measure(size: int) -> tuple[float, int]:
+        text = unit * (size // len(unit))
+        began = time.process_time()
+        return len(chunked(text, 400, 60)), time.process_time() - began
+
+    small_count, small = min(measure(8_000) for _ in range(2))
+    large_count, large = min(measure(64_000) for _ in range(2))
+    assert large < 25 * small + 0.1
+    assert large_count <= 9 * small_count + 1
+
+
+@pytest.mark.parametrize("line", ["# a{}\n", "## a{}\nx\n", "# a{0}\n## b{0}\n"])
+def test_a_text_of_headings_costs_no_more_chunks_than_its_words(line):
+    text = "".join(line.format(number) for number in range(300))
+    document = Document(id="d", title="", text=text, source="test")
+    chunks = chunk_document(document, max_tokens=200, overlap_tokens=20)
+    assert len(chunks) < 30
+    assert all(text[chunk.start:chunk.end] == chunk.text for chunk in chunks)
+    covered = set().union(*(range(chunk.start, chunk.end) for chunk in chunks))
+    assert all(at in covered or text[at].isspace() for at in range(len(text)))

@@ -1,0 +1,310 @@
+"""Files made to exhaust or confuse what reads them: each is refused by name with its limit and the fix, or read."""
+
+import io
+import json
+import os
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.evaluation.datasets import DatasetError, load_questions
+from banyan.evaluation.extraction_files import load_gold
+from banyan.graph_store.errors import KnowledgeBaseNameError
+from banyan.graph_store.layout import check_name
+from banyan.ingest.failures import IngestError, LoadFailure
+from banyan.ingest.limits import DEFAULT_LIMITS, Limits
+from banyan.ingest.loaders import load_documents
+from banyan.ingest.readers.pdf_files import read_pdf
+from banyan.ingest.recorded import load_recorded
+from banyan.schemas.documents import Document
+from banyan.schemas.formats.loading import load_schema, parse_schema
+from banyan.schemas.formats.reading import parse_json, read_text
+from banyan.schemas.graph_schema import SchemaError
+from banyan.schemas.review import ReviewError, load_review
+from fpdf import FPDF
+from pypdf import PageObject, PdfWriter
+from pypdf.generic import ArrayObject, NameObject, NumberObject
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, after in zip("abcdefghi", "bcdefghij", strict=True))
+
+
+def load(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[LoadFailure]]:
+    failures: list[LoadFailure] = []
+    return list(load_documents(paths, on_failure=failures.append, limits=limits)), failures
+
+
+def reasons(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    documents, failures = load(*paths, limits=limits)
+    assert documents == []
+    return "; ".join(failure.reason for failure in failures)
+
+
+def test_the_settings_are_the_limits():
+    with Resources(Settings(_env_file=None, max_file_mb=0.5, max_documents=7, max_json_depth=3,
+                            max_folder_depth=2)) as resources:
+        assert resources.limits == Limits(file_bytes=512 * 1024, documents=7, json_depth=3, folder_depth=2)
+
+
+def test_a_folder_that_is_too_deep_is_left_out_and_the_rest_is_read(tmp_path):
+    folder = tmp_path
+    for _ in range(80):
+        folder = folder / "d"
+    folder.mkdir(parents=True)
+    (folder / "deep.txt").write_text("deep")
+    (tmp_path / "z.txt").write_text("flat")
+    documents, (failure,) = load(tmp_path)
+    assert [document.id for document in documents] == ["z.txt"]
+    assert "more than 64 folders deep (BANYAN_MAX_FOLDER_DEPTH)" in failure.reason
+    documents, failures = load(tmp_path, limits=Limits(folder_depth=100))
+    assert (len(documents), failures) == (2, [])
+
+
+def test_folders_deeper_than_pythons_stack_are_no_crash(tmp_path):
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(1500):
+            os.mkdir("d", dir_fd=here)
+            inner = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inner
+        assert "folders deep" in reasons(tmp_path)
+    finally:
+        os.close(here)
+        subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # pytest itself could not
+
+
+def test_links_in_a_ring_and_special_files(tmp_path):
+    (tmp_path / "a.txt").symlink_to("b.txt")
+    (tmp_path / "b.txt").symlink_to("a.txt")
+    (tmp_path / "self").symlink_to(tmp_path)
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    (tmp_path / "none.txt").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.txt")
+    documents, failures = load(tmp_path)
+    assert documents == []
+    assert sorted(Path(failure.path).name for failure in failures) == [
+        "a.txt", "b.txt", "none.txt", "pipe.txt", "self", "zero.txt"]
+    assert "not a regular file" in reasons(tmp_path / "zero.txt")
+
+
+def test_a_million_tiny_documents_end_at_the_limit(tmp_path):
+    (tmp_path / "many.jsonl").write_text('{"text": "a"}\n' * 50)
+    (tmp_path / "z.txt").write_text("after")
+    documents, (failure,) = load(tmp_path, limits=Limits(documents=20))
+    assert len(documents) == 20
+    assert failure.path.endswith("many.jsonl")
+    assert "more than 20 documents (BANYAN_MAX_DOCUMENTS): build the rest in another run" in failure.reason
+
+
+@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
+@pytest.mark.parametrize("depth", [70, 100_000])
+def test_json_nested_too_deeply(tmp_path, name, depth):
+    (tmp_path / name).write_text('{"text": "a", "more": ' + "[" * depth + "]" * depth + "}")
+    assert "nested" in reasons(tmp_path / name)
+    assert load(_written(tmp_path / "flat.json", '{"text": "a", "more": ' + "[" * 60 + "]" * 60 + "}"))[1] == []
+
+
+def test_a_number_of_a_million_digits(tmp_path):
+    assert "not usable JSON" in reasons(_written(tmp_path / "n.json", '{"text": "a", "n": ' + "9" * 1_000_000 + "}"))
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_archives_of_many_parts_and_of_much_text(tmp_path):
+    with zipfile.ZipFile(tmp_path / "parts.docx", "w") as archive:
+        for number in range(10_001):
+            archive.writestr(f"p{number}", "")
+    assert "10,001 parts in it, at most 10,000 are read" in reasons(tmp_path / "parts.docx")
+    with zipfile.ZipFile(tmp_path / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", " " * 3_000_000)
+    assert (tmp_path / "bomb.docx").stat().st_size < 10_000
+    small = Limits(file_bytes=2 * 1024 * 1024)
+    assert "3,000,000 bytes when unpacked, larger than 2 MB (BANYAN_MAX_FILE_MB)" in reasons(
+        tmp_path / "bomb.docx", limits=small)
+
+
+def test_an_entity_bomb_in_a_word_file_is_not_unfolded(tmp_path):
+    laughs = '<!ENTITY a "ha">' + "".join(f'<!ENTITY {after} "{f"&{before};" * 20}">'
+                                          for before, after in zip("abcdefgh", "bcdefghi", strict=True))
+    with zipfile.ZipFile(tmp_path / "laughs.docx", "w") as archive:
+        archive.writestr("[Content_Types].xml", f"<!DOCTYPE x [{laughs}]><Types>&i;</Types>")
+    began = time.process_time()
+    assert "a broken docx file" in reasons(tmp_path / "laughs.docx")
+    assert time.process_time() - began < 20
+
+
+def test_a_pdf_whose_pages_contain_themselves(tmp_path):
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    pages = writer.root_object["/Pages"]
+    kids = pages.get_object()["/Kids"]
+    kids.extend([writer.root_object.raw_get("/Pages")] * 3)
+    pages.get_object()[NameObject("/Count")] = NumberObject(10**9)
+    assert isinstance(kids, ArrayObject)
+    writer.write(tmp_path / "ring.pdf")
+    began = time.process_time()
+    assert reasons(tmp_path / "ring.pdf")
+    assert time.process_time() - began < 20
+
+
+def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, monkeypatch):
+    sheet = FPDF()
+    sheet.add_page()
+    sheet.set_font("helvetica")
+    sheet.cell(text="Ada Blum was born in Warsaw.")
+    writer = PdfWriter(io.BytesIO(bytes(sheet.output())))
+    pages = writer.root_object["/Pages"].get_object()
+    pages["/Kids"].extend([pages["/Kids"][0]] * 4_999)
+    pages[NameObject("/Count")] = NumberObject(5_000)
+    writer.write(tmp_path / "many.pdf")
+    times, extract = [], PageObject.extract_text
+
+    def counted(page):
+        times.append(1)
+        return extract(page)
+
+    monkeypatch.setattr(PageObject, "extract_text", counted)
+    content = read_pdf((tmp_path / "many.pdf").read_bytes(), Limits())
+    assert len(times) == 1
+    assert content.text.count("Ada Blum was born in Warsaw.") == 5_000
+
+
+@pytest.mark.parametrize("page", ["<!--" * 50_000, "<!DOCTYPE " * 20_000, "<![CDATA[" * 20_000 + ">", "<a " * 50_000,
+                                  "<?" * 50_000 + "x", '<a b="' * 30_000 + ">"], ids=lambda page: page[:4])
+def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
+    began = time.process_time()
+    load(_written(tmp_path / "page.html", page + "the end"))
+    assert time.process_time() - began < 20  # the parser alone takes minutes for the first
+
+
+def test_nothing_of_a_page_is_lost_after_an_opening_that_never_ends(tmp_path):
+    ((document,), _) = load(_written(tmp_path / "page.html", "<p>one</p><!-- two <b>three</b> <four"))
+    assert document.text.split() == ["one", "two", "three", "<four"]
+
+
+# Schemas, reviews, examples, questions, recorded triples.
+
+@pytest.mark.parametrize("name", ["bomb.yaml", "bomb.json"])
+def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
+    began = time.process_time()
+    if name.endswith("yaml"):
+        with pytest.raises(SchemaError, match="with its aliases it has more than 1,000,000 values"):
+            parse_schema(BOMB + "name: x\nentity_types: *j\n", name)
+    with pytest.raises(ReviewError, match="with its aliases it has more than 1,000,000 values"):
+        load_review(_written(tmp_path / name, BOMB + "decisions: *j\n"))
+    assert time.process_time() - began < 5
+
+
+def test_sexagesimals_of_yaml_are_texts(tmp_path):
+    began = time.process_time()
+    with pytest.raises(SchemaError):
+        parse_schema(f"name: 1{':59' * 100_000}\nentity_types: 1{':59' * 100_000}\n", "long.yaml")
+    assert time.process_time() - began < 5  # added up as numbers they take minutes
+    schema = parse_schema("name: 1:30\nentity_types: [{name: Person}]\n", "short.yaml")
+    assert schema.name == "1:30"
+
+
+CLOSED = "[" * 100 + "]" * 100
+
+
+@pytest.mark.parametrize(("json_text", "text"), [(CLOSED, CLOSED), ("[" * 1_500, "[" * 600)])
+def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
+    for written, name in ((json_text, "s.json"), (text, "s.yaml")):
+        with pytest.raises(SchemaError, match=r"nested|too deeply|not YAML"):
+            parse_schema(written, name)
+    with pytest.raises(ReviewError, match=r"nested|recursion"):
+        load_review(_written(tmp_path / "review.yaml", text))
+
+
+@pytest.mark.parametrize("name", ["many.json", "many.yaml"])
+def test_a_schema_of_more_types_than_anybody_needs(name):
+    def of(number):
+        return json.dumps({"name": "x", "entity_types": [{"name": f"T{n}"} for n in range(number)]})
+
+    began = time.process_time()
+    with pytest.raises(SchemaError, match="5000"):
+        parse_schema(of(5001), name)
+    assert time.process_time() - began < 20
+    assert len(parse_schema(of(100), name).entity_types) == 100
+
+
+def test_a_review_that_contains_itself(tmp_path):
+    with pytest.raises(ReviewError, match="nested more than 64 levels deep"):
+        load_review(_written(tmp_path / "review.yaml", "decisions: &all\n- *all\n"))
+
+
+def test_small_files_that_are_none(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for read, error in ((lambda path: load_schema(str(path)), SchemaError), (load_review, ReviewError),
+                        (lambda path: list(load_recorded([path], "triples", on_failure=lambda _: None)), IngestError),
+                        (lambda path: load_questions(path, "generic"), DatasetError)):
+        for path in (tmp_path / "pipe.yaml", Path("/dev/zero"), tmp_path / "none"):
+            with pytest.raises(error):
+                read(path)
+
+
+def test_a_small_file_that_is_large(tmp_path):
+    path = _written(tmp_path / "large.json", "x" * 1001)
+    assert len(read_text(path, SchemaError, 1001)) == 1001
+    with pytest.raises(SchemaError, match="1,001 bytes, at most 1,000 are read: split it"):
+        read_text(path, SchemaError, 1000)
+
+
+def test_the_deepest_json_that_is_read():
+    assert parse_json("[" * 64 + "]" * 64)
+    for depth in (65, 100_000):
+        with pytest.raises(ValueError, match="nested more than 64 levels deep"):
+            parse_json("[" * depth + "]" * depth)
+
+
+@pytest.mark.parametrize("form", ["triples", "hipporag"])
+@pytest.mark.parametrize("record", [
+    5, [], "text", None, {"text": 5}, {"text": "a", "title": "t", "extracted_entities": 5, "entities": 5},
+    {"text": "a", "title": "t", "triples": 5, "extracted_triples": 5}, {"text": "\ud800", "title": "t", "id": "\ud800"},
+    {"text": "a", "title": "t", "more": json.loads("[" * 100 + "]" * 100)}])
+def test_recorded_triples_that_are_none_leave_the_others(tmp_path, form, record):
+    good = {"title": "Ada", "text": "Ada lives.\u0007\x1b[2J"}
+    text = (json.dumps({"docs": [record, good]}) if form == "hipporag"
+            else f"{json.dumps(record)}\n{json.dumps(good)}\n{'[' * 5000}\n")
+    failures: list[LoadFailure] = []
+    if form == "hipporag" and isinstance(record, dict) and "more" in record:
+        with pytest.raises(IngestError, match="nested"):
+            list(load_recorded([_written(tmp_path / "r.json", text)], form, on_failure=failures.append))
+        return
+    found = list(load_recorded([_written(tmp_path / "r.json", text)], form, on_failure=failures.append))
+    assert [passage.document.text for passage in found][-1] == "Ada lives.[2J"
+    assert len(found) + len(failures) == 2 + (form == "triples")
+
+
+@pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, '{"id": "a", "n": ' + "9" * 10_000 + "}"])
+def test_question_files_of_unusable_json(tmp_path, text):
+    for read in (lambda path: load_questions(path, "generic"), load_gold):
+        with pytest.raises(DatasetError, match="not usable JSON"):
+            read(_written(tmp_path / "q.jsonl", text))
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("CON", "Windows keeps it"), ("nul", "Windows keeps it"), ("Lpt9", "Windows keeps it"),
+    ("Bo\u0308rse", "use 1 to 64"), ("ｆｕｌｌ", "use their usual form, 'full'"), ("ﬁnance", "use their usual form"),
+    ("\U00020000" * 60, "240 bytes, at most 200"), ("a\u202eb", "use 1 to 64"), ("a\u200bb", "use 1 to 64"),
+    ("C:x", "use 1 to 64"), ("a.b", "use 1 to 64"), ("~", "use 1 to 64"), ("$HOME", "use 1 to 64")])
+def test_names_that_are_not_one_plain_folder(name, why):
+    with pytest.raises(KnowledgeBaseNameError, match="cannot name a knowledge base") as raised:
+        check_name(name)
+    assert why in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["console", "com10", "nulls", "知识库" * 20, "naïve-1"])
+def test_names_that_are(name):
+    assert check_name(name) == name

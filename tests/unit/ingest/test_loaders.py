@@ -1,0 +1,349 @@
+"""Loaders: every format, every encoding, and every way in which a file can fail."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import docx
+import pytest
+from banyan.ingest.limits import DEFAULT_LIMITS, Limits
+from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
+from banyan.schemas.documents import Document
+from banyan.text.cleaning import clean_text
+from docx.oxml import OxmlElement
+from fpdf import FPDF
+from hypothesis import given
+from hypothesis import strategies as st
+from pypdf import PdfReader, PdfWriter
+
+from ... import loading
+
+load, write, failure = loading.load, loading.write, loading.failure
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
+CHINESE = "榕树是一种常绿乔木，原产于亚洲热带地区。它的气根可以长成新的树干，因此一棵树可以覆盖很大的面积。"
+TAIWANESE = "榕樹是一種常綠喬木，原產於亞洲熱帶地區。它的氣根可以長成新的樹幹，因此一棵樹可以覆蓋很大的面積。"
+JAPANESE = "ガジュマルは熱帯地方に分布する常緑高木です。気根が地面に届くと新しい幹になり、広い面積を覆います。"
+FRENCH = ("L'arbre banian est un figuier qui pousse dans les régions tropicales. Ses racines aériennes deviennent "
+          "des troncs, et un seul arbre peut couvrir une très grande surface. Il a été décrit à Uppsala.")
+
+
+def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
+    (document,), failures = load(path, limits=limits)
+    assert failures == []
+    return document
+
+
+def pdf(path: Path, pages: list[str], title: str | None = None) -> Path:
+    file = FPDF()
+    file.set_font("helvetica", size=12)
+    if title:
+        file.set_title(title)
+    for page in pages:
+        file.add_page()
+        if page:
+            file.multi_cell(0, text=page)
+    file.output(str(path))
+    return path
+
+
+def test_folder_is_read_recursively_in_sorted_order_without_hidden_files(tmp_path):
+    for name in ("b.txt", "a/z.md", "a/c/d.txt", ".hidden.txt", ".git/x.txt", "a/.b/y.txt"):
+        write(tmp_path / name, f"text of {name}")
+    documents, failures = load(tmp_path)
+    assert failures == []
+    assert [document.id for document in documents] == ["a/c/d.txt", "a/z.md", "b.txt"]
+    assert documents[0].source == str(tmp_path / "a" / "c" / "d.txt")
+    assert documents[0].title == "d"
+
+
+def test_named_file_has_its_name_as_id(tmp_path):
+    assert only(write(tmp_path / "deep" / "a.TXT", "words")).id == "a.TXT"
+
+
+def test_links_are_followed_only_to_files_within_the_folder(tmp_path):
+    secret = write(tmp_path / "outside" / "secret.txt", "secret")
+    root = tmp_path / "root"
+    write(root / "a.txt", "a")
+    write(root / "sub" / "b.txt", "b")
+    (root / "c.txt").symlink_to(root / "a.txt")
+    (root / "out.txt").symlink_to(secret)
+    (root / "outfolder").symlink_to(secret.parent)
+    (root / "sub" / "loop").symlink_to(root)
+    documents, failures = load(root)
+    assert [document.id for document in documents] == ["a.txt", "c.txt", "sub/b.txt"]
+    assert [Path(found.path).name for found in failures] == ["out.txt", "outfolder", "loop"]
+    assert all("link" in found.reason for found in failures)
+
+
+def test_second_document_with_the_same_id_is_a_failure(tmp_path):
+    first, second = write(tmp_path / "x" / "a.txt", "one"), write(tmp_path / "y" / "a.txt", "two")
+    documents, failures = load(first, second)
+    assert [document.text for document in documents] == ["one"]
+    assert failures[0].path == str(second)
+    assert "'a.txt'" in failures[0].reason
+    assert str(first) in failures[0].reason
+
+
+def test_missing_path_is_raised_before_anything_is_read(tmp_path):
+    present = write(tmp_path / "a.txt", "a")
+    with pytest.raises(IngestError, match="nowhere does not exist"):
+        load_documents([present, tmp_path / "nowhere"], on_failure=lambda _: None)
+
+
+def test_unknown_formats_are_reported_with_the_known_ones(tmp_path):
+    path = write(tmp_path / "a.xyz", "a")
+    assert failure(path).startswith(".xyz is not a known format")
+    _, failures = load(tmp_path)
+    assert failures[0].reason.startswith("skipped: ")
+    assert all(known in failures[0].reason for known in FORMATS)
+
+
+def test_file_name_that_is_not_unicode_is_a_failure_and_others_go_on(tmp_path):
+    write(tmp_path / "z.txt", "z")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.txt")).write_text("a", encoding="utf-8")
+    documents, failures = load(tmp_path)
+    assert [document.id for document in documents] == ["z.txt"]
+    assert "Unicode" in failures[0].reason
+
+
+def test_unreadable_file_is_a_failure(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.txt", "a")
+
+    def refuse(self, *args, **kwargs):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert "Permission denied" in failure(path)
+
+
+@pytest.mark.parametrize(("text", "encoding"), [
+    (CHINESE, "utf-8"), (CHINESE, "utf-8-sig"), (CHINESE, "utf-16"), (CHINESE, "gb18030"), (TAIWANESE, "big5"),
+    (JAPANESE, "shift_jis"), (JAPANESE, "euc_jp"), (FRENCH, "latin-1"), ("𠮷野家 🌳", "utf-8"),
+    ("بيت كبير", "utf-8"), ("plain", "utf-32")])
+def test_encodings(tmp_path, text, encoding):
+    assert only(write(tmp_path / "a.txt", text.encode(encoding))).text == text
+    encoded = json.dumps({"text": text, "id": "r"}, ensure_ascii=False).encode(encoding)
+    assert only(write(tmp_path / "b.jsonl", encoded)).text == text
+
+
+def test_encoding_is_told_from_the_first_foreign_letter_however_late(tmp_path):
+    text = "plain words\n" * 100_000 + (CHINESE + "\n") * 100
+    assert only(write(tmp_path / "a.txt", text.encode("gb18030"))).text == text
+    line = json.dumps({"text": CHINESE}, ensure_ascii=False) + "\n"
+    first = json.dumps({"text": "x" * 1_200_000}) + "\n"
+    documents, failures = load(write(tmp_path / "b.jsonl", (first + line).encode("gb18030")))
+    assert failures == []
+    assert documents[-1].text == CHINESE
+
+
+def test_latin_text_that_ends_with_an_accent_is_read_in_a_stream(tmp_path):
+    text = FRENCH.replace(",", "") + " Un arbre très aimé"
+    assert only(write(tmp_path / "a.csv", f"text\n{text}".encode("latin-1"))).text == text
+
+
+def test_damaged_utf8_is_refused_rather_than_turned_into_other_letters(tmp_path):
+    damaged = (CHINESE * 5).encode() + b"\xff" + CHINESE.encode()
+    assert "damaged" in failure(write(tmp_path / "a.txt", damaged))
+
+
+@pytest.mark.parametrize("data", [b"GIF89a\0\1\2", bytes(range(1, 256)) * 20])
+def test_binary_data_is_no_text(tmp_path, data):
+    assert "binary" in failure(write(tmp_path / "a.txt", data))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.csv", "a.json", "a.jsonl"])
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
+def test_empty_file(tmp_path, name, content):
+    assert "or remove it" in failure(write(tmp_path / name, content))
+
+
+def test_line_ends_and_control_characters(tmp_path):
+    path = write(tmp_path / "a.txt", "a\r\nb\rc\td\x1b[0m\x0ce\x7f")
+    assert only(path).text == "a\nb\nc\td[0m\ne"
+
+
+@given(st.text(st.characters(), max_size=200))
+def test_clean_text_keeps_every_letter(text):
+    cleaned = clean_text(text)
+    assert "\r" not in cleaned
+    assert [c for c in cleaned if c.isalpha()] == [c for c in text if c.isalpha()]
+    assert clean_text(cleaned) == cleaned
+    cleaned.encode("utf-8")
+
+
+def test_size_limit(tmp_path):
+    small = Limits(file_bytes=10)
+    assert only(write(tmp_path / "a.txt", "ten chars."), limits=small).text == "ten chars."
+    assert failure(write(tmp_path / "b.txt", "eleven char"), limits=small) == (
+        "11 bytes, larger than 10 bytes: split it into smaller files")
+
+
+def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
+    source = "intro\n```\n# not this\n```\n## The *tree* ##\ntext"
+    document = only(write(tmp_path / "a.md", source))
+    assert document.text == source
+    assert document.title == "The *tree*"
+    assert only(write(tmp_path / "b.md", "no heading")).title == "b"
+
+
+def test_html(tmp_path):
+    page = """<html><head><title> The
+      page </title><style>p {color: red}</style><script>var hidden = 1;</script></head><body><!-- note -->
+      <h1>Banyan <em>trees</em></h1><p>First&nbsp;line
+      goes   on &amp; on.<br>Next</p><div>Second <b>para</b>graph</div>
+      <h3>Deeper</h3><ul><li>one</li><li>two<li>three</ul>
+      <table><tr><th>Name</th><th>Year</th></tr><tr><td>Ann</td><td>1999</td></tr></table>
+      <pre>  # code
+    indented</pre></body></html>"""
+    document = only(write(tmp_path / "a.html", page))
+    assert document.title == "The page"
+    assert document.text == (
+        "# Banyan trees\n\nFirst\xa0line goes on & on.\nNext\n\nSecond paragraph\n\n### Deeper\n\n"
+        "- one\n- two\n- three\n\n"
+        "| Name: Ann | Year: 1999 |\n\n```\n  # code\n    indented\n```")
+
+
+def test_html_title_falls_back_on_heading_then_name(tmp_path):
+    assert only(write(tmp_path / "a.htm", "<title> </title><h1>Head</h1><p>x")).title == "Head"
+    assert only(write(tmp_path / "b.htm", "<p>x")).title == "b"
+
+
+def test_html_whose_head_is_not_closed_is_read(tmp_path):
+    assert only(write(tmp_path / "a.html", "<html><head><title>t</title><body><p>words")).text == "words"
+
+
+def test_html_heeds_the_encoding_it_declares(tmp_path):
+    page = '<html><head><meta charset="gb2312"></head><body><p>榕树</p></body></html>'
+    assert only(write(tmp_path / "a.html", page.encode("gb18030"))).text == "榕树"
+
+
+def test_html_nested_without_bound_and_xhtml(tmp_path):
+    page = '<?xml version="1.0"?>' + "<div>" * 3000 + "deep" + "</div>" * 3000
+    assert only(write(tmp_path / "a.html", page)).text == "deep"
+
+
+def test_pdf(tmp_path):
+    document = only(pdf(tmp_path / "a.pdf", ["Banyan trees grow.", "They spread."], "On Trees"))
+    assert document.text == "Banyan trees grow.\n\nThey spread."
+    assert document.title == "On Trees"
+    assert document.pages == (0, 20)
+
+
+@pytest.mark.parametrize("title", ["Microsoft Word - draft.docx", "untitled", "report_final.doc", None])
+def test_pdf_title_that_is_none(tmp_path, title):
+    assert only(pdf(tmp_path / "name.pdf", ["words"], title)).title == "name"
+
+
+@pytest.mark.parametrize(("password", "reason"), [("secret", "password"), ("", None)])
+def test_encrypted_pdf(tmp_path, password, reason):
+    writer = PdfWriter(PdfReader(pdf(tmp_path / "plain.pdf", ["words"])))
+    writer.encrypt(user_password=password, owner_password="owner", algorithm="AES-256")
+    path = tmp_path / "locked.pdf"
+    writer.write(path)
+    if reason:
+        assert reason in failure(path)
+    else:
+        assert only(path).text == "words"
+
+
+def test_empty_and_broken_pdf(tmp_path):
+    assert "no text in it" in failure(pdf(tmp_path / "a.pdf", [""]))
+    whole = pdf(tmp_path / "b.pdf", ["words"]).read_bytes()
+    assert "broken PDF" in failure(write(tmp_path / "c.pdf", whole[:40]))
+    assert "broken PDF" in failure(write(tmp_path / "d.pdf", "no pdf at all"))
+
+
+def test_docx(tmp_path):
+    file = docx.Document()
+    file.add_paragraph("Preface\twith tab")
+    file.add_heading("Banyan", 1)
+    paragraph = file.add_paragraph("It grows")
+    inserted, run = OxmlElement("w:ins"), OxmlElement("w:r")
+    word = OxmlElement("w:t")
+    word.text = " quickly"
+    run.append(word)
+    inserted.append(run)
+    paragraph._p.append(inserted)
+    table = file.add_table(2, 2)
+    for cell, value in zip((c for row in table.rows for c in row.cells), ("Name", "Year", "Ann", "1999"), strict=True):
+        cell.text = value
+    file.add_heading("Roots", 2)
+    file.add_paragraph("In the air.")
+    file.save(str(tmp_path / "a.docx"))
+    document = only(tmp_path / "a.docx")
+    assert document.title == "Banyan"
+    assert document.text == ("Preface with tab\n\n# Banyan\n\nIt grows quickly\n\n| Name: Ann | Year: 1999 |\n\n"
+                             "## Roots\n\nIn the air.")
+
+
+def test_docx_failures(tmp_path):
+    assert "not a Word file" in failure(write(tmp_path / "a.docx", "no zip"))
+    assert "password" in failure(write(tmp_path / "b.docx", bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 100))
+    with zipfile.ZipFile(tmp_path / "c.docx", "w") as archive:
+        archive.writestr("word/document.xml", "<broken")
+    assert "a broken docx file" in failure(tmp_path / "c.docx")
+    docx.Document().save(str(tmp_path / "d.docx"))
+    assert "no text" in failure(tmp_path / "d.docx")
+
+
+def test_csv(tmp_path):
+    path = write(tmp_path / "a.csv", 'id,title,text,other\r\nx,Tree,"grows, and\r\n""spreads""",1\r\n,,second,2\r\n'
+                                     "y,,,3\r\nz,t,unquoted, comma,4\r\nw,t,last,5\r\n")
+    documents, failures = load(path)
+    assert [(d.id, d.title, d.text) for d in documents] == [
+        ("a.csv/x", "Tree", '| Document: a.csv/x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
+        ("a.csv#1", "", "| Document: a.csv#1 | Other: 2 |\n\nsecond"),
+        ("a.csv/w", "t", "| Document: a.csv/w | Title: t | Other: 5 |\n\nlast")]
+    assert documents[0].metadata == {"other": "1"}
+    assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
+    assert "more values than columns" in failures[1].reason
+
+
+def test_csv_with_long_text_and_with_open_quote(tmp_path):
+    assert len(only(write(tmp_path / "a.csv", "text\n" + "x" * 300_000)).text) == 300_000
+    documents, failures = load(write(tmp_path / "c.csv", 'text\ngood\n"open\nmore\n'))
+    assert [document.text for document in documents] == ["good"]
+    assert failures[0].reason.startswith("after line 2: ")
+
+
+def test_jsonl_goes_on_after_a_bad_line(tmp_path):
+    lines = ['{"text": "one", "id": 7, "title": "T"}', "{broken", "", '"a string"', '{"title": "no text"}',
+             '{"text": ""}', '{"text": 3}', '{"text": "x", "id": [1]}', "[" * 100_000, '{"text": "last"}']
+    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(lines)))
+    assert [(d.id, d.title, d.text) for d in documents] == [("a.jsonl/7", "T", "one"), ("a.jsonl#8", "", "last")]
+    assert [found.reason.split(":")[0] for found in failures] == [f"line {n}" for n in (2, 4, 5, 6, 7, 8, 9)]
+
+
+def test_jsonl_and_csv_are_streamed(tmp_path):
+    """The first records come before the rest is read: what follows them is broken, and not yet noticed."""
+    failures: list[LoadFailure] = []
+    for name, head, rest in (("a.jsonl", '{"text": "first"}\n', "{broken\n"), ("a.csv", "text\nfirst\n", '"open')):
+        stream = load_documents([write(tmp_path / name, head + rest)], on_failure=failures.append)
+        assert next(stream).text == "first"
+        assert failures == []
+        assert list(stream) == []
+        assert len(failures) == 1
+        failures.clear()
+
+
+def test_jsonl_line_without_end(tmp_path):
+    assert "line 1 is longer" in failure(write(tmp_path / "a.jsonl", '{"text": "far too long for this"}'),
+                                         limits=Limits(file_bytes=20))
+
+
+@pytest.mark.parametrize("wrap", [lambda r: r, lambda r: {"documents": r}, lambda r: {"data": r, "version": 1}])
+def test_json_lists(tmp_path, wrap):
+    content = wrap([{"text": "one", "id": "x"}, {"text": "two", "title": "T"}, {"title": "bad"}])
+    documents, failures = load(write(tmp_path / "a.json", json.dumps(content)))
+    assert [(d.id, d.title) for d in documents] == [("a.json/x", ""), ("a.json#1", "T")]
+    assert failures[0].reason.startswith("record 2: no `text`, only `title`")
+
+
+def test_json_single_record_and_failures(tmp_path):
+    assert only(write(tmp_path / "a.json", '{"text": "one"}')).id == "a.json#0"
+    assert "line 2, column 9" in failure(write(tmp_path / "b.json", '[\n{"text" "one"}]'))
+    assert "neither a list" in failure(write(tmp_path / "c.json", "3"))
+    assert "no records" in failure(write(tmp_path / "d.json", "[]"))
+    assert "nested too deeply" in failure(write(tmp_path / "e.json", "[" * 200_000))

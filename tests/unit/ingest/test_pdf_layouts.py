@@ -1,0 +1,307 @@
+"""What looks like a table of a PDF file and is none for certain stays text, and costs no more than text does."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from banyan.ingest.limits import Limits
+from banyan.ingest.readers import pdf_files
+from banyan.ingest.readers.pdf_files import read_pdf
+from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_rows
+from fpdf import FPDF
+from pypdf import PdfReader, PdfWriter
+
+from ... import pdf_sheets as sheets
+
+MODELS = sheets.MODELS
+PRODUCTS = sheets.PRODUCTS
+PROSE = sheets.PROSE
+ROWS = sheets.ROWS
+place = sheets.place
+plain_text = sheets.plain_text
+rules = sheets.rules
+sheet = sheets.sheet
+text_of = sheets.text_of
+write_table = sheets.write_table
+
+
+def aligned_prose(file: FPDF) -> None:
+    for left in (12, 75, 138):
+        file.set_xy(left, 20)
+        file.multi_cell(55, text=PROSE, align="J")
+
+
+def contents(file: FPDF) -> None:
+    place(file, [("Contents", "", "Page"), *((f"{n}", f"Chapter {n} on trees", str(n * 7)) for n in range(1, 9))],
+          lefts=(20, 30, 120))
+
+
+def contacts(file: FPDF) -> None:
+    names = ("Ann", "Bob", "Cy", "Di", "Ed")
+    place(file, [(f"{name} Poe", f"Tel. 12 {n}", f"Room {n}") for n, name in enumerate(names)])
+
+
+def wrapped(file: FPDF) -> None:
+    place(file, [*MODELS, ("of words",)])
+
+
+def numbered(file: FPDF) -> None:
+    for number in range(6):
+        file.multi_cell(0, text=f"{number}. There are {number * 12} of {number * 30} trees left in the year 2019.",
+                        new_x="LMARGIN", new_y="NEXT")
+
+
+def definitions(file: FPDF) -> None:
+    place(file, [("Root", "what holds a tree"), ("Leaf", "what feeds it"), ("Bark", "what covers it"), ("Top", "it")])
+    rules(file, 35, 42, 48, 54, 60)
+
+
+def headless(file: FPDF) -> None:
+    place(file, MODELS[1:] * 2)
+    rules(file, 35, 42, 72)
+
+
+def prose_between_rules(file: FPDF) -> None:
+    for number in range(5):
+        rules(file, 20 + number * 30, left=10, right=200)
+        file.set_xy(10, 22 + number * 30)
+        file.multi_cell(0, text=PROSE)
+
+
+def columns_between_rules(file: FPDF) -> None:
+    file.text(12, 25, "Yearly report")
+    file.text(150, 25, "Chapter 2")
+    rules(file, 20, 28, 250, left=10, right=200)
+    for left in (12, 107):
+        file.set_xy(left, 30)
+        file.multi_cell(90, text=PROSE * 5, align="J")
+
+
+def name_over_some_columns(file: FPDF) -> None:
+    place(file, [("", "", "2020", ""), ("Model", "Recall", "Time", "Calls"), ("Sparse", "1", "2", "3"),
+                 ("Graph", "4", "5", "6")])
+    rules(file, 35, 48, 60)
+
+
+def cells_that_cross_columns(file: FPDF) -> None:
+    place(file, [("", "Recall", "Time"), ("Sparse", "57.3", "1.2"), ("Dense text with many more words", "", "12.7"),
+                 ("Sparse text with many more words", "", "3")])
+    rules(file, 35, 42, 60)
+
+
+def words_on_two_lines(file: FPDF) -> None:
+    file.set_font(style="B")
+    place(file, [("Crop", "Kind")])
+    file.set_font(style="")
+    place(file, [("Green", "a legume that"), ("peas", "keeps well"), ("Rye", "cereal")], 46)
+    rules(file, 35, 42, 62)
+
+
+def scattered(file: FPDF) -> None:
+    for number, row in enumerate([("Start", "Middle", "End"), *((f"x{n}", str(n), str(n * 2)) for n in range(5))]):
+        for column, text in enumerate(row):
+            file.text(20 + column * 40 + (number * 7) % 10, 40 + number * 6, text)
+
+
+def two_aligned(file: FPDF) -> None:
+    place(file, [("Contents", "Page"), *((f"{n} sorts of trees", str(n * 7)) for n in range(1, 9))])
+
+
+def paragraph_as_header(file: FPDF) -> None:
+    write_table(file, [("Note", PROSE), ("Peas", "legume"), ("Rye", "cereal")], first_row_as_headings=False)
+
+
+def form_with_gaps(file: FPDF) -> None:
+    with file.table(first_row_as_headings=False) as table:
+        for texts, span in ((("Name", ""), 3), (("Street", "", "No.", ""), 1), (("Town", ""), 3)):
+            row = table.row()
+            for number, text in enumerate(texts):
+                row.cell(text, colspan=span if number else 1)
+
+
+def turned(file: FPDF) -> None:
+    for row, texts in enumerate(PRODUCTS):
+        for column, text in enumerate(texts):
+            file.rect(20 + row * 20, 40 + column * 40, 20, 40)
+            with file.rotation(90, 30 + row * 20, 75 + column * 40):
+                file.text(30 + row * 20, 75 + column * 40, text)
+
+
+def rows_that_may_go_on(file: FPDF) -> None:
+    place(file, [("Model", "Recall", "Note"), ("Sparse", "57.3", "by words"), ("", "", "alone"), ("Graph", "7", "it")])
+    rules(file, 35, 42, 60)
+
+
+def boxed(file: FPDF, cells: Sequence[Sequence[str]], width: float = 95) -> None:
+    top = file.get_y()
+    for row, texts in enumerate(cells):
+        for column, text in enumerate(texts):
+            file.set_xy(10 + column * width, top + row * 60)
+            file.rect(10 + column * width, top + row * 60, width, 60)
+            file.multi_cell(width, text=text)
+    file.set_y(top + len(cells) * 60)
+
+
+def frames(file: FPDF) -> None:
+    boxed(file, [[PROSE, PROSE], [PROSE, PROSE]])
+
+
+def frame(file: FPDF) -> None:
+    for _ in range(5):
+        file.multi_cell(0, text=PROSE, border=1, new_x="LMARGIN", new_y="NEXT")
+
+
+def form(file: FPDF) -> None:
+    write_table(file, [("Name: Ann Poe", "Date: 1 May"), ("Street: Elm Road", "Town: Paris"),
+                       ("Phone: 12 34", "Signature:")], first_row_as_headings=False)
+
+
+def form_in_cells(file: FPDF) -> None:
+    write_table(file, [("Name:", "Ann Poe", "Date:", "1 May"), ("Street:", "Elm Road", "Town:", "Paris"),
+                       ("Phone:", "12 34", "Fax:", "56 78")], first_row_as_headings=False)
+
+
+def blank_form(file: FPDF) -> None:
+    write_table(file, [("Name", ""), ("Street", ""), ("Town", ""), ("Phone", "")], first_row_as_headings=False)
+
+
+def irregular_form(file: FPDF) -> None:
+    with file.table(first_row_as_headings=False) as table:
+        for spans in ((3, 1), (1, 3), (2, 2), (1, 2, 1), (4,)):
+            row = table.row()
+            for number, span in enumerate(spans):
+                row.cell(f"Box {number}", colspan=span)
+
+
+def two_columns(file: FPDF) -> None:
+    file.line(10, 20, 200, 20)
+    file.line(105, 20, 105, 250)
+    file.line(10, 250, 200, 250)
+    for left in (12, 107):
+        for row in range(6):
+            file.set_xy(left, 22 + row * 35)
+            file.multi_cell(90, text=PROSE)
+
+
+def headers_and_footers(file: FPDF) -> None:
+    for top in (12, 13, 280, 281):
+        file.line(10, top, 200, top)
+    file.text(12, 10, "Yearly report")
+    file.text(180, 10, "Chapter 2")
+    file.multi_cell(0, text=PROSE * 3)
+    file.text(12, 288, "Page 7")
+
+
+def underlined(file: FPDF) -> None:
+    file.set_font("helvetica", size=11, style="U")
+    file.multi_cell(0, text=PROSE * 3)
+
+
+def links(file: FPDF) -> None:
+    for words in PROSE.split(" where"):
+        for number, word in enumerate(words.split()):
+            file.set_font(style="U" if number % 4 == 1 else "")
+            file.write(text=f"{word} ")
+
+
+def chart(file: FPDF) -> None:
+    for step in range(8):
+        file.line(30, 40 + step * 15, 170, 40 + step * 15)
+        file.line(30 + step * 20, 40, 30 + step * 20, 145)
+        file.text(20, 40 + step * 15, str(70 - step * 10))
+        file.text(30 + step * 20, 150, str(2000 + step))
+    file.text(60, 70, "Sales of tents")
+
+
+def crossed(file: FPDF) -> None:
+    for left in (10, 60, 110):
+        file.line(left, 20, left, 60)
+    for top in (20, 40, 60):
+        file.line(10, top, 110, top)
+    for top in (30, 50):
+        file.text(12, top, "Incomprehensibilities unquestionably")
+
+
+@pytest.mark.parametrize("draw", [
+    frames, frame, links, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined,
+    chart, crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
+    columns_between_rules, rows_that_may_go_on, name_over_some_columns, cells_that_cross_columns, words_on_two_lines,
+    scattered, two_aligned, paragraph_as_header, form_with_gaps, turned])
+def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
+    file = sheet()
+    draw(file)
+    assert text_of(file) == plain_text(file)
+
+
+def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
+    file = sheet()
+    write_table(file, PRODUCTS)
+    writer = PdfWriter(PdfReader(io.BytesIO(bytes(file.output()))))
+    writer.encrypt(user_password="", owner_password="owner", algorithm="AES-256")
+    locked = io.BytesIO()
+    writer.write(locked)
+    assert read_pdf(locked.getvalue(), Limits()).text == ROWS
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("Type")
+
+    monkeypatch.setattr("pdfplumber.page.Page.extract_words", broken)
+    assert text_of(file) == plain_text(file)
+    monkeypatch.setattr("pdfplumber.open", broken)
+    assert text_of(file) == plain_text(file)
+
+
+def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
+    file = sheet()
+    write_table(file, PRODUCTS)
+    monkeypatch.setattr("pypdf.PageObject.extract_text", lambda page: "Quite other words than those of the table.")
+    assert text_of(file) == "Quite other words than those of the table."
+
+
+def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
+    asked: list[int] = []
+
+    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], title: str) -> list[tuple[int, str]]:
+        asked.extend(number for number, _ in wanted.values())
+        return []
+
+    monkeypatch.setattr("banyan.ingest.readers.pdf_tables.read_tables", read_tables)
+    file = sheet()
+    file.multi_cell(0, text=PROSE)
+    for _ in range(3):
+        file.add_page()
+        write_table(file, PRODUCTS)
+    text_of(file)
+    assert asked == [1, 2, 3]
+    monkeypatch.setattr(pdf_files, "_TABLES_FROM", 200)
+    asked.clear()
+    text_of(file)
+    assert asked == [1]
+
+
+@pytest.mark.parametrize(("draw", "looks"), [
+    (links, False), (underlined, True), (headers_and_footers, True), (numbered, True), (contents, True),
+    (definitions, True), (two_columns, False), (form, True)])
+def test_only_pages_with_lines_or_numbers_as_tables_have_them_are_looked_at(draw, looks):
+    file = sheet()
+    draw(file)
+    page = PdfReader(io.BytesIO(bytes(file.output()))).pages[0]
+    assert (may_enclose_rows(page.get_contents().get_data()) or has_rows_of_numbers(page.extract_text())) is looks
+
+
+def test_numbers_that_are_none_draw_nothing():
+    assert not may_enclose_rows(b"1.2.3 4 5 6 re\n- 1 m 2 2 l")
+    assert may_enclose_rows(b"0 0 90 1 re\n" * 3)
+    assert may_enclose_rows(b"0 0 m 90 0 l\n0 9 m 90 9 l\n0 0 m 0 9 l\n90 0 m 90 9 l\n")
+    assert not may_enclose_rows(b"0 0 m 90 0 l\n5 9 m 70 9 l\n0 20 m 50 20 l\n")
+
+
+def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):
+    file = sheet()
+    wide = [[f"A rather long header of column {n}" for n in range(4)], *([["x"] * 4] * 30)]
+    write_table(file, wide)
+    size = len(plain_text(file)) + 200
+    (tmp_path / "a.pdf").write_bytes(bytes(file.output()))
+    with pytest.raises(pdf_files.UnreadableError, match="its tables have more text"):
+        read_pdf((tmp_path / "a.pdf").read_bytes(), Limits(file_bytes=size))

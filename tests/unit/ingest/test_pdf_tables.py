@@ -1,0 +1,271 @@
+"""Tables of PDF files become rows, once each, in place, with the header that is certainly theirs."""
+
+from collections.abc import Sequence
+
+import pytest
+from banyan.ingest.loaders import load_documents
+from banyan.ingest.readers.pdf_layouts import _is_same
+from banyan.ingest.readers.pdf_words import Box, Word, cell_text
+from fpdf import FPDF, FontFace
+
+from ... import pdf_sheets as sheets
+
+MODELS = sheets.MODELS
+MODEL_ROWS = sheets.MODEL_ROWS
+PRODUCTS = sheets.PRODUCTS
+PROSE = sheets.PROSE
+ROWS = sheets.ROWS
+place = sheets.place
+plain_text = sheets.plain_text
+rows_of = sheets.rows_of
+rules = sheets.rules
+sheet = sheets.sheet
+text_of = sheets.text_of
+write_table = sheets.write_table
+
+
+def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
+    file = sheet()
+    file.multi_cell(0, text=PROSE)
+    file.ln()
+    write_table(file, PRODUCTS)
+    file.multi_cell(0, text="After the table.")
+    text = text_of(file)
+    assert f"\n\n{ROWS}\n\nAfter the table." in text
+    assert text.startswith("Banyan trees grow")
+    assert " ".join(text.split()).count("D100") == 1
+    before = plain_text(file)
+    assert text.split("\n\n")[0].split() == before[:before.index("Product")].split(), "prose is as it was"
+
+
+def test_lines_in_cells_merged_and_empty_cells_and_a_header_of_two_lines():
+    file = sheet()
+    with file.table(col_widths=(40, 30, 30, 60)) as table:
+        for cells in ([("Staff", 4, 1)], [("Name", 1, 2), ("Hours", 2, 1), ("Task", 1, 2)],
+                      [("2020", 1, 1), ("2021", 1, 1)],
+                      [("Ann Poe", 1, 1), ("10", 1, 1), ("11", 1, 1), ("writes the long reports of the office", 1, 2)],
+                      [("Bob Ray", 1, 1), ("20", 1, 1), ("", 1, 1)], [("Branch office", 4, 1)],
+                      [("Cy Doe", 1, 1), ("30", 1, 1), ("31", 1, 1), ("", 1, 1)]):
+            row = table.row()
+            for text, across, down in cells:
+                row.cell(text, colspan=across, rowspan=down)
+    assert text_of(file) == (
+        "Staff\n| Name: Ann Poe | Hours 2020: 10 | Hours 2021: 11 | Task: writes the long reports of the office |\n"
+        "| Name: Bob Ray | Hours 2020: 20 | Task: writes the long reports of the office |\nBranch office\n"
+        "| Name: Cy Doe | Hours 2020: 30 | Hours 2021: 31 |")
+
+
+def test_a_table_of_properties_is_about_its_caption_and_of_nothing_without_one():
+    properties = [("Weight", "1.2 kg"), ("Colour", "red"), ("Maker", "Acme")]
+    file = sheet()
+    file.multi_cell(0, text="Table 3: Tent X200.")
+    file.ln(2)
+    write_table(file, properties, first_row_as_headings=False)
+    file.multi_cell(0, text=PROSE)
+    file.ln()
+    write_table(file, properties, first_row_as_headings=False)
+    assert rows_of(file) == ["| Name: Tent X200 | Weight: 1.2 kg | Colour: red | Maker: Acme |"]
+    assert "\nWeight: 1.2 kg; Colour: red; Maker: Acme" in text_of(file)
+
+
+def test_a_table_over_pages_keeps_its_header_and_its_rows_stand_on_their_pages(tmp_path):
+    for repeats in (True, False):
+        file = sheet()
+        rows = [("Product", "Price (EUR)"), *((f"D{n}", str(n)) for n in range(100, 200))]
+        write_table(file, rows, repeat_headings=int(repeats))
+        file.output(tmp_path / "a.pdf")
+        (document,) = load_documents([tmp_path / "a.pdf"], on_failure=lambda failure: None)
+        assert len(document.pages) > 2
+        lines = document.text.split("\n")
+        assert [line for line in lines if line] == [f"| Product: D{n} | Price: {n} EUR |" for n in range(100, 200)]
+        plain = plain_text(file).split("\f")
+        for start, page in zip(document.pages, plain, strict=True):
+            first = next(line for line in page.split("\n") if line.startswith("D"))
+            assert document.text[start:].startswith(f"| Product: {first.split()[0]} |")
+
+
+def test_type_colons_and_kinds_of_values_tell_what_names_a_row_or_a_column():
+    bold = FontFace(emphasis="BOLD")
+    properties = [("Colour", "red"), ("Maker", "Acme")]
+    for rows, style in ((properties, bold), ([(f"{label}:", value) for label, value in properties], None),
+                        ([*properties, ("Price", "5 EUR"), ("Year", "2020")], None)):
+        file = sheet()
+        file.multi_cell(0, text="Table 3: Tent X200")
+        file.ln(2)
+        with file.table(first_row_as_headings=False) as table:
+            for label, value in rows:
+                row = table.row()
+                row.cell(label, style=style)
+                row.cell(value)
+        assert rows_of(file)[0].startswith("| Name: Tent X200 | Colour: red | Maker: Acme |"[:-2])
+    file = sheet()
+    write_table(file, [("Crop", "1", "2"), ("Peas", "many", "few"), ("Rye", "few", "many")])
+    assert rows_of(file) == ["| Crop: Peas | 1: many | 2: few |", "| Crop: Rye | 1: few | 2: many |"]
+    file = sheet()
+    write_table(file, [("Ann", "Paris", "1999"), ("Bob", "Lyon", "2001")], first_row_as_headings=False)
+    assert rows_of(file)[0] == "| Column 1: Ann | Column 2: Paris | Column 3: 1999 |"
+
+
+def word(text: str, left: float, line: int = 0, width: float = 20) -> Word:
+    return Word(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
+
+
+def test_words_of_a_cell_are_apart_as_on_the_page():
+    assert cell_text([word("Acme", 0), word("Works", 23)]) == "Acme Works"
+    assert cell_text([word("H", 0), word("2", 20.5), word("O", 41)]) == "H2O"
+    assert cell_text([word("Acme", 0), word("Works", 0, 1)]) == "Acme Works"
+    assert cell_text([word("manu-", 0), word("facturer", 0, 1)]) == "manu-facturer"
+    assert cell_text([word("帐篷", 0), word("甲型", 0, 1)]) == "帐篷甲型"
+    assert cell_text([word("帐篷", 0), word("甲型", 23)]) == "帐篷甲型", "justified type"
+    assert cell_text([word("张三", 0), word("李四", 26)]) == "张三 李四"
+
+
+def test_a_page_written_from_right_to_left_is_not_read_as_tables():
+    assert _is_same([word("banyan", 0)], "banyan")
+    assert not _is_same([word("שלום", 0)], "שלום")
+
+
+class Numbered(FPDF):
+    """Has a header and a footer on each page."""
+
+    def header(self) -> None:
+        self.set_font("helvetica", size=9)
+        self.cell(text="Yearly report")
+        self.ln(12)
+
+    def footer(self) -> None:
+        self.set_y(-15)
+        self.cell(text=f"Page {self.page_no()} of 9")
+
+
+def text_table(file: FPDF, first: Sequence[str], *, bold: bool) -> str:
+    file.add_page()
+    file.set_font("helvetica", size=11)
+    names = [f"{a}{b}" for a in ("Ann", "Bob", "Cy", "Di") for b in ("mar", "len", "rik", "sol", "tan", "wyn", "zoe")]
+    rows = [first, *((name, f"{name}ville") for name in names * 2)]
+    write_table(file, rows, first_row_as_headings=bold, repeat_headings=0)
+    return text_of(file)
+
+
+def test_a_table_of_words_alone_goes_on_below_a_pages_header_where_its_own_header_is_bold():
+    pages = text_table(Numbered(), ("Name", "Town"), bold=True).split("\f")
+    assert len(pages) == 2
+    assert pages[0].startswith("Yearly report\n\n| Name: Annmar | Town: Annmarville |")
+    assert pages[0].endswith("|\n\nPage 1 of 9")
+    assert pages[1].startswith("Yearly report\n\n| Name: ")
+    # Nothing tells what the first row of the second page is.
+    pages = text_table(Numbered(), ("Name", "Town"), bold=False).split("\f")
+    assert pages[0].startswith("Yearly report\n\n| Name: Annmar |")
+    assert pages[1].startswith("Yearly report\n\n| Column 1: ")
+
+
+class Continued(FPDF):
+    """Says on each page but the first that a table goes on, and which page it is."""
+
+    def header(self) -> None:
+        if self.page_no() > 1:
+            self.cell(text=f"- {self.page_no()} -")
+            self.ln(12)
+            self.cell(text="Table 1: Towns (continued)")
+            self.ln(12)
+
+
+def test_a_line_that_says_continued_and_a_first_page_number_stand_within_no_table():
+    pages = text_table(Continued(), ("Name", "Town"), bold=True).split("\f")
+    assert pages[1].startswith("- 2 -\nTable 1: Towns (continued)\n\n| Name: ")
+
+
+def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_caption_of_its_own():
+    numbers = [("D300", "30", "Acme"), ("D400", "40", "Acme")]
+    for between in (False, True):
+        file = sheet()
+        write_table(file, PRODUCTS)
+        if between:
+            file.add_page()
+            file.multi_cell(0, text=PROSE)
+        file.add_page()
+        write_table(file, numbers, first_row_as_headings=False, col_widths=None if between else (20, 60, 20))
+        assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |")
+    file = sheet()
+    write_table(file, [("Name", "Town"), ("Ann", "Paris"), ("Bob", "Lyon")])
+    file.add_page()
+    bold = FontFace(emphasis="BOLD")
+    with file.table(first_row_as_headings=False) as table:
+        table.row().cell("Harvest", colspan=2)
+        table.row(("Crop", "Kind"), style=bold)
+        table.row(("Peas", "legume"))
+    assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]
+    file = sheet()
+    write_table(file, [("Name", "Town"), ("Ann", "Paris"), ("Bob", "Lyon")])
+    file.add_page()
+    with file.table(first_row_as_headings=False) as table:
+        table.row().cell("Harvest", colspan=2)
+        table.row(("Crop", "Kind"))
+        table.row(("Peas", "legume"))
+    assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
+
+
+def test_another_table_of_the_same_columns_on_the_next_page_keeps_its_own_header():
+    file = sheet()
+    write_table(file, PRODUCTS)
+    file.add_page()
+    write_table(file, [("Crop", "Yield (kg)", "Field"), ("Peas", "7", "North"), ("Oats", "8", "South")],
+                first_row_as_headings=False)
+    assert rows_of(file)[2:] == ["| Crop: Peas | Yield: 7 kg | Field: North |",
+                                 "| Crop: Oats | Yield: 8 kg | Field: South |"]
+    file = sheet()
+    write_table(file, PRODUCTS)
+    file.multi_cell(0, text=PROSE)
+    file.add_page()
+    write_table(file, [("D300", "30", "Acme"), ("D400", "40", "Acme")], first_row_as_headings=False)
+    assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |"), "text stands between them"
+
+
+@pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
+def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
+    file = sheet()
+    file.multi_cell(0, text=PROSE)
+    place(file, MODELS)
+    rules(file, *tops)
+    file.set_y(70)
+    file.multi_cell(0, text=PROSE)
+    text = text_of(file)
+    assert text.split("\n\n")[1].split("\n") == MODEL_ROWS
+    assert text.count("Sparse") == text.count("12.7") == 1
+
+
+def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table():
+    file = sheet()
+    place(file, MODELS)
+    rules(file, 35, 42, 60, right=68)
+    assert rows_of(file) == MODEL_ROWS
+    file = sheet()
+    file.set_fill_color(230)
+    for top in (29, 41, 53, 65):
+        file.rect(18, top, 142, 6, style="F")
+    place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
+    assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
+                             "| Model: Half | Recall: 9 | Time (s): 5 |"]
+
+
+def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
+    file = sheet()
+    file.set_font(style="B")
+    place(file, [("Crop", "Kind", "Field")])
+    file.set_font(style="")
+    place(file, [("Peas", "a legume that", "North"), ("", "keeps well", "")], 46, pitch=4)
+    place(file, [("Oats", "cereal", "South"), ("Rye", "cereal", "")], 56)
+    rules(file, 35, 42, 52, 58, 64)
+    assert rows_of(file) == ["| Crop: Peas | Kind: a legume that keeps well | Field: North |",
+                             "| Crop: Oats | Kind: cereal | Field: South |", "| Crop: Rye | Kind: cereal |"]
+
+
+def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
+    for gap, found in ((3, ["| Model: A | 2020 Recall: 1 | 2020 Time: 2 | 2021 Recall: 3 |"]), (0, [])):
+        file = sheet()
+        place(file, [("", "", "2020", "", "2021")], lefts=(20, 60, 75, 100, 140))
+        rules(file, 42, left=58, right=125 - gap)
+        rules(file, 42, left=125, right=158)
+        place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
+        rules(file, 35, 49, 61)
+        assert rows_of(file)[:1] == found

@@ -1,0 +1,170 @@
+"""Files whose parser can be made to fail: their failure is theirs alone, and ends in time."""
+
+import resource
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from banyan.ingest.limits import Limits
+from banyan.ingest.loaders import load_documents
+from banyan.runtime.cancellation import CallCancelled, cancellable
+
+RTF = r"{\rtf1\ansi Good words.}"
+
+
+def load(folder: Path, **limits: float) -> tuple[dict[str, str], dict[str, str]]:
+    failures: dict[str, str] = {}
+    documents = load_documents([folder], limits=Limits(**limits),
+                               on_failure=lambda f: failures.__setitem__(Path(f.path).name, f.reason))
+    return {document.id: document.text for document in documents}, failures
+
+
+def docx(path: Path, body: str, styles: str = "", root: str = "document") -> None:
+    names = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", (
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" '
+            'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'))
+        archive.writestr("_rels/.rels", (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+            'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+            'Target="word/document.xml"/></Relationships>'))
+        archive.writestr("word/document.xml", f"<w:{root} {names}>{body}</w:{root}>")
+        archive.writestr("word/styles.xml", f"<w:styles {names}>{styles}</w:styles>")
+
+
+def paragraph(text: str, style: str = "") -> str:
+    return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+
+
+def test_odd_files_among_good_ones_fail_alone(tmp_path):
+    (tmp_path / "a.rtf").write_text(RTF)
+    docx(tmp_path / "bodyless.docx", "")
+    docx(tmp_path / "root.docx", "<w:body/>", root="other")
+    docx(tmp_path / "style.docx", f"<w:body>{paragraph('Styled.', '&quot;]|//*[')}<w:p><w:pPr><w:pStyle/></w:pPr><w:r>"
+                                  "<w:t>Bare.</w:t></w:r></w:p></w:body>")
+    (tmp_path / "hex.html").write_bytes(b"<meta charset=hex><p>Caf\xe9 in the old town, f\xfcr alle.</p>")
+    (tmp_path / "escape.html").write_bytes(b"<meta charset=unicode_escape><p>Caf\xe9 \\u0041 in the old town</p>")
+    (tmp_path / "z.md").write_text("Plain words.")
+    documents, failures = load(tmp_path)
+    assert documents["a.rtf"].strip() == "Good words."
+    assert documents["z.md"] == "Plain words."
+    assert documents["style.docx"] == "Styled.\n\nBare."
+    assert documents["hex.html"] == "Café in the old town, für alle."
+    assert "\\u0041" in documents["escape.html"]
+    assert failures.keys() == {"bodyless.docx", "root.docx"}
+
+
+def test_text_boxes_nested_in_a_table_cell_are_read_in_time_that_grows_with_their_number(tmp_path):
+    def nested(depth: int) -> str:
+        box = paragraph("Innermost.")
+        for _ in range(depth):
+            box = ("<w:p><w:r><w:pict><v:textbox xmlns:v='urn:schemas-microsoft-com:vml'><w:txbxContent>"
+                   f"<w:tbl><w:tr><w:tc>{box}</w:tc></w:tr></w:tbl></w:txbxContent></v:textbox></w:pict></w:r></w:p>")
+        return f"<w:body>{box}</w:body>"
+
+    docx(tmp_path / "boxes.docx", nested(80))
+    documents, failures = load(tmp_path)
+    assert not failures
+    assert documents["boxes.docx"].count("Innermost.") == 1
+
+
+def test_thousands_of_styles_take_time_that_grows_with_their_number(tmp_path):
+    def seconds(count: int) -> float:
+        styles = "".join(f'<w:style w:type="paragraph" w:styleId="s{n}"><w:name w:val="Style {n}"/></w:style>'
+                         for n in range(count))
+        body = "".join(paragraph("w", f"s{n}") for n in range(count))
+        docx(tmp_path / "styles.docx", f"<w:body>{body}</w:body>", styles)
+        began = time.perf_counter()
+        documents, failures = load(tmp_path)
+        assert not failures
+        assert documents["styles.docx"].count("w") == count
+        return time.perf_counter() - began
+
+    seconds(100)
+    assert seconds(4000) < 3 * 8 * max(seconds(500), 0.5)
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """A folder with a file that is never read to its end."""
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    (hook / "sitecustomize.py").write_text(
+        "import banyan.ingest.readers.rich_text as module\n"
+        "import time\n"
+        "read = module.read_rtf\n"
+        "def wait(data, limits):\n"
+        "    if b'forever' in data: time.sleep(600)\n"
+        "    if b'memory' in data: bytearray(2 ** 40)\n"
+        "    if b'crash' in data: import os; os.abort()\n"
+        "    return read(data, limits)\n"
+        "module.read_rtf = wait\n")
+    monkeypatch.syspath_prepend(str(hook))
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.rtf").write_text(RTF)
+    (folder / "z.rtf").write_text(RTF)
+    return folder
+
+
+@pytest.mark.parametrize(("word", "reason"), [
+    ("forever", "not read within 6 s (BANYAN_MAX_FILE_SECONDS)"), ("crash", "the process that read it ended"),
+    ("memory", "MB of memory (BANYAN_MAX_FILE_MEMORY_MB)")])
+def test_a_file_that_never_ends_crashes_or_takes_all_memory_ends_alone(slow, word, reason):
+    (slow / "b.rtf").write_text(rf"{{\rtf1 {word}}}")
+    documents, failures = load(slow, seconds=6 if word == "forever" else 60)  # a process that starts takes some of it
+    assert documents.keys() == {"a.rtf", "z.rtf"}
+    assert failures.keys() == {"b.rtf"}
+    assert reason in failures["b.rtf"]
+
+
+def test_a_cancelled_run_ends_the_file_that_is_read(slow):
+    (slow / "b.rtf").write_text(r"{\rtf1 forever}")
+    began = time.monotonic()
+    with cancellable() as cancellation:
+        threading.Timer(2, cancellation.cancel).start()
+        with pytest.raises(CallCancelled):
+            load(slow)
+    assert time.monotonic() - began < 60
+
+
+def test_json_that_takes_many_times_its_size_ends_alone(tmp_path):
+    values = "[]," * 4_000_000  # 12 MB of text, 250 MB of lists
+    (tmp_path / "a.json").write_text('[{"text": "Fine.", "id": "fine"}]')
+    (tmp_path / "b.json").write_text(f'[{{"text": "Huge.", "more": [{values}1]}}]')
+    (tmp_path / "c.jsonl").write_text(f'{{"text": "Huge.", "more": [{values}1]}}\n{{"text": "Next."}}\n')
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    documents, failures = load(tmp_path, memory_mb=256)
+    assert documents == {"a.json/fine": "Fine.", "c.jsonl#1": "Next."}
+    assert "more than 256 MB of memory" in failures["b.json"]
+    assert "more than 100,000 values in one record" in failures["c.jsonl"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # in KB: some copies of the text
+
+
+def test_plain_texts_start_no_process(tmp_path, monkeypatch):
+    monkeypatch.setattr("banyan.ingest.reading_process.subprocess.Popen", lambda *_, **__: pytest.fail("started"))
+    for name in ("a.md", "b.txt", "c.py", "d.ipynb", "e.csv", "f.jsonl"):
+        (tmp_path / name).write_text('{"cells": []}' if name == "d.ipynb" else '{"text": "x"}\n1\n')
+    documents, failures = load(tmp_path)
+    assert failures.keys() == {"d.ipynb", "f.jsonl"}
+    assert len(documents) == 5  # of f.jsonl the first record
+
+
+def test_bad_records_are_told_up_to_a_number_and_then_counted(tmp_path):
+    (tmp_path / "a.jsonl").write_text("{\n" * 200_000)
+    reasons: list[str] = []
+    assert not list(load_documents([tmp_path], on_failure=lambda f: reasons.append(f.reason)))
+    assert len(reasons) == 101
+    assert reasons[-1].startswith("199,900 more records")
+
+
+def test_a_title_too_long_for_every_chunk_is_refused_in_a_record_and_cut_in_a_file(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "words", "title": "%s"}' % ("t" * 2_000_000))
+    (tmp_path / "b.html").write_text(f"<title>{'t' * 2_000_000}</title><p>words")
+    failures: list[str] = []
+    (document,) = load_documents([tmp_path], on_failure=lambda f: failures.append(f.reason))
+    assert document.title == "t" * 500
+    assert "`title` has 2,000,000 characters, at most 500" in failures[0]

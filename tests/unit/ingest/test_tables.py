@@ -1,0 +1,207 @@
+"""Tables of every format: rows that stand for themselves, the facts they state, and how these join the schema."""
+
+import time
+from pathlib import Path
+
+import pytest
+from banyan.ingest.chunking import chunk_document
+from banyan.ingest.limits import Limits
+from banyan.ingest.loaders import load_documents
+from banyan.ingest.markdown_tables import with_rows
+from banyan.ingest.readers.web_pages import read_html
+from banyan.ingest.tables import table_lines
+from banyan.models.rules.tables import read_rows
+from banyan.schemas.documents import Document
+from banyan.schemas.formats.loading import load_schema
+from banyan.text.sentences import split_sentences
+from banyan.text.table_rows import LONGEST_LINE, Cell, find_rows, row_lines
+from hypothesis import given
+from hypothesis import strategies as st
+
+GENERAL = load_schema("general")
+
+
+def lines(header: list[str], *rows: list[str], title: str = "Things") -> list[str]:
+    return list(table_lines(header, rows, title))
+
+
+def load(path: Path, content: str, **limits: int) -> tuple[list[Document], list[str]]:
+    path.write_text(content, encoding="utf-8")
+    failures: list[str] = []
+    documents = list(load_documents([path], on_failure=lambda f: failures.append(f.reason), limits=Limits(**limits)))
+    return documents, failures
+
+
+def test_each_row_carries_its_headers_and_units():
+    assert lines(["Product", "Price (USD)", "weight_kg", "Battery [mAh]", "Sold (2021)"],
+                 ["X200", "499", "1.2", "5000", "7"], ["X300", "$599", "1.9", "", "8"]) == [
+        "| Product: X200 | Price: 499 USD | weight: 1.2 kg | Battery: 5000 mAh | Sold (2021): 7 |",
+        "| Product: X300 | Price: $599 | weight: 1.9 kg | Sold (2021): 8 |"]
+
+
+@pytest.mark.parametrize(("header", "rows", "key"), [
+    (["Name", "Age"], [["Ann", "30"], ["Bob", "31"]], "Name: Ann"),
+    (["id", "Name", "Age"], [["1", "Ann", "30"], ["2", "Bob", "31"]], "Name: Ann"),
+    (["Code", "Product name", "Price"], [["A-1", "Tent", "3"], ["A-2", "Stove", "4"]], "Product name: Tent"),
+    (["City", "Office"], [["Lyon", "Office one"], ["Lyon", "Office two"]], "Office: Office one"),
+    (["Year", "Winner"], [["2020", "Ann"], ["2021", "Bob"]], "Winner: Ann"),
+    (["Flight", "Pilot"], [["1", "Ann"], ["2", "Bob"], ["3", "Ann"]], "Flight: Flight 1"),  # no pilot's rows are one
+    (["Day", "Pilot"], [["1", "Ann"], ["1", "Bob"], ["3", "Ann"]], "Pilot: Ann"),
+    (["Item", "Note"], [["3M tape", "a"], ["5 star tent", "a"]], "Item: 3M tape")])
+def test_the_column_that_identifies_a_row_comes_first(header, rows, key):
+    assert lines(header, *rows)[0].startswith(f"| {key} |")
+
+
+def test_ragged_rows_odd_headers_totals_and_rows_without_a_name():
+    assert lines(["Name", "", "Price", "Price"], ["A"], ["B", "x", "1", "2", "3"],
+                 ["", "y"], [], ["Total", "", "9"]) == [
+        "| Name: A |", "| Name: B | Column 2: x | Price: 1 | Price 2: 2 | Column 5: 3 |", "Column 2: y",
+        "Name: Total; Price: 9"]
+    assert lines(["Figure", "2020", "2021"], ["Revenue", "5", "6"], ["Profit", "1", "2"])[1] == (
+        "| Figure: Profit | 2020: 1 | 2021: 2 |")
+
+
+def test_properties_of_a_single_thing_are_one_row_about_it():
+    assert lines(["Property", "Value"], ["Weight (kg)", "1.2"], ["Colour:", "red"], title="X200") == [
+        "| Name: X200 | Weight: 1.2 kg | Colour: red |"]
+
+
+def test_a_long_row_goes_on_in_lines_that_name_it_again():
+    cells = [Cell("Name", "X200"), *(Cell(f"Header {n}", "v" * 90) for n in range(40))]
+    written = list(row_lines(cells))
+    assert len(written) > 1
+    assert max(map(len, written)) <= LONGEST_LINE
+    read = [row.cells for row in find_rows("\n".join(written))]
+    assert all(row[0] == cells[0] for row in read)
+    assert [cell for row in read for cell in row[1:]] == cells[1:]
+
+
+WORDS = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")), max_size=12)
+
+
+@given(st.lists(WORDS, max_size=4), st.lists(st.lists(WORDS, max_size=5), max_size=5))
+def test_any_table_is_written_as_rows_that_are_read_again_with_exact_places(header, rows):
+    text = "\n".join(table_lines(header, rows, "T"))
+    for row in find_rows(text):
+        assert text[row.start:row.end] == "\n".join(row_lines(row.cells))
+        assert "\n" not in text[row.start:row.end]
+
+
+def test_chunks_hold_whole_rows_and_a_row_is_one_sentence():
+    rows = [f"| Name: Item {n} | Note: Good. Very light! See no. {n}. | Price: {n} USD |" for n in range(300)]
+    text = "\n".join(rows)
+    assert [text[start:end] for start, end in split_sentences(text)] == rows
+    chunks = chunk_document(Document(id="a", title="", text=text, source=""), max_tokens=400, overlap_tokens=60)
+    assert len(chunks) > 1
+    assert {line for chunk in chunks for line in chunk.text.split("\n")} == set(rows)
+    assert all(text[chunk.start:chunk.end] == chunk.text for chunk in chunks)
+
+
+def test_markdown_tables_become_rows_and_nothing_else_changes():
+    text = ("# Shop\n\nIntro | with a bar\n\n| Name | Maker | Size |\n|:--|---|--:|\n"
+            "| [X1](u) | **Acme** | 3\\|4 |\n| X2 | `B` |\n"
+            "after\n\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n```\nend")
+    assert with_rows(text, "t") == (
+        "# Shop\n\nIntro | with a bar\n\n| Name: X1 | Maker: Acme | Size: 3/4 |\n| Name: X2 | Maker: B |\n"
+        "after\n\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n```\nend")
+
+
+def test_html_spans_captions_headers_in_two_rows_and_left_out_end_tags():
+    text = read_html(b"<h1>Goods</h1><table><caption>Prices</caption><tr><th rowspan=2>Product<th colspan=2>2020<tr>"
+                        b"<th>Price (EUR)<th>Sold<tr><td>X200<td>4<td>5<tr><td>X300<td rowspan=2>6<td>7"
+                        b"<tr><td>X400<td>8</table><table><tr><th>Weight</th><td>1.2 kg</td></tr>"
+                        b"<tr><th>Colour</th><td>red</td></tr>"
+                        b"</table>").text
+    assert text == ("# Goods\n\nPrices\n| Product: X200 | 2020 Price: 4 EUR | 2020 Sold: 5 |\n"
+                    "| Product: X300 | 2020 Price: 6 EUR | 2020 Sold: 7 |\n"
+                    "| Product: X400 | 2020 Price: 6 EUR | 2020 Sold: 8 |\n\n"
+                    "| Name: Goods | Weight: 1.2 kg | Colour: red |")
+
+
+def test_a_table_that_lays_out_a_page_is_text():
+    text = read_html(b"<table><tr><td>Menu</td><td><h2>Main</h2><p>Words.</p></td></tr>"
+                        b"<tr><td>a</td><td>b</td></tr></table>").text
+    assert not list(find_rows(text))
+    assert "## Main" in text
+
+
+def test_a_csv_without_text_is_one_document_of_rows(tmp_path):
+    (document,), failures = load(tmp_path / "products.csv", "Name;Price (EUR)\nX200;5\nX300;6\n")
+    assert failures == []
+    assert (document.id, document.title) == ("products.csv", "products")
+    assert document.text == "| Name: X200 | Price: 5 EUR |\n| Name: X300 | Price: 6 EUR |"
+    (document,), _ = load(tmp_path / "bare.csv", "X200,5,red\nX300,6,blue\n")
+    assert document.text.startswith("| Column 1: X200 | Column 2: 5 | Column 3: red |")
+    (document,), _ = load(tmp_path / "years.csv", "Crop,2022 (kg),2023 (kg)\nPeas,1240,1310\n")
+    assert document.text == "| Crop: Peas | 2022: 1240 kg | 2023: 1310 kg |"
+    assert load(tmp_path / "wide.csv", "a,b,c\n1,2,3\n", table_columns=2) == (
+        [], ["3 columns in a row, at most 2 are read: split it"])
+
+
+def test_csv_takes_time_that_grows_with_its_size_alone(tmp_path):
+    def seconds(columns: int, rows: int) -> float:
+        content = ",".join(f"c{n}" for n in range(columns)) + "\n" + "x\n" * rows
+        begin = time.perf_counter()
+        (document,), _ = load(tmp_path / "a.csv", content)
+        assert document.text.count("\n") == rows - 1
+        return time.perf_counter() - begin
+
+    seconds(100, 2_000)
+    small, large = min(seconds(100, 2_000) for _ in range(3)), min(seconds(400, 8_000) for _ in range(2))
+    assert large < 4 * 4 * small  # n x n cells that are not there would take 16 times as long
+
+
+def facts(text: str, title: str = "", heading: str = ""):
+    found, rest = read_rows(text, title, heading, GENERAL)
+    return ({(e.name, e.type) for e in found.entities}, {(t.head, t.relation, t.tail) for t in found.triples},
+            {(a.entity, a.attribute, a.value) for a in found.attributes}, rest)
+
+
+def test_rows_give_typed_entities_relations_by_the_schema_and_attributes():
+    entities, triples, attributes, rest = facts(
+        "Before.\n| Book: Ivanhoe | Author: Walter Scott | Pages: 400 | City: Edinburgh |\nAfter.", "Books")
+    assert entities == {("Ivanhoe", "Work"), ("Walter Scott", ""), ("Edinburgh", "Location")}
+    assert triples == {("Ivanhoe", "created_by", "Walter Scott"), ("Ivanhoe", "City", "Edinburgh")}
+    assert attributes == {("Ivanhoe", "Pages", "400")}
+    assert rest == "Before.\n\nAfter."
+
+
+@pytest.mark.parametrize(("header", "title", "heading", "kind"), [
+    ("Name", "products", "", "Product"), ("Product name", "", "", "Product"), ("产品名称", "", "", "Product"),
+    ("Name", "x", "Shop > Our cities", "Location"), ("Model", "", "", "Product"),
+    ("Employee", "", "", "Person"), ("Supplier", "", "", "Organization"), ("产品", "", "", "Product"),
+    ("Name", "x", "", "Concept")])
+def test_what_a_row_is_about_has_the_type_of_its_header_or_of_what_stands_above(header, title, heading, kind):
+    assert facts(f"| {header}: X200 | Price: 5 |", title, heading)[0] == {("X200", kind)}
+
+
+def test_a_code_beside_a_name_is_an_attribute():
+    assert facts("| Product: Stove | SKU: S-1 | Model: Alpha |")[1:3] == (
+        set(), {("Stove", "SKU", "S-1"), ("Stove", "Model", "Alpha")})
+
+
+def test_a_cell_of_prose_is_left_to_the_reasoner():
+    prose = "Ann founded the firm. " * 12
+    _, _, attributes, rest = facts(f"| Name: Acme | Story: {prose.strip()} |")
+    assert attributes == set()
+    assert rest.startswith("Story: Ann founded the firm.")
+
+
+@pytest.mark.parametrize(("row", "time"), [
+    ("| Product: X | Year: 2019 | Price: 5 |", "2019"),
+    ("| Product: X | Valid until: May 2021 | Price: 5 |", "Valid until: May 2021"),
+    ("| Product: X | From: 2019 | Until: 2021 | Price: 5 |", "From: 2019 | Until: 2021"),
+    ("| Document: a.eml | Author: Ann | To: Bo | Date: 2024-03-01 |", "2024-03-01"),
+    ("| 产品: X | 年度: 2020年 | 价格: 5 |", "2020年"),
+    ("| Year: 2019 | Price: 5 |", ""),
+    ("| Product: X | Month: March | Price: 5 |", ""),
+    ("| Product: X | Founded: 2019 | Price: 5 |", ""),
+    ("| Product: X | Date: 2019 | Price: 5 | Year: 2020 |", ""),
+])
+def test_a_column_of_times_says_when_the_rest_of_a_row_holds(row, time):
+    found, _ = read_rows(row, "", "", load_schema("general"))
+    said = {attribute.attribute: attribute.time for attribute in found.attributes}
+    said |= {triple.relation: triple.time for triple in found.triples}
+    dated = {label: own for label, own in said.items() if label in {"Price", "价格", "created_by", "To"}}
+    assert set(dated.values()) == {time}
+    assert not any(own for label, own in said.items() if label not in dated)

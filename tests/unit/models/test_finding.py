@@ -1,0 +1,210 @@
+"""What the rules find: units of passages, their order, and short answers where the passages state one."""
+
+import pytest
+from banyan.models.parsing.parser import Parser
+from banyan.models.rules.answers import Answers
+from banyan.models.rules.finder import Finder
+from banyan.models.rules.units import LONGEST_QUOTE, find_units
+from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.retrieval import Passage, SubAnswer, TypedFact
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+PARSER = Parser()
+HUT = """# The hut
+
+Marta has run it since 2017. She lives there all year.
+
+## Repairs
+
+Leonhard signs for repairs. Reto looks after the turbine. He is not paid.
+
+Please bring:
+
+- a sleeping bag
+- slippers
+- cash
+"""
+BOATS = """| Boat: Heron | Built: 2021 | Passengers: 420 | Drive: battery | Captain: Jonas Wiebe |
+| Boat: Teal | Built: 2009 | Passengers: 60 | Drive: diesel | Captain: Ann Lee |
+| Boat: Ottilie | Built: 1924 | Passengers: 90 | Drive: steam | Captain: Bo Karlsen |"""
+
+
+def passage(text, title="", document="d", statement="", facts=()):
+    return Passage(chunk_id=document, document=document, title=title, text=text, start=0, score=1.0,
+                   statement=statement, facts=facts)
+
+
+def ask(question, *passages, history=()):
+    return Answers(PARSER).answer(question, [SubAnswer(question=step) for step in history], list(passages))
+
+
+def short(question, *texts):
+    return ask(question, *(passage(text, document=str(n)) for n, text in enumerate(texts))).short
+
+
+def quotes_of(text, start):
+    return next(text[slice(*unit.quote)] for unit in find_units(1, passage(text)) if unit.text.startswith(start))
+
+
+def test_a_quote_stays_below_its_heading():
+    assert quotes_of(HUT, "Marta") == "Marta has run it since 2017. She lives there all year."
+
+
+def test_a_list_is_quoted_whole_with_the_sentence_that_opens_it():
+    whole = "Please bring:\n\n- a sleeping bag\n- slippers\n- cash"
+    assert quotes_of(HUT, "- slippers") == quotes_of(HUT, "Please bring") == whole
+
+
+def test_a_long_paragraph_is_cut_to_the_sentences_around():
+    text = " ".join(f"Sentence number {n} says that the boat left." for n in range(60))
+    quote = quotes_of(text, "Sentence number 30")
+    assert quote.startswith("Sentence number 30")
+    assert len(quote) <= LONGEST_QUOTE
+
+
+@given(st.lists(st.sampled_from(["# A", "- b", "It is.", "So: ", "\n", "\n\n", " ", "| A: b | C: d |", "**Key** x.",
+                                 "他在。", "==="]), max_size=20).map("".join))
+@settings(max_examples=200, deadline=None)
+def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
+    for unit in find_units(1, passage(text)):
+        assert text[unit.start : unit.end] == unit.text
+        assert unit.quote[0] <= unit.start < unit.end <= unit.quote[1]
+
+
+def first(question, *texts):
+    finder = Finder([passage(text, document=str(n)) for n, text in enumerate(texts)], PARSER)
+    return finder.search(question)[1][0].unit.text
+
+
+def test_similar_words_count():
+    assert first("What does it cost?", "Marta paints boats.", "The price is 4 pounds.") == "The price is 4 pounds."
+
+
+def test_rare_words_count_most():
+    assert first("What colour is the lamp in the attic?", "The lamp in the hall is red.",
+                 "The lamp in the cellar is blue.", "The attic has a green one.") == "The attic has a green one."
+
+
+def test_a_sentence_with_the_expected_kind_comes_first():
+    assert first("When was the mill sold?", "The mill was sold.", "The mill was sold in 1921.") == (
+        "The mill was sold in 1921.")
+
+
+def test_quotes_do_not_overlap():
+    finder = Finder([passage(HUT), passage(HUT)], PARSER)
+    chosen = finder.quotes(finder.search("Who looks after the turbine?")[1])
+    places = [(item.unit.quote, item.unit.passage) for item in chosen]
+    assert len(places) == len(set(places))
+    assert len({quote for quote, _ in places}) == len(places), "both passages are of one document"
+
+
+@pytest.mark.parametrize(("question", "text", "expected"), [
+    ("When was the mill sold?", "The mill was sold in 1921.", "1921"),
+    ("Who designed the bridge?", "The bridge was designed by Anna Lindgren.", "Anna Lindgren"),
+    ("Who discovered polonium?", "Polonium was discovered by Marie Curie and Pierre Curie.",
+     "Marie Curie and Pierre Curie"),
+    ("On which river does Ulm lie?", "Ulm lies on the Danube, in the lowlands of Swabia.", "Danube"),
+    ("How many people work at the mill?", "58 people work at the mill.", "58 people"),
+    ("林小雨出生在哪个城市？", "林小雨是中国画家，1930年出生于宁波。", "宁波"),
+])
+def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
+    assert short(question, text) == expected
+
+
+@pytest.mark.parametrize(("question", "text"), [
+    ("Who runs the mill?", "Ann Lee and Bob Ray argued when Carl Berg ran the mill."),  # which of them?
+    ("When was the mill sold?", "The mill was not sold in 1921."),  # negated
+    ("Who was the director before Ann Lee?", "Ann Lee is the director of the mill."),  # the limit is not said
+    ("When did the mill first open?", "The second opening of the mill was in 1957."),
+    ("How many people work at the mill?", "23 metres above the people the mill works."),  # another measure
+    ("How much does the mill cost?", "The mill cost 12% more."),
+    ("Who is the warden?", "Leonhard Abegg is the warden's first contact."),  # an owner only
+    ("Who could deliver sooner, Linnert or Vasteel?", "Linnert could deliver sooner, says Ann Lee."),  # a choice
+    ("Did Ann Lee open the mill?", "Ann Lee opened the mill in 1921."),  # no verdicts
+    ("青屿大学成立于哪一年？", "青屿研究所成立于1952年，隶属于青屿大学。"),  # another subject
+])
+def test_what_is_not_stated_is_not_answered(question, text):
+    said = ask(question, passage(text))
+    assert said.short == ""
+    assert said.claims[0].quotes[0].words == text
+
+
+def test_a_fact_of_the_graph_tells_which_of_two_values_is_meant():
+    text = "The mill was built in 1870 and sold in 1921."
+    sold = TypedFact(entities=("mill",), asked_by=("sold",), value="1921", normal="1921", start=0, end=len(text))
+    assert ask("When was the mill sold?", passage(text)).short == ""
+    assert ask("When was the mill sold?", passage(text, facts=(sold,))).short == "1921"
+    assert ask("Where was the mill sold?", passage(text, facts=(sold,))).short == "", "a date is no place"
+
+
+def test_a_triple_answers_for_its_other_end_and_is_quoted():
+    fact = passage("Marta keeps it", statement="Hut | warden | Marta Kvist")
+    said = ask("Who is the warden of the hut?", passage(HUT), fact)
+    assert said.short == "Marta Kvist"
+    assert said.claims[0].quotes[0].passage == 2
+
+
+@pytest.mark.parametrize(("time", "short"), [
+    ("since 2019", "Marta Kvist"), ("until 2021", ""), ("planned", ""), ("since 2019; superseded 2021", "")])
+def test_what_is_planned_or_has_ended_is_no_short_answer(time, short):
+    fact = passage("Marta keeps it", statement=f"Hut | warden | Marta Kvist | {time}")
+    assert ask("Who is the warden of the hut?", passage(HUT), fact).short == short
+
+
+@pytest.mark.parametrize(("question", "expected", "line"), [
+    ("How many passengers can the Heron take?", "420", "Passengers of Heron: 420"),
+    ("When was the Teal built?", "2009", "Built of Teal: 2009"),
+    ("Who is the captain of the Teal?", "Ann Lee", "Captain of Teal: Ann Lee"),
+    ("Which boat has a battery drive?", "Heron", "Boat: Heron – Drive: battery"),
+])
+def test_a_cell_is_found_by_its_row_and_header_and_shown_readable(question, expected, line):
+    said = ask(question, passage(BOATS, "The fleet"))
+    assert (said.short, said.claims[0].text) == (expected, line)
+    assert said.claims[0].quotes[0].words in BOATS
+
+
+def test_a_row_that_the_question_does_not_name_answers_nothing():
+    assert short("How many passengers can the Heron 2 take?", BOATS) == ""
+    assert short("How many passengers does a boat take?", BOATS) == ""
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("Which boat takes the most passengers?", "Heron"), ("Which boat takes the fewest passengers?", "Teal"),
+    ("What is the oldest boat?", "Ottilie"), ("Which was built earlier, the Teal or the Heron?", "Teal"),
+])
+def test_superlatives_and_comparisons_over_one_column(question, expected):
+    said = ask(question, passage(BOATS, "The fleet"))
+    assert said.short == expected
+    assert all(quote.words in BOATS for claim in said.claims for quote in claim.quotes)
+
+
+@pytest.mark.parametrize("question", ["Which boat is the most beautiful?", "What do I pay if I am a member?"])
+def test_what_no_column_measures_is_not_compared(question):
+    assert short(question, BOATS) == ""
+
+
+STEPS = ["Who wrote Emma?", "Where was {answer 1} born?"]
+EMMA = [passage("Emma was written by Ann Lee.", document="a"), passage("Ann Lee was born in Ulm.", document="b")]
+
+
+def test_a_chain_is_answered_step_by_step_and_quotes_each():
+    said = ask("Where was the author of Emma born?", *EMMA, history=STEPS)
+    assert said.short == "Ulm"
+    assert [claim.text for claim in said.claims] == ["Ann Lee was born in Ulm.", "Emma was written by Ann Lee."]
+
+
+def test_reflection_fills_the_next_step():
+    answers, history = Answers(PARSER), [SubAnswer(question=step) for step in STEPS]
+    found = answers.reflect("Where was the author of Emma born?", history, EMMA[:1], open_schema())
+    assert not found.sufficient
+    assert [item.answer for item in found.sub_answers] == ["Ann Lee", ""]
+    assert [item.question for item in found.sub_queries] == ["Where was Ann Lee born?"]
+    assert answers.reflect("Where was the author of Emma born?", history, EMMA, open_schema()).sufficient
+
+
+def test_nothing_is_answered_from_nothing():
+    said = ask("Who wrote Emma?")
+    assert not said.answerable
+    assert said.claims == []
+    assert ask("？", passage(HUT)).short == ""

@@ -1,0 +1,256 @@
+"""Limits around the endpoint: rates, slots and the circuit breaker."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from banyan.config import Settings
+from banyan.models.llm import limits as limits_module
+from banyan.models.llm.breaker import (
+    FAILURES_IN_A_ROW,
+    SECONDS_CLOSED_TO_CALLS,
+    Breaker,
+    EndpointDown,
+    EndpointFailed,
+)
+from banyan.models.llm.endpoint import Reply
+from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
+from banyan.models.llm.reasoner import in_parallel
+from banyan.models.reasoner import ReasonerError
+from banyan.runtime.cancellation import CallCancelled, cancellable
+from banyan.runtime.event_loop import process_loop
+
+MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
+SOON = 10.0
+"""Seconds that nothing here may come near: a busy machine is slow, not that slow."""
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def settings(**changes: Any) -> Settings:
+    return Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", **changes)
+
+
+@pytest.fixture(autouse=True)
+def fresh_limits() -> Iterator[None]:
+    """Another process, as far as limits go."""
+    process_endpoints.cache_clear()
+    yield
+    process_endpoints.cache_clear()
+
+
+def limits_of(settings: Settings) -> Any:
+    return process_endpoints().limits(settings)
+
+
+def limited(send: Any, **changes: Any) -> LimitedEndpoint:
+    return LimitedEndpoint(lambda: send, settings(**changes))
+
+
+def replying(*tokens: int) -> Any:
+    """What sends calls that take so many tokens, the last number for all that follow; tells when they were sent."""
+    left = list(tokens)
+
+    async def send(*_: Any) -> Reply:
+        return Reply("{}", left.pop(0) if len(left) > 1 else left[0], 0)
+
+    return send
+
+
+def send(endpoint: LimitedEndpoint, permit: Any = lambda: None) -> Reply:
+    return process_loop().run(endpoint.send(MESSAGES, {}, permit))
+
+
+async def ended(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+def seconds_of(calls: int, endpoint: LimitedEndpoint) -> float:
+    """How long calls side by side take."""
+    async def all_of_them() -> None:
+        await asyncio.gather(*(endpoint.send(MESSAGES, {}, lambda: None) for _ in range(calls)))
+
+    started = time.monotonic()
+    process_loop().run(all_of_them())
+    return time.monotonic() - started
+
+
+def test_requests_are_spaced_at_their_rate():
+    assert 0.9 <= seconds_of(10, limited(replying(1), llm_requests_per_second=10)) < SOON
+
+
+def test_tokens_that_replies_report_are_waited_for_by_the_calls_that_follow():
+    """Each takes 3,000 tokens, at 10,000 a second: the first passes at once, and a second's worth is saved up."""
+    endpoint = limited(replying(3000), llm_tokens_per_minute=600_000)
+    send(endpoint)
+    assert 0.7 <= seconds_of(6, endpoint) < SOON
+
+
+def test_tokens_that_were_expected_and_not_used_are_given_back():
+    """The prompt is estimated at hundreds of tokens, at two a second; the replies report none."""
+    endpoint = limited(replying(0), llm_tokens_per_minute=120)
+    for _ in range(3):
+        assert seconds_of(1, endpoint) < SOON
+
+
+def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
+    assert limits_of(settings()) is limits_of(settings())
+    others = [settings(llm_model="other"), settings(llm_api_key="other"), settings(llm_tokens_per_minute=5)]
+    assert len({id(limits_of(one)) for one in (settings(), *others)}) == 4
+
+
+def test_no_more_calls_at_once_than_allowed_whoever_asks():
+    inside, most = 0, 0
+
+    async def counted(*_: Any) -> Reply:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
+        return Reply("{}", 1, 1)
+
+    endpoints = [limited(counted, llm_concurrency=3, llm_model=model) for model in "abc"]
+    process_loop().run(in_parallel(lambda n: endpoints[n % 3].send(MESSAGES, {}, lambda: None), range(30), 12))
+    assert most == 3
+
+
+def test_what_is_refused_at_its_turn_is_not_sent():
+    """Not before its turn: of many that wait, those before it may have spent the budget."""
+    sent, permits = [], iter([True, True, False])
+
+    async def noted(*_: Any) -> Reply:
+        sent.append(1)
+        return Reply("{}", 1, 1)
+
+    def permit() -> None:
+        if not next(permits, False):
+            raise KeyError("spent")
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(endpoint.send(MESSAGES, {}, permit) for _ in range(5)), return_exceptions=True)
+
+    endpoint = limited(noted, llm_concurrency=1)
+    outcomes = process_loop().run(ask())
+    assert [type(outcome) for outcome in outcomes] == [Reply, Reply, KeyError, KeyError, KeyError]
+    assert len(sent) == 2
+
+
+def test_a_call_that_waits_for_tokens_can_be_cancelled():
+    endpoint = limited(replying(600), llm_tokens_per_minute=60)
+    send(endpoint)
+    started = time.monotonic()
+    with cancellable() as cancellation, pytest.raises(CallCancelled):
+        threading.Timer(0.2, cancellation.cancel).start()
+        send(endpoint)
+    assert time.monotonic() - started < SOON
+
+
+def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
+    monkeypatch.setattr(limits_module, "SLACK", 0.0)
+    endpoint = limited(lambda *_: ended(60), llm_timeout=0.2, llm_retries=0)
+    started = time.monotonic()
+    with pytest.raises(EndpointFailed, match=r"within 0\.2 s, all retries together"):
+        send(endpoint)
+    assert time.monotonic() - started < SOON
+
+
+def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
+    from openai._constants import MAX_RETRY_AFTER_DELAY  # noqa: PLC0415  # slow to import
+
+    assert limits_module.LONGEST_BACKOFF == MAX_RETRY_AFTER_DELAY
+
+
+def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
+    async def noted(*_: Any) -> Reply:
+        sent.append(1)
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Reply(outcome, 1, 1)
+
+    return limited(noted, **changes)
+
+
+def outcomes_of(endpoint: LimitedEndpoint, calls: int) -> list[str]:
+    found = []
+    for _ in range(calls):
+        try:
+            found.append(send(endpoint).text)
+        except ReasonerError as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
+    sent: list[int] = []
+    endpoint = endpoint_of([EndpointFailed("500")] * 20, sent)
+    assert outcomes_of(endpoint, 9) == ["EndpointFailed"] * (FAILURES_IN_A_ROW - 1) + ["EndpointDown"] * (
+        9 - FAILURES_IN_A_ROW + 1)
+    assert len(sent) == FAILURES_IN_A_ROW
+    with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*run the command again"):
+        send(endpoint)
+
+
+@pytest.mark.parametrize("between", ["an answer", ReasonerError("400: too long")])
+def test_failures_with_an_answer_or_a_refusal_between_them_do_not(between):
+    sent: list[int] = []
+    some = [EndpointFailed("500")] * (FAILURES_IN_A_ROW - 1)
+    endpoint = endpoint_of([*some, between, *some, between], sent)
+    assert "EndpointDown" not in outcomes_of(endpoint, 2 * FAILURES_IN_A_ROW)
+    assert len(sent) == 2 * FAILURES_IN_A_ROW
+
+
+def test_bad_requests_alone_never_open_it():
+    assert outcomes_of(endpoint_of([ReasonerError("400")] * 30, []), 30) == ["ReasonerError"] * 30
+
+
+def test_what_no_other_call_can_escape_opens_it_at_once():
+    sent: list[int] = []
+    assert outcomes_of(endpoint_of([EndpointFailed("401", certain=True)], sent), 3) == ["EndpointDown"] * 3
+    assert len(sent) == 1
+
+
+def test_after_some_seconds_one_call_is_let_through():
+    clock = Clock()
+    breaker = Breaker("m", clock)
+    assert isinstance(breaker.failed(EndpointFailed("down", certain=True)), EndpointDown)
+    clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
+    with pytest.raises(EndpointDown):
+        breaker.admit()
+    clock.now += 0.1
+    breaker.check()
+    breaker.admit()
+    with pytest.raises(EndpointDown):
+        breaker.admit()  # while the first one tries
+    assert isinstance(breaker.failed(EndpointFailed("still down")), EndpointDown)
+    clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
+    with pytest.raises(EndpointDown, match="still down"):
+        breaker.admit()
+    clock.now += 0.1
+    breaker.admit()
+    breaker.given_up()
+    breaker.admit()  # the one that tried was cancelled: another may
+    breaker.answered()
+    breaker.admit()
+    breaker.admit()
+    assert not isinstance(breaker.failed(EndpointFailed("once")), EndpointDown), "it counts from the beginning again"
+
+
+def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
+    endpoint = limited(replying(6000), llm_tokens_per_minute=60)
+    send(endpoint)
+    limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
+    threading.Timer(0.2, lambda: limits.breaker.failed(EndpointFailed("401", certain=True))).start()
+    with pytest.raises(EndpointDown):
+        send(endpoint)
+    assert time.monotonic() - started < SOON

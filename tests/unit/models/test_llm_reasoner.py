@@ -1,0 +1,291 @@
+"""The LLM reasoner over a scripted endpoint without a network: what it is asked and how its answers are read."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from banyan.config import Settings
+from banyan.models.llm import LlmReasoner
+from banyan.models.llm import wire as wire_module
+from banyan.models.llm.endpoint import Messages, Reply
+from banyan.schemas.extraction import ExtractionRequest
+from banyan.schemas.graph_schema import (
+    GraphSchema,
+    open_schema,
+)
+from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ...in_memory_calls import InMemoryCalls
+from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
+
+PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1,
+                  about="date: 1903")
+PASSAGES = [PASSAGE, PASSAGE.model_copy(update={"statement": "Marie Curie | born in | Warsaw"})]
+SHOWN = "[1] T (date: 1903)\nShe was born in Warsaw.\n\n[2] Marie Curie | born in | Warsaw\n</data>"
+
+
+def extracted(answer: Any, schema: GraphSchema = SCHEMA):
+    return reasoner(ScriptedEndpoint([answer])).extract(REQUEST, schema)
+
+
+def test_an_extraction_comes_typed():
+    extraction = extracted(FOUND)
+    assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
+    (triple,) = extraction.triples
+    assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
+    assert (triple.evidence, triple.time, triple.confidence) == ("born in Warsaw", "", 1.0)
+
+
+def test_a_row_may_say_when_its_fact_holds():
+    extraction = extracted({**FOUND, "triples": [["A", "born_in", "B", "born", "in 1867"]],
+                            "attributes": [["B", "population", "5", "five", "since 1950"]]})
+    assert (extraction.triples[0].time, extraction.attributes[0].time) == ("in 1867", "since 1950")
+
+
+def test_labels_of_any_language_become_the_schemas_names():
+    extraction = extracted({
+        "entities": [["居里夫人", "人物"], ["Warsaw", "place"]],
+        "triples": [["居里夫人", "出生于", "Warsaw", ""]],
+        "attributes": [["Warsaw", "Inhabitants", 1800000, "1.8 million"]], "new": []})
+    assert [e.type for e in extraction.entities] == ["Person", "Place"]
+    assert extraction.triples[0].relation == "born_in"
+    assert (extraction.attributes[0].attribute, extraction.attributes[0].value) == ("population", "1800000")
+
+
+def test_labels_outside_the_schema_keep_their_proposed_confidence():
+    extraction = extracted({**FOUND, "triples": [
+        ["A", "mentored", "B", "w"], ["A", "met", "B", "w"], ["A", "BORN_IN", "B", "w"]],
+        "attributes": [["A", "height", "2 m", "w"]],
+        "entities": [["A", "Robot"], ["B", "Ghost"], ["C", "person"]],
+        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "kind": "relation", "confidence": 0.1},
+                {"label": "height", "kind": "attribute", "confidence": 0.7},
+                {"label": "robot", "kind": "type", "confidence": 0.4}]})
+    assert [e.confidence for e in extraction.entities] == [0.4, wire_module.UNPROPOSED, 1.0]
+    assert [t.confidence for t in extraction.triples] == [0.9, wire_module.UNPROPOSED, 1.0]
+    assert extraction.attributes[0].confidence == 0.7
+
+
+def test_under_an_open_schema_every_label_is_certain():
+    assert extracted(FOUND, open_schema()).triples[0].confidence == 1.0
+
+
+def test_blank_rows_say_nothing():
+    extraction = extracted({"entities": [["", ""], ["A", ""]], "triples": [["", "", "", ""], ["A", "r", " ", ""]],
+                            "attributes": [["", "", ""]], "new": []})
+    assert [e.name for e in extraction.entities] == ["A"]
+    assert not extraction.triples
+    assert not extraction.attributes
+
+
+_CELL = st.text(max_size=20)
+_ROWS = st.lists(st.lists(_CELL, min_size=3, max_size=4), max_size=4)
+
+
+@settings(deadline=None)
+@given(entities=st.lists(st.lists(_CELL, min_size=1, max_size=2), max_size=4), triples=_ROWS, attributes=_ROWS)
+def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
+    data = {"entities": entities, "triples": triples, "attributes": attributes, "new": []}
+    extraction = wire_module.extraction(SCHEMA).read(data)
+    assert [t.head for t in extraction.triples] == [
+        row[0] for row in triples if all(cell.strip() for cell in row[:3])]
+
+
+def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
+    own = [schema] if schema["type"] == "object" else []
+    return own + [found for part in inner for found in _objects(part)]
+
+
+@pytest.mark.parametrize("shape", [
+    wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
+    wire_module.decomposition(SCHEMA, 5),
+    wire_module.reflection([]), wire_module.draft_answer(), wire_module.standalone_question()])
+def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
+    for schema in _objects(shape.json_schema):
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+
+
+def test_summaries_come_in_the_order_of_the_communities():
+    endpoint = ScriptedEndpoint([{"communities": [
+        {"id": 2, "name": "B", "summary": "b"}, {"id": 1, "name": "A", "summary": "a", "findings": [
+            {"text": "It is so.", "facts": [1, 1, 2]}, {"text": "It rests on nothing.", "facts": [7]}]}]}])
+    digests = [CommunityDigest(keywords=("x",), facts=("x y z",)), CommunityDigest(keywords=("u",), facts=())]
+    first, second = reasoner(endpoint).summarise(digests)
+    assert (first.name, first.summary) == ("A", "a\n- It is so. (x y z)"), "each finding with the facts it rests on"
+    assert (second.name, second.summary) == ("B", "b")
+    assert "[1] x\n1. x y z\n\n[2] u" in endpoint.sent[0][1][1]
+
+
+def test_connections_are_set_apart_and_findings_may_rest_on_them():
+    endpoint = ScriptedEndpoint([{"communities": [
+        {"id": 1, "name": "A", "summary": "a", "findings": [{"text": "It leads on.", "facts": [2]}]}]}])
+    digest = CommunityDigest(keywords=("x",), facts=("x y z",), connections=("z meets u",))
+    (summary,) = reasoner(endpoint).summarise([digest])
+    assert "[1] x\n1. x y z\n---\n2. z meets u" in endpoint.sent[0][1][1]
+    assert summary.summary == "a\n- It leads on. (z meets u)"
+
+
+def test_a_forgotten_community_is_asked_for_again():
+    endpoint = ScriptedEndpoint([
+        {"communities": [{"id": 1, "name": "A", "summary": "a"}]},
+        {"communities": [{"id": n, "name": "AB"[n - 1], "summary": "s"} for n in (1, 2)]}])
+    digests = [CommunityDigest(keywords=("x",), facts=())] * 2
+    assert [s.name for s in reasoner(endpoint).summarise(digests)] == ["A", "B"]
+    assert "no item with id 2" in endpoint.sent[1][-1][1]
+
+
+def test_many_communities_share_calls_and_none_need_one():
+    class Numbered(ScriptedEndpoint):
+        async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+            count = messages[1][1].count("\n1. ")
+            first = messages[1][1].split("1. fact ")[1].split()[0]
+            self.sent.append(messages)
+            return Reply(json.dumps({"communities": [
+                {"id": n, "name": f"from {first}", "summary": "s"} for n in range(1, count + 1)]}), 1, 1)
+
+    endpoint = Numbered([])
+    digests = [CommunityDigest(keywords=("k",), facts=(f"fact {n}",)) for n in range(19)]
+    names = [summary.name for summary in reasoner(endpoint).summarise(digests)]
+    assert names == ["from 0"] * 8 + ["from 8"] * 8 + ["from 16"] * 3
+    assert len(endpoint.sent) == 3
+    assert reasoner(endpoint).summarise([]) == []
+
+
+def test_sub_queries_are_cut_to_the_limit_and_mapped():
+    answer = {"sub_queries": [
+        {"question": "Who?", "types": ["人物"], "relations": ["出生于"], "attributes": ["inhabitants"],
+         "routes": ["dfs", "nonsense", "entity"]},
+        {"question": "Where was {answer 1}?", "types": [], "relations": [], "attributes": [], "routes": []},
+        {"question": "Too much?", "types": [], "relations": [], "attributes": [], "routes": []}]}
+    first, second = reasoner(ScriptedEndpoint([answer])).decompose("Who and where?", SCHEMA, 2)
+    assert (first.entity_types, first.relations, first.attributes) == (("Person",), ("born_in",), ("population",))
+    assert first.routes == ("entity", "dfs")
+    assert second.routes == ("entity", "triple", "community", "dfs")
+
+
+def test_a_reflection_answers_the_history_in_order():
+    answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
+              "sub_queries": ["When?", " "], "keep": [2], "claims": [], "short": "", "confidence": 0}
+    history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was {answer 1} born?")]
+    endpoint = ScriptedEndpoint([answer])
+    reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
+    assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
+    assert [q.question for q in reflection.sub_queries] == ["When?"]
+    assert (reflection.draft, reflection.keep) == (None, [2])
+    assert SHOWN in endpoint.sent[0][1][1]
+    assert "born_in" not in "".join(text for _, text in endpoint.sent[0]), "no schema, which an answer does not need"
+
+
+def test_a_reflection_that_finds_the_evidence_sufficient_answers_in_the_same_call():
+    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
+    said = {"thought": "[1] says it.", "sufficient": True, "short": "Warsaw", "confidence": 0.8}
+    endpoint = ScriptedEndpoint([{**said, "claims": []}, {**said, "claims": [claim], "sub_queries": ["Why?"]}])
+    reflection = reasoner(endpoint).reflect("Where?", [], PASSAGES, SCHEMA)
+    assert "claims: empty although sufficient" in endpoint.sent[1][-1][1]
+    assert reflection.draft.model_dump() == {"thought": "[1] says it.", "answerable": True, "claims": [claim],
+                                             "short": "Warsaw", "confidence": 0.8}
+    assert reflection.sub_queries == []
+
+
+def test_the_prompts_of_a_question_begin_alike():
+    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
+    answer = {"answerable": False, "claims": [], "confidence": 0}
+    endpoint = ScriptedEndpoint([{"sufficient": False, "sub_queries": []}, answer, answer])
+    llm, history = reasoner(endpoint), [SubAnswer(question="Who?")]
+    llm.reflect("Where?", history, PASSAGES, SCHEMA)
+    for mode in ("reject", "open"):
+        llm.answer("Where?", history, PASSAGES, mode)
+    (system, until), *others = ((sent[0][1], sent[1][1].partition("Task: ")[0]) for sent in endpoint.sent)
+    assert "Where?" in until
+    assert set(others) == {(system, until)}
+
+
+def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
+    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
+    endpoint = ScriptedEndpoint([{"answerable": True, "claims": [], "confidence": 1},
+                                 {"answerable": True, "claims": [claim], "confidence": 0.8}])
+    draft = reasoner(endpoint).answer("Where?", [], PASSAGES, "reject")
+    assert draft.model_dump()["claims"] == [claim]
+    assert "claims: empty" in endpoint.sent[1][-1][1]
+
+
+def test_the_mode_chooses_the_prompt():
+    endpoint = ScriptedEndpoint([{"answerable": False, "claims": [], "confidence": 0}] * 2)
+    llm = reasoner(endpoint)
+    assert not llm.answer("Where?", [], PASSAGES, "reject").answerable
+    llm.answer("Where?", [], PASSAGES, "open")
+    reject, open_ = (sent[1][1] for sent in endpoint.sent)
+    assert "never use other knowledge" in reject
+    assert "your own knowledge" in open_
+    assert all(SHOWN in sent[1][1] for sent in endpoint.sent)
+
+
+def test_a_first_question_is_not_rewritten():
+    endpoint = ScriptedEndpoint([{"question": "Where was Marie Curie born?"}])
+    llm = reasoner(endpoint)
+    assert llm.condense("Where was she born?", []) == "Where was she born?"
+    assert llm.condense("Where was she born?", [("user", "Marie?")]) == "Where was Marie Curie born?"
+    assert len(endpoint.sent) == 1
+
+
+def test_the_prompts_language_follows_the_text_unless_set():
+    endpoint = ScriptedEndpoint([FOUND] * 3)
+    chinese = ExtractionRequest(text="居里夫人出生于华沙。")
+    reasoner(endpoint).extract(chinese, SCHEMA)
+    reasoner(endpoint, language="en").extract(chinese, SCHEMA)
+    reasoner(endpoint, language="zh").extract(REQUEST, SCHEMA)
+    assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
+
+
+def test_without_an_endpoint_there_is_no_llm_reasoner():
+    with pytest.raises(ValueError, match="BANYAN_LLM_BASE_URL"):
+        LlmReasoner(Settings(_env_file=None, llm_base_url=None), InMemoryCalls())
+
+
+def test_the_fingerprint_names_implementation_and_model():
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1").fingerprint == "llm:m-1"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2", llm_model_resolve="m-2",
+                    ).fingerprint == "llm:m-2"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2").fingerprint == "llm:m-2+m-1"
+    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_answer="m-2").fingerprint == "llm:m-1"
+
+
+def test_each_step_may_have_a_model_of_its_own(monkeypatch):
+    asked = []
+
+    class Model:
+        def __init__(self, settings):
+            self.name = settings.llm_model
+
+        async def send(self, messages, json_schema, forms):
+            asked.append(self.name)
+            answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
+            reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
+            return reply._replace(form=forms[0])
+
+    monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
+    ledger = InMemoryCalls()
+    llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
+                               llm_model_extract="cheap"), ledger)
+    assert llm.extract(REQUEST, SCHEMA).triples
+    assert llm.condense("Where?", [("user", "Marie Curie")]) == "Where was she born?"
+    assert asked == ["cheap", "strong"]
+
+
+def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
+    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
+    sent = []
+    for title, text in (("Marie Curie", "She was born."), ("Warsaw", "It is a city.")):
+        endpoint = ScriptedEndpoint([FOUND])
+        reasoner(endpoint).extract(ExtractionRequest(text=text, title=title), SCHEMA)
+        sent.append(endpoint.sent[0])
+    first, second = sent
+    assert first[0] == second[0]
+    assert "born_in" in first[0][1]
+    until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
+    assert first[1][1] == until + passage
+    assert second[1][1].startswith(until)

@@ -1,0 +1,81 @@
+"""spaCy's pipelines and parses: what is loaded is verified, and no text takes more than linear time."""
+
+import shutil
+
+import pytest
+from banyan.models.parsing import parser as parsing
+from banyan.models.parsing import pipelines
+from banyan.models.parsing.parser import Parser
+from banyan.models.parsing.pipelines import ParsingError
+from banyan.text.sentences import split_sentences
+
+TEXT = "Anna Brandt joined in 2011. She runs the plant in Lyon.\n# Our people\nPaul Weiss left."
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser()
+
+
+def test_a_parse_has_our_sentences_and_the_texts_offsets(parser):
+    doc = parser.parse(TEXT)
+
+    assert all(TEXT[token.idx : token.idx + len(token)] == token.text for token in doc)
+    first_words = {sentence[0].idx for sentence in doc.sents}
+    assert {start for start, _ in split_sentences(TEXT)} <= first_words
+    assert ("Anna Brandt", "PERSON") in {(entity.text, entity.label_) for entity in doc.ents}
+
+
+@pytest.mark.parametrize("pattern", [") ", "a. ", "a", "(", " ", "和", "[", "\n", "the cat "])
+def test_the_work_grows_with_the_text(parser, pattern):
+    """Tokens of one sentence are bounded, and so are the characters of one token."""
+    doc = parser.parse((pattern * 4000)[:4000])
+
+    assert max(len(sentence) for sentence in doc.sents) <= 151
+    assert all(len(token) < 100 or token.is_space for token in doc)
+
+
+def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
+    source = pipelines.load_pipeline(pipelines.PACKAGE).path
+    package = tmp_path / pipelines.PACKAGE
+    shutil.copytree(source, package / pipelines.FOLDER)
+    (package / "__init__.py").write_text("raise SystemExit('the package runs')")
+    (package / pipelines.FOLDER / "ner" / "model").write_bytes(b"altered")
+    monkeypatch.syspath_prepend(tmp_path)
+    pipelines._load.cache_clear()
+
+    with pytest.raises(ParsingError, match="pip install --force-reinstall"):
+        pipelines.load_pipeline(pipelines.PACKAGE)
+    monkeypatch.undo()
+    pipelines._load.cache_clear()
+
+
+def test_a_missing_pipeline_is_named_with_the_fix():
+    with pytest.raises(ParsingError, match=r"xx_core_news_sm.*BANYAN_SPACY_PIPELINES"):
+        Parser().parse("text", "xx")
+
+
+def test_a_configured_pipeline_goes_before_the_bundled_one():
+    assert pipelines.pipeline_name("en", "en_core_web_md, de_core_news_sm") == "en_core_web_md"
+    assert pipelines.pipeline_name("de", "en_core_web_md,/models/de_core_news_sm") == "/models/de_core_news_sm"
+
+
+def test_the_words_of_texts_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr(pipelines, "MOST_NEW_WORDS", 50)
+    first = pipelines.load_pipeline(pipelines.PACKAGE)
+    try:
+        text = " ".join(f"zq{number}x" for number in range(100))
+        before = Parser().parse(text)
+        assert pipelines.load_pipeline(pipelines.PACKAGE) is not first
+        again = Parser().parse(text)
+        assert [(t.text, t.tag_, t.dep_) for t in again] == [(t.text, t.tag_, t.dep_) for t in before]
+    finally:
+        pipelines._load.cache_clear()
+
+
+def test_a_text_longer_than_all_that_is_kept_is_parsed(monkeypatch):
+    monkeypatch.setattr(parsing, "_TOKENS_KEPT", 5)
+    parser = Parser()
+    for text in ("Ada met Bo in Ulm.", "Ada met Bo."):
+        assert parser.parse(text).text == text
+    assert parser.parse("Ada met Bo.") is parser.parse("Ada met Bo.")

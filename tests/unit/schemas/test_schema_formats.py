@@ -1,0 +1,343 @@
+"""Schemas in files: the forms that are read, the text that is written, and errors that name line and field."""
+
+import json
+import unicodedata
+
+import pytest
+from banyan.schemas.formats.loading import load_schema, parse_schema, seed_names
+from banyan.schemas.formats.positions import json_positions
+from banyan.schemas.formats.writing import dump_schema
+from banyan.schemas.graph_schema import (
+    ANY,
+    ROOT_TYPE,
+    AttributeType,
+    EntityType,
+    GraphSchema,
+    RelationType,
+    SchemaError,
+    open_schema,
+)
+from banyan.schemas.naming import normalise
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+OWN = GraphSchema(
+    name="people", entity_types=(EntityType(name="Agent"), EntityType(name="Person", parent="Agent",
+                                                                      labels={"zh": "人物"})),
+    relation_types=(RelationType(name="parent", domain=("Person",), range=("Person",), inverse="child"),
+                    RelationType(name="child", domain=("Person",), range=("Person",)),
+                    RelationType(name="spouse", domain=("Person",), range=("Person",), symmetric=True)),
+    attribute_types=(AttributeType(name="height", owners=("Person",), kind="number", unit="cm"),))
+
+
+def _texts(**sizes):
+    return st.text(st.characters(exclude_categories=["Cs"]), **sizes)
+
+
+NAMES = _texts(min_size=1, max_size=12).filter(lambda name: name.isprintable() and name == name.strip())
+
+
+@st.composite
+def schemas(draw):
+    def names(least=0):
+        return draw(st.lists(NAMES, min_size=least, max_size=4, unique_by=normalise))
+
+    def common(name):
+        return {"name": name, "description": draw(_texts(max_size=20)), "aliases": tuple(draw(st.lists(_texts()))),
+                "labels": draw(st.dictionaries(_texts(max_size=5), _texts(max_size=5), max_size=2)),
+                "rules": {"cues": draw(st.dictionaries(
+                    _texts(max_size=5), st.lists(_texts(max_size=5)).map(tuple), max_size=2))}}
+
+    types, relations = names(), names()
+    ends = st.lists(st.sampled_from([ANY, *types]), max_size=3).map(tuple)
+    partner = draw(st.booleans()) and len(relations) > 1
+    return GraphSchema(
+        name=draw(_texts(min_size=1, max_size=20)), description=draw(_texts(max_size=50)), open=draw(st.booleans()),
+        entity_types=tuple(EntityType(**common(name), parent=draw(st.sampled_from([None, *types[:place]])))
+                           for place, name in enumerate(types)),
+        relation_types=tuple(RelationType(**common(name), domain=draw(ends), range=draw(ends),
+                                          inverse=relations[1] if partner and place == 0 else None,
+                                          symmetric=False if partner else draw(st.booleans()))
+                             for place, name in enumerate(relations)),
+        attribute_types=tuple(AttributeType(**common(name), owners=draw(ends), unit=draw(_texts(max_size=5)),
+                                            kind=draw(st.sampled_from(["text", "number", "date"])))
+                              for name in names()))
+
+
+@settings(max_examples=20)
+@example(GraphSchema(name="\x85\u2028\u2029\ufeff\x7f", description="\x85 no\n"), "yaml")
+@given(schemas(), st.sampled_from(["json", "yaml"]))
+def test_what_is_written_is_read_back_the_same(schema, form):
+    assert parse_schema(dump_schema(schema, form), f"schema.{form}") == schema
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize("seed", seed_names())
+def test_seeds_survive_both_forms(seed, form):
+    schema = load_schema(seed)
+    written = dump_schema(schema, form)
+    assert parse_schema(written, f"seed.{form}") == schema
+    assert dump_schema(parse_schema(written, f"seed.{form}"), form) == written
+
+
+def test_written_json_has_an_element_on_a_line_and_no_defaults():
+    assert dump_schema(OWN) == """\
+{
+  "name": "people",
+  "entity_types": [
+    {"name": "Agent"},
+    {"name": "Person", "labels": {"zh": "人物"}, "parent": "Agent"}
+  ],
+  "relation_types": [
+    {"name": "parent", "domain": ["Person"], "range": ["Person"], "inverse": "child"},
+    {"name": "child", "domain": ["Person"], "range": ["Person"]},
+    {"name": "spouse", "domain": ["Person"], "range": ["Person"], "symmetric": true}
+  ],
+  "attribute_types": [
+    {"name": "height", "owners": ["Person"], "kind": "number", "unit": "cm"}
+  ]
+}
+"""
+
+
+def test_long_elements_are_broken_into_lines():
+    schema = GraphSchema(name="x", entity_types=(EntityType(name="A", aliases=tuple("abcdefgh" * 5)),
+                                                 EntityType(name="B", description="b" * 200)))
+    lines = dump_schema(schema).splitlines()
+    assert max(len(line) for line in lines if "bbb" not in line) <= 120
+    assert parse_schema(dump_schema(schema), "x.json") == schema
+
+
+@pytest.mark.parametrize("name", ["mine.json", "mine.yaml", "mine.yml", "MINE.YAML"])
+def test_a_file_is_read_by_its_suffix(tmp_path, name):
+    form = "json" if name.endswith("json") else "yaml"
+    (tmp_path / name).write_text("\ufeff" + dump_schema(OWN, form), "utf-8")
+    assert load_schema(str(tmp_path / name)) == OWN
+
+
+def test_seeds_and_open_go_by_name():
+    assert load_schema("open") == open_schema()
+    assert load_schema("general").name == "general"
+    with pytest.raises(SchemaError, match=r"there is no seed schema or file 'generl'; seeds are: open, biomedical"):
+        load_schema("generl")
+
+
+def test_a_file_in_another_encoding(tmp_path):
+    (tmp_path / "x.json").write_bytes('{"name": "é"}'.encode("latin-1"))
+    with pytest.raises(SchemaError, match=r"x\.json is not UTF-8 text .*: save it as UTF-8"):
+        load_schema(str(tmp_path / "x.json"))
+
+
+ONTOLOGY = {"title": "Sport", "id": "ont_3", "concepts": [
+    {"qid": "Q5", "label": "human"}, {"qid": "Q349", "label": "sport"}, {"qid": "Q1", "label": "season "},
+    {"qid": "Q1", "label": "sports season"}, {"qid": "Q847", "label": "club"}, {"qid": "Q847", "label": "club"},
+    {"qid": "Q15", "label": "league"}],
+    "relations": [
+        {"pid": "P641", "label": "sport", "domain": "Q847", "range": "Q349"},
+        {"pid": "P118", "label": "league", "domain": "Q5", "range": "Q15"},
+        {"pid": "P118", "label": "league", "domain": "Q847", "range": "Q15"},
+        {"pid": "P3450", "label": "season of ", "domain": "Q1", "range": "Q999"},
+        {"pid": "P2094", "label": "class", "domain": "Q5", "range": ""}]}
+
+
+def _ontology(**changes) -> GraphSchema:
+    return parse_schema(json.dumps({**ONTOLOGY, **changes}, indent="\t"), "folder/3_sport.json")
+
+
+def test_concepts_become_entity_types_once_each():
+    schema = _ontology()
+    assert [t.name for t in schema.entity_types] == ["human", "sport", "season", "sports season", "club", "league",
+                                                     ROOT_TYPE]
+    assert (schema.name, _ontology(title="").name, _ontology(title="", id="").name) == ("Sport", "ont_3", "3_sport")
+    assert not schema.open
+
+
+def test_qids_become_domain_and_range():
+    ends = {r.name: (r.domain, r.range) for r in _ontology().relation_types}
+    assert ends == {
+        "sport": (("club",), ("sport",)),
+        "league": (("club", "human"), ("league",)),  # it stands twice
+        "season of": (("season", "sports season"), (ANY,)),  # two concepts share a qid; one is not among them
+        "class": (("human",), (ANY,))}
+
+
+def test_a_relation_with_one_unknown_range_takes_any():
+    twice = [{"label": "league", "domain": "Q5", "range": "Q15"}, {"label": "league", "domain": "Q5", "range": "Q0"}]
+    assert _ontology(relations=twice).relation_types[0].range == (ANY,)
+
+
+def test_the_root_type_is_added_only_where_an_end_may_be_anything():
+    bound = [{"label": "sport", "domain": "Q847", "range": "Q349"}]
+    assert _ontology(relations=bound).entity_type(ROOT_TYPE) is None
+    concepts = [*ONTOLOGY["concepts"], {"qid": "Q35120", "label": "entity"}]
+    types = [t.name for t in _ontology(concepts=concepts).entity_types]
+    assert types.count(ROOT_TYPE) == 1
+    assert "entity" not in types
+
+
+def test_an_ontology_in_yaml():
+    text = "concepts:\n- {qid: Q5, label: human}\nrelations:\n- {label: knows, domain: Q5, range: Q5}\n"
+    assert parse_schema(text, "people.yaml") == GraphSchema(
+        name="people", entity_types=(EntityType(name="human"),),
+        relation_types=(RelationType(name="knows", domain=("human",), range=("human",)),))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "types", "relations", "ends"), [
+    ("1_movie", 13, 15, ("publication date", ("film",), (ANY,))),
+    ("2_music", 14, 13, ("nominated for", ("album",), ("award",))),
+    ("3_sport", 20, 10, ("sports season of league or competition", ("sports season", "sports team season"), (ANY,))),
+])
+def test_the_benchmarks_own_ontologies(data_folder, name, types, relations, ends):
+    schema = load_schema(str(data_folder / "text2kgbench" / "ontologies" / f"{name}_ontology.json"))
+    assert (len(schema.entity_types), len(schema.relation_types)) == (types, relations)
+    relation = schema.relation_type(ends[0])
+    assert (relation.domain, relation.range) == ends[1:]
+
+
+@pytest.mark.parametrize("where", ["youtu.json", "youtu.yaml"])
+def test_the_plain_form(where):
+    text = '{"Nodes": ["person", " city ", "City"],\n "Relations": ["born in"], "Attributes": ["age"]}'
+    assert parse_schema(text, where) == GraphSchema(
+        name="youtu", entity_types=(EntityType(name="person"), EntityType(name="city")),
+        relation_types=(RelationType(name="born in"),), attribute_types=(AttributeType(name="age"),))
+
+
+def test_parts_of_the_plain_form_may_be_left_out():
+    assert parse_schema('{"Relations": ["knows"], "name": "r"}', "x.json") == GraphSchema(
+        name="r", relation_types=(RelationType(name="knows"),))
+
+
+TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (TYPES + '\t"relation_types": [\n\t{"name": "q",\n\t"range": ["P",\n "Perso"]}]}',
+     "line 5, relation_types.0.range: relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
+    (TYPES + '"attribute_types": [{"name": "a"},\n{"name": "b", "owners": ["Q"]}]}',
+     "line 4, attribute_types.1.owners: attribute 'b', owners: there is no entity type 'Q'; add it or name one"),
+    (TYPES + '"relation_types": [{"name": "q",\n"domian": ["P"]}]}',
+     "line 4, relation_types.0.domian: there is no such field; the fields are name, description, labels, aliases,"),
+    (TYPES + '"relations": []}',
+     "line 3, relations: there is no such field; the fields are name, description, open, entity_types, relation"),
+    (TYPES + '"relation_types": [{"name": "q",\n"domain": "P"}]}',
+     "line 4, relation_types.0.domain: a list is needed, not 'P'; put it in square brackets"),
+    (TYPES + '"relation_types": [\n{"label": "q"}]}', "line 4, relation_types.0.name: this field is missing"),
+    (TYPES + '"relation_types": [{"name":\n17}]}',
+     "line 3, relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
+    (TYPES + '"attribute_types": [{"name": "a", "rules": {"cues": {"en": ["x",\n1]}}}]}',
+     "line 4, attribute_types.0.rules.cues.en.1: text is needed, not 1; if it is meant as text, put it in quotes"),
+    (TYPES + '"attribute_types": [{"name": "a",\n"kind": "numbr"}]}',
+     "line 4, attribute_types.0.kind: Input should be 'text', 'number' or 'date'"),
+    (TYPES + '"attribute_types": ["a",\n"b"]}', "line 3, attribute_types.0: a mapping is needed, not 'a'"),
+    (TYPES + '"description": "",\n"name": "y"}', "line 4, name: 'name' occurs twice in one mapping: keep one of them"),
+    ('{"name": "x", "entity_types": [{"name": "P"},\n{"name": "p"}]}',
+     "line 2, entity_types.1.name: entity type 'p' occurs twice: keep one of them"),
+    ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
+     "line 2, entity_types.0.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
+    ('{"name": "x", "entity_types": [{"name": "A", "parent": "B"},\n{"name": "B",\n "parent": "A"}]}',
+     "line 1, entity_types.0.parent: entity type 'A' is its own ancestor: fix its parent"),
+    ('{"name": "x", "entity_types": [\n{"name": " P"}]}',
+     "line 2, entity_types.0.name: ' P' must be printable, with no space at either end"),
+    ('{"name": "x",\n"open": 3}', "line 2, open: Input should be a valid boolean"),
+    ('{"entity_types":\n[]}', "line 1, name: this field is missing"),
+    ('{"name": "x",\n,}', "line 2, column 1: not JSON: Expecting property name enclosed in double quotes"),
+    ("", "line 1, column 1: not JSON: Expecting value"),
+    ("[1]", "line 1: a schema is a mapping with the fields name, description, open, entity_types, relation_types,"),
+    ("[" * 100_000, "it is nested too deeply for a schema"),
+    ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
+    ('{"concepts": [{"label": "a"},\n{"qid": "Q1"}]}', "line 2, concepts.1.label: this field is missing"),
+    ('{"concepts": [{"label": "a"}],\n"relations": [{"label": "\\u0007"}]}',
+     "line 2, relations.0.label: '\\x07' must be printable"),
+    ('{"Nodes": ["a",\n["b"]]}', "line 2, Nodes.1: text is needed, not ['b']"),
+    ('{"Nodes": "a"}', "line 1, Nodes: a list is needed, not 'a'; put it in square brackets"),
+])
+def test_errors_in_json_name_file_line_and_field(text, message):
+    with pytest.raises(SchemaError) as raised:
+        parse_schema(text, "my.json")
+    assert str(raised.value).startswith(f"my.json: {message}")
+
+
+YAML_TYPES = "# mine\nname: x\nentity_types:\n- name: P\n"
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (YAML_TYPES + "relation_types:\n- name: q\n- name: r\n  domain:\n  - P\n  - Perso\n",
+     "line 8, relation_types.1.domain: relation 'r', domain: there is no entity type 'Perso'"),
+    (YAML_TYPES + "- name: no\n", "line 5, entity_types.1.name: text is needed, not False; if it is meant"),
+    (YAML_TYPES + "  parnt: Q\n", "line 5, entity_types.0.parnt: there is no such field"),
+    (YAML_TYPES + "name: y\n", "line 5, name: 'name' occurs twice in one mapping"),
+    (YAML_TYPES + "relation_types: {q: {}}\n", "line 5, relation_types: a list is needed, not {'q': {}}"),
+    (YAML_TYPES + "relation_types: &all\n- name: q\n  aliases: *all\n",
+     "it is nested more than 64 levels deep"),
+    (YAML_TYPES + "\trelation_types: []\n", "line 5, column 1: not YAML: found character '\\t' that cannot start"),
+    (YAML_TYPES + "---\nname: y\n", "line 5, column 1: not YAML: but found another document"),
+    (YAML_TYPES + "description: !!python/name:os.system\n", "line 5, column 14: not YAML: could not determine"),
+    ("name: x\ndescription: \a", "line 2: not YAML: special characters are not allowed"),
+    ("name: 2020-13-45", "not YAML: month must be in 1..12; put text that looks like a date in quotes"),
+    ("# nothing\n", "it is empty"),
+    ("[" * 1000, "it is nested too deeply for a schema"),
+    ("- name: x\n", "line 1: a schema is a mapping"),
+])
+def test_errors_in_yaml_name_file_line_and_field(text, message):
+    with pytest.raises(SchemaError) as raised:
+        parse_schema(text, "my.yaml")
+    assert str(raised.value).startswith(f"my.yaml: {message}")
+
+
+# In keys, DEL and escaped characters beyond the basic plane are read otherwise by YAML.
+TEXTS = st.text(st.characters(exclude_characters="\x7f", max_codepoint=0xFFFF), max_size=50)
+JSON_VALUES = st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | TEXTS,
+                           lambda parts: st.lists(parts, max_size=4) | st.dictionaries(TEXTS, parts, max_size=4),
+                           max_leaves=20)
+
+
+@given(JSON_VALUES, st.sampled_from([None, 0, 2, "\t"]))
+def test_every_part_of_a_json_text_has_its_place(value, indent):
+    text = json.dumps(value, indent=indent)
+
+    def check(part, place):
+        parts = list(part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else [])
+        assert list(place.parts) == [key for key, _ in parts]
+        for key, inner in parts:
+            here = place.parts[key]
+            line = text.split("\n")[here.line - 1]
+            assert indent is None or line.lstrip().startswith(json.dumps(key if isinstance(part, dict) else inner)[:1])
+            check(inner, here)
+
+    check(value, json_positions(text))
+
+
+def test_no_script_is_erased():
+    names = ["人物", "Ärztin", "Человек", "人 物", "شخص"]
+    schema = parse_schema(json.dumps({"Nodes": [unicodedata.normalize("NFC", name) for name in names]}), "x.json")
+    assert [t.name for t in schema.entity_types] == names
+
+
+def _relations(**first) -> GraphSchema:
+    return GraphSchema(name="x", relation_types=(RelationType(name="parent", **first), RelationType(name="child")))
+
+
+def test_an_inverse_may_be_named_on_one_side_or_on_both():
+    assert _relations(inverse="child").relation_type("parent").inverse == "child"
+    both = (RelationType(name="parent", inverse="child"), RelationType(name="child", inverse="parent"))
+    assert GraphSchema(name="x", relation_types=both).relation_types == both
+
+
+@pytest.mark.parametrize(("first", "message"), [
+    ({"inverse": "kid"}, "relation 'parent', inverse: there is no relation 'kid'; add it or name another one"),
+    ({"inverse": "Child"}, "there is no relation 'Child'"),
+    ({"inverse": "parent"}, "a relation that is its own inverse is symmetric: use `symmetric`"),
+    ({"inverse": "child", "symmetric": True}, "a relation that is its own inverse is symmetric: use `symmetric`"),
+])
+def test_an_inverse_that_cannot_be(first, message):
+    with pytest.raises(ValueError, match=message):
+        _relations(**first)
+
+
+def test_the_inverse_of_an_inverse_is_the_relation_itself():
+    relations = [{"name": "parent", "inverse": "child"}, {"name": "mother", "inverse": "child"},
+                 {"name": "child", "inverse": "mother"}]
+    with pytest.raises(SchemaError, match=r"line 1, relation_types\.0\.inverse: relation 'parent', inverse: the "
+                                          r"inverse of 'child' is 'mother': keep one of the two"):
+        parse_schema(json.dumps({"name": "x", "relation_types": relations}), "x.json")

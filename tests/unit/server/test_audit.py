@@ -1,0 +1,132 @@
+"""The audit log: who changed what, through the server and on the command line, and what it never holds."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.cli import main as cli
+from banyan.config import Settings
+from banyan.graph_store.integrity.backup import back_up
+from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.layout import Layout
+from banyan.runtime import audit
+from banyan.server.app import create_app
+from banyan.server.security.keys import SCOPES, Keys
+from typer.testing import CliRunner
+
+from ... import in_process, small_base
+
+KB = "/api/knowledge-bases"
+QUESTION = "Where was the mathematician Ada Byron born?"
+
+
+def told(home):
+    return [(entry.who, entry.action, entry.knowledge_base, entry.what) for entry in audit.entries(home)]
+
+
+@pytest.fixture
+def resources(tmp_path, hashed_embedder):
+    for name in ("people", "others"):
+        small_base.people(tmp_path, name, hashed_embedder)
+    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+        yield resources
+
+
+def built(client, kb, **headers):
+    files = {"files": ("eve.md", b"# Eve Holt\n\nEve Holt was a painter.\n")}
+    build = client.post(f"{KB}/{kb}/builds", files=files, headers=headers)
+    assert build.status_code == 202, build.text
+    with client.stream("GET", f"/api/builds/{build.json()['id']}/events", headers=headers) as events:
+        assert '"done"' in list(events.iter_lines())[-2]
+    return build.json()["id"]
+
+
+def test_every_change_through_the_server_is_its_clients(resources, tmp_path):
+    key = Keys.of(resources.settings).make("ann", SCOPES)
+    ann = {"X-API-Key": key}
+    with in_process.client(create_app(resources), headers=ann) as client:
+        asked = client.post(f"{KB}/people/ask", json={"question": QUESTION, "thread": "t"})
+        assert asked.status_code == 200, asked.text
+        build = built(client, "people")
+        edit = {"change": "rename", "entity": "Carl Berg", "name": "Carl August Berg", "who": "Ann Other"}
+        number = client.post(f"{KB}/people/edits", json=edit).json()["number"]
+        assert client.delete(f"{KB}/people/edits/{number}", params={"who": "Ann Other"}).status_code == 204
+        verdict = {"verdict": "merge", "first": "Ulm", "second": "Turku", "who": "x"}
+        assert client.post(f"{KB}/people/entities/decisions", json=verdict).status_code == 200
+        for types in ('{"name": "Person"}', '{"name": "Person"}, {"name": "City"}'):
+            schema = {"text": f'{{"name": "s", "entity_types": [{types}]}}', "who": "x"}
+            assert client.put(f"{KB}/new/schema", json=schema).status_code == 200
+        assert client.put(f"{KB}/people/settings", json={"growth": "off", "resolve": True}).status_code == 200
+        assert client.delete(f"{KB}/people/document", params={"id": "nowhere"}).status_code == 404
+        assert client.delete(f"{KB}/people/document", params={"id": "carl"}).status_code == 204
+        assert client.patch(f"{KB}/people", json={"name": "persons"}).status_code == 200
+        assert client.delete(f"{KB}/persons").status_code == 204
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_document", "arguments": {
+            "knowledge_base": "others", "document": "m.md", "text": "Mia Lund was a chemist."}}}
+        assert '"isError":false' in client.post("/mcp", json=call, headers={
+            "Accept": "application/json, text/event-stream"}).text
+        model = {"endpoint": "http://127.0.0.1:9/v1", "key": "sk-secret"}
+        assert client.put("/api/model", json=model).status_code == 200
+    (_, *rest) = told(tmp_path)
+    run = rest.pop(-2)
+    assert (run[:3], run[3][:4]) == (("ann", "build", "others"), "run ")
+    assert rest == [
+        ("ann", "build", "people", f"run {rest[0][3].removeprefix('run ')}"),
+        ("ann", "edit", "people", f"number {number}"),
+        ("ann", "edit", "people", ""), ("ann", "decide", "people", "merge two entities"),
+        ("ann", "schema", "new", ""), ("ann", "decide", "new", "1 on the schema"),
+        ("ann", "settings", "people", "growth off, resolve True"),
+        ("ann", "delete", "people", "1 document: carl"), ("ann", "rename", "people", "to persons"),
+        ("ann", "drop", "persons", ""), ("ann", "set model", "", "127.0.0.1:9")]
+    assert build
+    text = (tmp_path / audit.FILE).read_text("utf-8")
+    assert not [word for word in (key, "sk-secret", QUESTION, "mathematician", "painter", "chemist") if word in text]
+
+
+def test_commands_are_the_system_users_and_the_command_shows_them(resources, tmp_path, monkeypatch):
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
+    monkeypatch.setenv("LOGNAME", "eve")
+    run = CliRunner().invoke
+    for command in (["key", "ann", "--scope", "ask", "--kb", "people"], ["key", "ann", "--revoke"],
+                    ["drop", "people", "--yes"], ["rename", "others", "people"]):
+        assert run(cli.app, command).exit_code == 0, command
+    assert told(tmp_path) == [
+        ("user:eve", "make key", "", "ann: ask for people"), ("user:eve", "revoke key", "", "ann"),
+        ("user:eve", "drop", "people", ""), ("user:eve", "rename", "others", "to people")]
+    shown = run(cli.app, ["audit", "--kb", "others"], env={"COLUMNS": "200"}).output
+    assert "to people" in shown
+    assert "revoke" not in shown
+    listed = json.loads(run(cli.app, ["audit", "--json"]).output)
+    assert [entry["action"] for entry in listed] == ["make key", "revoke key", "drop", "rename"]
+
+
+def test_a_backup_that_is_restored_is_written_down(resources, tmp_path, hashed_embedder):
+    manifest = back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", hashed_embedder, lambda *_: None)
+    restore(tmp_path / "b.zip", Layout.of(tmp_path, "again"), hashed_embedder, lambda *_: None)
+    assert told(tmp_path)[-1][1:] == ("restore", "again", f"a backup of {manifest.created}")
+
+
+def test_the_log_is_bounded_for_its_owner_alone_and_takes_no_line_of_anothers(tmp_path, monkeypatch):
+    monkeypatch.setattr(audit, "MAX_BYTES", 2_000)
+    with audit.acting("ann"):
+        for number in range(300):
+            audit.record(tmp_path, "delete", "kb", f"{number}\n{{\"who\": \"bob\"}}" + "x" * 5_000 * (number == 7))
+    files = sorted(tmp_path.glob("audit*.jsonl"))
+    assert len(files) == audit.KEPT + 1
+    assert all(path.stat().st_size <= 2_000 for path in files)
+    kept = [entry.what for entry in audit.entries(tmp_path)]
+    assert [int(what.partition("\n")[0]) for what in kept] == list(range(300 - len(kept), 300))
+    assert {entry.who for entry in audit.entries(tmp_path)} == {"ann"}
+    if os.name == "posix":
+        assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_threads_write_whole_lines_and_one_that_was_cut_is_passed_over(tmp_path):
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: audit.record(tmp_path, "edit", "kb", str(number)), range(200)))
+    with (tmp_path / audit.FILE).open("a", encoding="utf-8") as file:
+        file.write('{"time": "2026')
+    audit.record(tmp_path, "edit", "kb", "200")
+    assert sorted(int(entry.what) for entry in audit.entries(tmp_path)) == list(range(201))

@@ -1,0 +1,110 @@
+"""`/metrics`: what it counts, who may see it, and that no client makes it grow."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from banyan.models.llm.observing import observed_call, observed_step
+from banyan.server.security.keys import WORK, Keys
+from prometheus_client.parser import text_string_to_metric_families
+
+from ... import app_routes
+
+ASK = "/api/knowledge-bases/{kb}/ask"
+
+
+def samples(text):
+    """Each of Banyan's series and its value."""
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
+            for family in text_string_to_metric_families(text) for sample in family.samples
+            if sample.name.startswith("banyan_") and not sample.name.endswith("_created")}
+
+
+def told(client):
+    response = client.get("/metrics")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain")
+    return samples(response.text)
+
+
+def value(series, name, **labels):
+    return series.get((name, tuple(sorted(labels.items()))), 0.0)
+
+
+def test_requests_are_counted_by_route_and_status(client):
+    before = told(client)
+    assert client.post(ASK.format(kb="people"), json={"question": "Where was Ada Byron born?"}).status_code == 200
+    assert client.post(ASK.format(kb="nobody"), json={"question": "Who?"}).status_code == 404
+    after = told(client)
+    for status in ("200", "404"):
+        labels = {"method": "POST", "route": ASK, "status": status}
+        assert value(after, "banyan_requests_total", **labels) - value(before, "banyan_requests_total", **labels) == 1
+    of = {"method": "POST", "route": ASK}
+    took = value(after, "banyan_request_seconds_sum", **of) - value(before, "banyan_request_seconds_sum", **of)
+    assert 0 < took < 60
+    assert value(after, "banyan_questions_running") == 0
+    assert [value(after, "banyan_builds", state=state) for state in ("queued", "running", "waiting")] == [0, 0, 0]
+
+
+def test_no_label_comes_from_what_clients_send(client, app):
+    def garbage(number):
+        client.get(f"/no-such-{number}")
+        client.get(f"/api/knowledge-bases/base{number}", headers={"Host": f"evil{number}.example"})
+        client.get(f"/api/knowledge-bases/base{number}/documents", params={"q": f"word{number}"})
+        client.request(f"VERB{number}", "/api/health")
+        client.post(f"/chat/kb/base{number}/invoke", json={"input": {"messages": [["user", f"question {number}"]]}})
+        client.get(f"/assets/file{number}.js")
+        client.get("/api/health", headers={"X-Request-ID": f"id{number}"})
+
+    garbage("a")
+    before = told(client)
+    for number in range(20):
+        garbage(number)
+    after = told(client)
+    assert before.keys() == after.keys()
+    # Other tests of this process have counted requests to apps of their own.
+    counted = [dict(labels) for (name, labels), number in after.items()
+               if name == "banyan_requests_total" and number > before[name, labels]]
+    routes = {labels["route"] for labels in counted}
+    assert routes <= {route.path for route in app_routes.routes_of(app)} | {"none"}
+    assert {ASK.removesuffix("/ask"), "none"} <= routes
+    assert {labels["method"] for labels in counted} <= {
+        "GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "other"}
+
+
+def test_it_takes_a_scope_of_its_own_which_opens_nothing_else(client, tmp_path):
+    keys = Keys(tmp_path / "server-keys.json")
+    watcher, worker = ({"X-API-Key": keys.make(name, scopes)} for name, scopes in (("w", ["metrics"]), ("x", WORK)))
+    assert [client.get("/metrics", headers=key).status_code for key in ({}, watcher, worker)] == [401, 200, 403]
+    assert [client.get("/api/knowledge-bases", headers=key).status_code for key in (watcher, worker)] == [403, 200]
+
+
+def test_calls_of_a_model_are_counted_by_step(client):
+    before = told(client)
+    with observed_step("reflect", "m"), observed_call("m", "host") as call:
+        call.answered(100, 20, 30)
+    for error in (OSError("no"), RuntimeError("no")):
+        with pytest.raises(type(error)), observed_step("reflect", "m"), observed_call("m", "host"):
+            raise error
+    after = told(client)
+
+    def more(name, **labels):
+        return value(after, name, **labels) - value(before, name, **labels)
+
+    assert (more("banyan_llm_calls_total", step="reflect"), more("banyan_llm_failures_total", step="reflect")) == (3, 2)
+    assert [more("banyan_llm_tokens_total", step="reflect", kind=kind) for kind in ("prompt", "completion", "cached")
+            ] == [100, 20, 30]
+
+
+def test_processes_count_together_and_one_that_was_killed_answers_nothing(tmp_path):
+    def run(code):
+        command = [sys.executable, "-c", f"import os\nfrom banyan.server import metrics\n{code}"]
+        return subprocess.run(command, env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}, check=True,
+                              capture_output=True, text=True).stdout
+
+    count = "metrics.count_request({'method': 'GET'}, 200, 0.1)"
+    run(f"{count}; metrics.QUESTIONS.inc(); os._exit(0)")
+    series = samples(run(f"{count}; print(metrics.exposition([]).decode())"))
+    assert value(series, "banyan_requests_total", method="GET", route="none", status="200") == 2
+    assert value(series, "banyan_questions_running") == 0

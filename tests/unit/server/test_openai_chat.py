@@ -1,0 +1,122 @@
+"""OpenAI's own client asks: knowledge bases are models, citations annotations, failures its exceptions."""
+
+import openai
+import pytest
+from banyan.models.reasoner import ReasonerError
+from banyan.server.app import create_app
+from banyan.server.security.keys import Keys
+
+from ... import asking, in_process, small_base
+
+QUESTION = "Where was Ada Byron born?"
+
+
+@pytest.fixture
+def resources(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "people", hashed_embedder)
+    small_base.people(tmp_path, "others", hashed_embedder)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture
+def app(resources):
+    with in_process.client(create_app(resources), raise_server_exceptions=False) as app:
+        yield app
+
+
+def client(app, key="none"):
+    return openai.OpenAI(base_url="http://127.0.0.1/v1", api_key=key, http_client=app, max_retries=0)
+
+
+def ask(app, *messages, **fields):
+    return client(app).chat.completions.create(model="people", messages=[
+        {"role": role, "content": text} for role, text in messages or [("user", QUESTION)]], **fields)
+
+
+def test_knowledge_bases_are_models(app):
+    assert [model.id for model in client(app).models.list()] == ["others", "people"]
+    assert client(app).models.retrieve("people").owned_by == "banyan"
+    with pytest.raises(openai.NotFoundError, match="nobody"):
+        client(app).models.retrieve("nobody")
+
+
+def test_an_answer_has_its_citations(app):
+    completion = ask(app, temperature=0.3, max_tokens=50)
+    (choice,) = completion.choices
+    text, (first, *_) = choice.message.content, choice.message.annotations
+    assert choice.finish_reason == "stop"
+    cited = first.url_citation
+    assert text[cited.start_index:cited.end_index] == "[1]"
+    assert cited.url.startswith("http://127.0.0.1/#/ask?kb=people&doc=")
+    assert text.splitlines()[-1].startswith(f"[1] {cited.title}: ")
+    assert cited.quote in text.splitlines()[-1]
+    assert completion.usage.total_tokens > 0
+
+
+def test_a_stream_is_the_same_answer_in_pieces(app):
+    ask(app)  # the first answer says that no model is configured
+    whole = ask(app).choices[0].message
+    chunks = list(ask(app, stream=True, stream_options={"include_usage": True}))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[:-1]) == whole.content
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-2].choices[0].delta.annotations == [note.model_dump() for note in whole.annotations]
+    assert chunks[-1].usage.total_tokens > 0
+    assert len({chunk.id for chunk in chunks}) == 1
+    assert len(chunks) > 5
+
+
+def test_the_conversation_before_is_understood_and_the_system_prompt_words_the_answer(app, resources):
+    ask(app, ("system", "You are a pirate."), ("user", QUESTION), ("assistant", "In London."), ("user", "And when?"))
+    (said,) = resources.fake.said_to("condense")
+    assert "pirate" not in str(said)
+    assert resources.fake.instructions == "You are a pirate."
+    assert QUESTION in str(said)
+
+
+def test_text_comes_in_parts_as_well(app):
+    parts = [{"type": "text", "text": QUESTION}]
+    completion = client(app).chat.completions.create(model="people", messages=[{"role": "user", "content": parts}])
+    assert "[1]" in completion.choices[0].message.content
+
+
+@pytest.mark.parametrize(("messages", "why"), [
+    ([("user", QUESTION), ("assistant", "In London.")], "end the conversation with the question"),
+    ([("user", "  ")], "has no text"), ([("user", "x" * 20_000)], "is not allowed")])
+def test_what_is_no_question_is_refused(app, messages, why):
+    with pytest.raises(openai.UnprocessableEntityError, match=why):
+        ask(app, *messages)
+
+
+def test_a_failure_is_told_before_and_within_a_stream(app, resources):
+    def fail(*_):
+        raise ReasonerError("the endpoint said 500: try again")
+
+    resources.fake.answer = fail
+    resources.fake.reflect = fail
+    with pytest.raises(openai.InternalServerError, match="the endpoint said 500: try again"):
+        ask(app)
+    with pytest.raises(openai.APIError, match="the endpoint said 500: try again"):
+        list(ask(app, stream=True))
+
+
+def test_a_key_sees_its_own_knowledge_bases(app, resources):
+    keys = Keys.of(resources.settings)
+    key = keys.make("chat", ["ask"], knowledge_bases=["others"])
+    assert [model.id for model in client(app, key).models.list()] == ["others"]
+    for call in (lambda: client(app, key).models.retrieve("people"),
+                 lambda: client(app, key).chat.completions.create(
+                     model="people", messages=[{"role": "user", "content": QUESTION}])):
+        with pytest.raises(openai.NotFoundError):
+            call()
+    with pytest.raises(openai.AuthenticationError):
+        client(app, "wrong").models.list()
+    with pytest.raises(openai.PermissionDeniedError):
+        client(app, keys.make("reader", ["read"])).models.list()
+
+
+def test_some_documents_alone_are_asked(app):
+    completion = ask(app, extra_body={"documents": ["carl"]})
+    assert {note.url_citation.title for note in completion.choices[0].message.annotations} <= {"carl"}
+    with pytest.raises(openai.UnprocessableEntityError, match="the nearest: carl"):
+        ask(app, extra_body={"documents": ["karl"]})

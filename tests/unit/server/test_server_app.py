@@ -1,0 +1,175 @@
+"""The app in process: what clients are told of errors, what the description promises, and the commands around it."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from banyan.agents.construction.state import BuildContext
+from banyan.agents.retrieval.state import QuestionError
+from banyan.cli import main as cli
+from banyan.config import Settings
+from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
+from banyan.models.reasoner import ReasonerError
+from banyan.runtime.cancellation import CallCancelled, cancellable
+from banyan.server.answers import Build, BuildProgress
+from banyan.server.app import create_app
+from banyan.server.errors import detail_of, status_of
+from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+from banyan.server.security.keys import KEYS_FILE, Keys
+from typer.testing import CliRunner
+
+from ... import in_process, sse
+
+KB = "/api/knowledge-bases"
+
+
+@pytest.mark.parametrize(("error", "status"), [
+    (UnknownKnowledgeBaseError("x", Path("home")), 404), (WriterBusyError("x"), 409), (QuestionError("x"), 422),
+    (ReasonerError("x"), 503), (OSError(28, "No space left on device"), 503), (KeyError("x"), 500)])
+def test_an_error_has_the_status_of_who_can_mend_it(error, status):
+    assert status_of(error) == status
+
+
+def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
+    settings = Settings(home=tmp_path, _env_file=None)
+    unknown = detail_of(UnknownKnowledgeBaseError("x", tmp_path, ["secret"]), settings)
+    assert unknown.message == "there is no knowledge base 'x'; make one with `banyan build`, or in Python with `add`"
+    for defect in (KeyError(str(tmp_path)), PermissionError(13, "Permission denied", str(tmp_path / "x"))):
+        assert str(tmp_path) not in detail_of(defect, settings).message
+
+
+def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
+    monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
+    with in_process.client(app, raise_server_exceptions=False) as client:
+        said = client.get(f"{KB}/people/documents")
+    assert said.status_code == 500
+    assert said.json()["error"]["type"] == "InternalError"
+    assert "division" not in said.text
+    assert said.json()["error"]["request_id"]
+
+
+@pytest.mark.sqlite
+def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
+    listed = {one["name"]: one for one in client.get(KB).json()["items"]}
+    assert listed["people"]["documents"] == 4
+    assert listed["broken"]["problem"]
+    assert client.get(f"{KB}/broken").status_code == 409
+
+
+def test_the_description_names_each_operations_errors_and_keys(client):
+    described = client.get("/api/openapi.json").json()
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            if path in {"/api/health", "/api/ready"}:
+                continue
+            assert {"401", "403", "422", "429"} <= set(operation["responses"]), (method, path)
+            assert operation["security"], (method, path)
+    assert described["components"]["schemas"]["ErrorBody"]
+
+
+def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client):
+    asked = {"question": "林小雨出生于哪里？"}
+    answer = client.post(f"{KB}/people/ask", json=asked).json()["answer"]
+    with client.stream("POST", f"{KB}/people/ask/stream", json=asked) as stream:
+        events = list(sse.events(stream.iter_lines()))
+    pieces = [event.data["text"] for event in events if event.name == "token"]
+    assert "".join(pieces) == answer
+    assert len(pieces) > 1
+
+
+def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
+    resources, records = app.state.service.resources, BuildRecords(app.state.service.database)
+    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
+                  progress=BuildProgress(step="read", done=0, total=None))
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build,
+                         process=app.state.service._process.id)
+    with in_process.client(app):
+        with app.state.service.database.transaction() as connection:
+            records.add(connection, record)
+        with in_process.client(create_app(resources)) as second:
+            assert second.get("/api/builds").json()["items"] == [build.model_dump(mode="json")]
+            assert second.get(f"{KB}/people").json()["building"] == build.id
+        assert records.all() == [record]
+    with in_process.client(create_app(resources)) as third:
+        until = time.monotonic() + 60
+        while (build := third.get("/api/builds").json()["items"][0])["state"] in {"queued", "running"}:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert (build["state"], records.all()[0].taken_up) == ("done", 1), "the first one has ended"
+
+
+def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
+    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
+                  progress=BuildProgress(step="read", done=0, total=None))
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build, process="gone", taken_up=3)
+    with app.state.service.database.transaction() as connection:
+        BuildRecords(app.state.service.database).add(connection, record)
+    with in_process.client(app) as client:
+        until = time.monotonic() + 60
+        while (shown := client.get("/api/builds").json()["items"][0])["state"] == "running":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert (shown["state"], shown["error"]["type"]) == ("failed", "ServerStopped")
+    assert "ended 4 times while it ran this build" in shown["error"]["message"]
+
+
+def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
+    resources = app.state.service.resources
+    with cancellable() as cancellation:
+        with resources.runs.step("people", "a run"):
+            pass
+        cancellation.cancel()
+        with pytest.raises(CallCancelled), resources.runs.step("people", "a run"):
+            pytest.fail("nothing more is done")
+    with resources.runs.step("people", "another run"):
+        pass
+    resources.runs.finish("people", "another run")
+
+
+def test_threads_of_two_clients_are_two(app, tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    ann, eve = ({"X-API-Key": keys.make(name, ["ask"])} for name in ("ann", "eve"))
+    with in_process.client(app) as client:
+        client.post(f"{KB}/people/ask", json={"question": "Who is Ada Byron?", "thread": "t"}, headers=ann)
+        at = {"url": "/api/threads/t", "params": {"kb": "people"}}
+        assert client.get(**at, headers=eve).status_code == 404
+        assert client.delete(**at, headers=eve).status_code == 404
+        assert len(client.get(**at, headers=ann).json()["messages"]) == 2
+
+
+def test_without_its_packages_serve_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    for module in ("commands.serve", "workers", "serving"):
+        monkeypatch.delitem(sys.modules, f"banyan.cli.{module}", raising=False)
+    result = CliRunner().invoke(cli.app, ["serve"])
+    assert "pip install 'banyan-graphrag[server]'" in str(result.exception)
+
+
+def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
+    run = CliRunner().invoke
+    made = run(cli.app, ["key", "ann", "--scope", "read", "--scope", "ask"])
+    assert made.exit_code == 0, made.output
+    keys = Keys(tmp_path / KEYS_FILE)
+    said = next(line for line in made.output.splitlines() if line.startswith("banyan_"))
+    assert keys.find(said).scopes == ("read", "ask")
+    assert "ann" in run(cli.app, ["key"]).output
+    assert "--scope" in str(run(cli.app, ["key", "bob", "--scope", "everything"]).exception)
+    assert run(cli.app, ["key", "ann", "--revoke"]).exit_code == 0
+    made = run(cli.app, ["key", "bob", "--scope", "ask", "--kb", "papers", "--kb", "notes"])
+    assert "there is no knowledge base papers yet" in made.output
+    assert [(key.name, key.knowledge_bases) for key in keys.all()] == [("bob", ("notes", "papers"))]
+    assert "notes, papers" in run(cli.app, ["key"], env={"COLUMNS": "200"}).output
+    assert run(cli.app, ["key", "bob", "--revoke"]).exit_code == 0
+    assert keys.all() == ()
+
+
+def test_files_of_the_page_are_kept_and_answers_are_not(client):
+    asset = client.get("/assets/main.js")
+    assert asset.headers["Cache-Control"] == "no-cache"
+    again = client.get("/assets/main.js", headers={"If-None-Match": asset.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/api/health").headers["Cache-Control"] == "no-store"

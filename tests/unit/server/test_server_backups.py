@@ -1,0 +1,79 @@
+"""Backups over HTTP: whole, one at a time, and apart from what other clients ask."""
+
+import threading
+import time
+
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.layout import Layout
+from banyan.server.runs import backups
+
+from ... import in_process
+
+PEOPLE = "/api/knowledge-bases/people"
+
+
+def left(home):
+    return sorted(path.name for path in (home / ".backups").iterdir())
+
+
+def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_embedder):
+    answer = client.get(f"{PEOPLE}/backup")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].endswith("people.zip")
+    file, other = tmp_path / "people.zip", tmp_path / "other"
+    file.write_bytes(answer.content)
+    restore(file, Layout.of(other, "again"), hashed_embedder, lambda *_: None)
+    assert left(tmp_path) == ["lock"], "nothing of its text is left"
+    with Resources(Settings(home=other, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+        assert resources.knowledge_base("again").documents.count_documents() > 0
+
+
+def test_a_backup_of_what_is_not_there_is_not_found(client, tmp_path):
+    assert client.get("/api/knowledge-bases/nobody/backup").status_code == 404
+    assert left(tmp_path) == ["lock"]
+
+
+def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monkeypatch):
+    begun, go_on, copy = threading.Event(), threading.Event(), backups.copy_ledger
+
+    def slow(*given):
+        begun.set()
+        assert go_on.wait(30)
+        return copy(*given)
+
+    monkeypatch.setattr(backups, "copy_ledger", slow)
+    answers = []
+    first = threading.Thread(target=lambda: answers.append(client.get(f"{PEOPLE}/backup")))
+    first.start()
+    try:
+        assert begun.wait(30)
+        started = time.monotonic()
+        many = [client.get(f"{PEOPLE}/backup") for _ in range(50)]
+        assert {answer.status_code for answer in many} == {503}
+        assert {answer.headers["retry-after"] for answer in many} == {"5"}
+        assert "another backup" in many[0].json()["error"]["message"]
+        assert client.get(f"{PEOPLE}/documents").status_code == 200
+        assert time.monotonic() - started < 10
+    finally:
+        go_on.set()
+        first.join()
+    assert answers[0].status_code == 200
+    assert client.get(f"{PEOPLE}/backup").status_code == 200
+
+
+def test_a_copy_that_takes_too_long_is_given_up(client, monkeypatch, tmp_path):
+    monkeypatch.setattr(backups, "SECONDS", -1.0)
+    answer = client.get(f"{PEOPLE}/backup")
+    assert answer.status_code == 503
+    assert "could not be copied" in answer.json()["error"]["message"]
+    assert left(tmp_path) == ["lock"]
+
+
+def test_the_copy_of_a_killed_process_goes_at_the_next_start(app, tmp_path):
+    copy = tmp_path / ".backups" / "copy" / "people"
+    copy.mkdir(parents=True)
+    (copy / "ledger.sqlite").write_text("all that the documents say")
+    with in_process.client(app):
+        assert left(tmp_path) == ["lock"]

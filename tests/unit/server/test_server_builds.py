@@ -1,0 +1,81 @@
+"""How many builds may wait, and for whom."""
+
+import time
+
+import pytest
+from banyan.agents.construction.state import BuildContext
+from banyan.graph_store.errors import StoreError
+from banyan.server.answers import Build, BuildProgress
+from banyan.server.errors import StateError, TooManyRequestsError
+from banyan.server.runs.build_quotas import MOST_OF_ONE, MOST_QUEUED, check_quotas
+from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+
+from ... import in_process, small_base
+
+PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
+
+
+def records(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
+    return [BuildRecord(client=client.format(number), options=options, build=Build(
+        id=f"{state}{number}", kb=kb.format(number), state=state, files=[], created_at="2026-01-01",
+        progress=BuildProgress(step="", done=0, total=None))) for number in range(count)]
+
+
+@pytest.mark.parametrize(("unfinished", "told"), [
+    (records(MOST_QUEUED, "queued"), f"{MOST_QUEUED} builds are queued or running"),
+    (records(MOST_OF_ONE, "queued", client="eve"), f"{MOST_OF_ONE} builds of yours are queued or running"),
+    (records(MOST_OF_ONE, "running", kb="kb"), f"{MOST_OF_ONE} builds of 'kb' are queued or running")])
+def test_what_is_too_many_is_told_and_one_less_is_not(unfinished, told):
+    with pytest.raises(TooManyRequestsError, match=told):
+        check_quotas(unfinished, "kb", PLAIN, "eve")
+    check_quotas(unfinished[1:], "kb", PLAIN, "eve")
+    if "of" in told:
+        check_quotas(unfinished, "other", PLAIN, "bob")
+
+
+def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their_base(app):
+    waiting = records(10 * MOST_QUEUED, "waiting", client="eve", options=REVIEWED)
+    service = app.state.service
+    for record in waiting:
+        with service.database.transaction() as connection:
+            BuildRecords(service.database).add(connection, record)
+    check_quotas(waiting, "kb7", PLAIN, "eve")
+    check_quotas(waiting, "new", REVIEWED, "eve")
+    with pytest.raises(StateError, match=r"'waiting7' of 'kb7' is to be reviewed: decide on it or cancel it"):
+        check_quotas(waiting, "kb7", REVIEWED, "eve")
+    with in_process.client(app) as client:
+        file = [("files", ("a.md", "Ada was born in Bonn.", "text/plain"))]
+        at_kb7 = "/api/knowledge-bases/kb7/builds"
+        assert client.post(at_kb7, files=file, data={"review": "true"}).status_code == 409
+        assert client.post(at_kb7, files=file).status_code == 202
+
+
+class PanicException(BaseException):
+    """What PyO3 raises where Rust panics is of a class of this name."""
+
+
+def test_a_panic_of_a_library_ends_a_build_as_failed(app, monkeypatch):
+    class Panicking:
+        async def astream(self, *_given, **_named):
+            raise PanicException("index out of bounds")
+            yield
+
+    monkeypatch.setattr("banyan.server.runs.builds.build_graph", lambda *_: Panicking())
+    with in_process.client(app) as client:
+        started = client.post("/api/knowledge-bases/kb/builds", files=[("files", ("a.md", "Ada.", "text/plain"))])
+        until = time.monotonic() + 30
+        while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert build["state"] == "failed"
+        assert build["error"]["type"] == "InternalError"
+
+
+def test_a_panic_of_chroma_s_is_an_error_that_names_the_fix(tmp_path, hashed_embedder, monkeypatch):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb:
+        def panic(_collection):
+            raise PanicException("range end index 7 out of range")
+
+        monkeypatch.setattr("banyan.graph_store.vectors.backend._WAITS", ())
+        with pytest.raises(StoreError, match=r"range end index 7.*banyan reindex"):
+            kb.vectors.collections.read("entities", panic)

@@ -1,0 +1,146 @@
+"""The chat as a part of the server's app: whose conversations are whose, and how failures are told."""
+
+import json
+
+import pytest
+from banyan.models.reasoner import ReasonerError
+from banyan.schemas.retrieval import DraftAnswer
+from banyan.server.app import create_app
+from banyan.server.hosted import PREFIXES, mounted
+from banyan.server.security.clients import Clients
+from banyan.server.security.hosts import Hosts
+from banyan.server.security.keys import Keys
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from ... import app_routes, asking, in_process, small_base
+
+QUESTION = "Where was Ada Byron born?"
+CHAT = "/chat/kb/people"
+
+
+@pytest.fixture
+def resources(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "people", hashed_embedder)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        yield resources
+
+
+def asked(client, key="", *, way="invoke", question=QUESTION, **configurable):
+    return client.post(f"{CHAT}/{way}", headers={"X-API-Key": key} if key else {}, json={
+        "input": {"messages": [["user", question]]}, "config": {"configurable": configurable}})
+
+
+def test_a_key_may_ask_if_its_scopes_say_so(client, resources):
+    keys = Keys.of(resources.settings)
+    ask, read = keys.make("asker", ["ask"]), keys.make("reader", ["read"])
+    assert [asked(client, key).status_code for key in ("", "wrong", read, ask)] == [401, 401, 403, 200]
+    for key, status in ((read, 403), (ask, 200)):
+        assert client.get(f"{CHAT}/playground/", headers={"X-API-Key": key}).status_code == status
+    assert client.get("/chat/input_schema").status_code == 401
+
+
+def test_threads_of_two_clients_are_two_conversations(client, resources):
+    keys = Keys.of(resources.settings)
+    for name in ("ada", "bob"):
+        key = keys.make(name, ["ask"])
+        for question in (QUESTION, "And when?"):
+            # What a client says that it is does not count.
+            asked(client, key, question=f"{question} ({name})", thread_id="mine", banyan_client="ada")
+    earlier = [text for _, conversation in resources.fake.said_to("condense") for _, text in conversation]
+    assert [text for text in earlier if text.startswith("Where")] == [f"{QUESTION} (ada)", f"{QUESTION} (bob)"]
+
+
+@pytest.mark.filterwarnings("ignore:astream_log is deprecated")
+@pytest.mark.parametrize(("error", "status", "message"), [
+    (ReasonerError("the endpoint said 500: try again"), 503, "the endpoint said 500: try again"),
+    (ZeroDivisionError("secret"), 500, "an internal error; search the server's log for this request_id")])
+def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, message):
+    def fail(_):
+        raise error
+
+    resources.fake.draft = fail
+    answer = asked(client)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (status, message)
+    for way in ("stream", "stream_log", "stream_events"):
+        answer = asked(client, way=way)
+        events = [line for line in answer.text.splitlines() if line.startswith(("event: error", "data: {\"status"))]
+        assert events == ["event: error", f"data: {json.dumps({'status_code': status, 'message': message})}"]
+
+
+def test_a_failed_turn_is_not_remembered(client, resources):
+    def fail(_):
+        raise ReasonerError("busy")
+
+    resources.fake.draft = fail
+    assert asked(client, thread_id="t").status_code == 503
+    resources.fake.draft = lambda _: DraftAnswer(answerable=False)
+    assert asked(client, thread_id="t").status_code == 200
+    assert resources.fake.said_to("condense") == [], "there was nothing before"
+
+
+def hosted(resources):
+    """The app as LangGraph's server mounts it; Studio's page may reach it."""
+    settings = resources.settings
+    return mounted(create_app(resources, hosted=True), settings, Clients.of(settings), Hosts.bound("0.0.0.0"))
+
+
+def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
+    monkeypatch.setenv("LANGGRAPH_HTTP", json.dumps({"cors": {"allow_origins": ["https://studio.example"]}}))
+    studio, asks_as_json = {"Origin": "https://studio.example"}, {"Content-Type": "application/json"}
+    with in_process.client(hosted(resources)) as client:
+        for headers, status in [
+                (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 415), ({}, 415),
+                ({"Content-Type": "text/plain"} | studio, 415), (asks_as_json | {"Host": "evil.example"}, 400),
+                (asks_as_json | {"Origin": "https://evil.example"}, 403),
+                (asks_as_json | {"Sec-Fetch-Site": "cross-site"}, 403)]:
+            assert client.post("/runs/wait", content=b"{}", headers=headers).status_code == status, headers
+        assert client.post("/threads/x/runs/y/cancel").status_code == 404, "without a body nothing is said of it"
+        for path in ("/internal/truncate", "/internal/debug/thread/x", "/internal", "/deploy", "/deploy/x/events"):
+            assert client.post(path).json()["error"]["message"] == "this path is not available here"
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/threads/x/stream/events"):
+            pass
+        Keys.of(resources.settings).make("ann", ["ask"])
+        for path in ("/docs", "/metrics", "/openapi.json", "/threads"):
+            assert client.get(path).status_code == 401
+        assert client.options("/threads", headers=studio).status_code == 404
+        assert client.options("/threads").status_code == 401
+
+
+def test_behind_a_name_for_others_langgraphs_routes_ask_for_a_key(resources):
+    settings = resources.settings.model_copy(update={"server_hosts": "kb.example.org"})
+    app = mounted(create_app(resources, hosted=True, needs_keys=True), settings, Clients.of(settings),
+                  Hosts.bound("0.0.0.0", settings.server_hosts))
+    with TestClient(app, base_url="http://kb.example.org", client=("127.0.0.1", 7)) as client:
+        assert client.get("/threads").status_code == 401
+        assert client.get("/api/knowledge-bases").status_code == 401
+
+
+def test_langgraphs_server_gets_the_apps_paths_and_no_others(resources):
+    app = hosted(resources)
+    with in_process.client(app) as client:
+        assert client.get("/").status_code == 200
+        assert client.get("/api/health").json() == {"status": "ok"}
+        assert asked(client).status_code == 200
+        assert client.get("/api/nothing").json()["error"]["type"] == "NotFoundError"
+        for elsewhere in ("/ok", "/threads", "/apis", "/chatter", "/mcp"):
+            answer = client.get(elsewhere)
+            assert answer.status_code == 404
+            assert answer.text == "Not Found", "no answer of the app's"
+            assert "x-request-id" not in answer.headers
+
+
+def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
+    keys = Keys.of(resources.settings)
+    with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("10.0.0.7", 7)) as client:
+        refused = asked(client)
+        assert (refused.status_code, client.get("/threads").status_code) == (401, 401)
+        assert "an API key is needed" in refused.json()["error"]["message"]
+        assert asked(client, keys.make("far", ["ask"])).status_code == 200
+
+
+def test_every_path_of_the_app_is_mounted(resources):
+    app = create_app(resources, hosted=True)
+    paths = {route.path for route in app_routes.routes_of(app)}
+    assert "/api/knowledge-bases/{kb}/ask" in paths
+    assert not [path for path in paths if path not in ("", "/") and not path.startswith(PREFIXES)]

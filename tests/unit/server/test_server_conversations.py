@@ -1,0 +1,143 @@
+"""Conversations as people look back at them: kept, listed, renamed, rated, shared by a link, forgotten."""
+
+from contextlib import closing
+
+import pytest
+from banyan.config import Settings
+from banyan.schemas.scope import Scope
+from banyan.server.database import ServerDatabase
+from banyan.server.errors import NotFoundError, StateError
+from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, move_conversations
+from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.runs.threads import Thread
+
+ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
+ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
+          "iterations": 1, "trace": [{"step": "fuse"}],
+          "citations": [{"id": 1, "document": "a", "start": 0, "end": 8, "quote": "in Radom"}]}
+LATER = ANSWER | {"answer": "1921", "citations": []}
+
+
+def said(kept, thread):
+    return [message.text for message in kept.messages(thread)]
+
+
+@pytest.fixture
+def kept(tmp_path):
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        yield Conversations(database, FileProcessLock(tmp_path))
+
+
+def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
+    assert [kept.add(ONE, "Where was  Zofia born?", ANSWER), kept.add(ONE, "When?", LATER)] == [1, 2]
+    kept.add(OTHERS, "Mine?", ANSWER)
+    assert [(turn.number, turn.question, turn.answer.trace) for turn in kept.turns(ONE)] == [
+        (1, "Where was  Zofia born?", ANSWER["trace"]), (2, "When?", ANSWER["trace"])]
+    assert kept.turns(ONE)[0].answer.citations[0].quote == "in Radom"
+    assert said(kept, ONE) == ["Where was  Zofia born?", "Radom [1]", "When?", "1921"]
+    (listed,) = kept.all("", "kb")
+    assert (listed.name, listed.title, listed.link) == ("one", "Where was Zofia born?", None)
+
+
+def test_the_documents_that_a_question_was_limited_to_are_kept(kept):
+    kept.add(ONE, "Where?", ANSWER, Scope.of(["a.md"], {"year": "2024"}))
+    kept.add(ONE, "When?", LATER)
+    assert [(turn.documents, turn.where) for turn in kept.turns(ONE)] == [(["a.md"], {"year": "2024"}), ([], {})]
+
+
+def test_the_one_used_last_is_listed_first_and_each_client_sees_its_own(kept):
+    for thread in (ONE, TWO, OTHERS):
+        kept.add(thread, f"{thread.name}?", ANSWER)
+    assert [entry.name for entry in kept.all("", "kb")] == ["two", "one"]
+    assert [entry.name for entry in kept.all("bob", "kb")] == ["one"]
+    assert kept.all("", "other") == []
+
+
+def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
+    kept.add(ONE, "Where?", ANSWER)
+    link = kept.share(ONE, shared=True)
+    assert kept.share(ONE, shared=True) == link
+    shown = kept.linked(link)
+    assert (shown.title, len(shown.turns)) == ("Where?", 1)
+    assert kept.share(ONE, shared=False) is None
+    with pytest.raises(NotFoundError, match="not shared any more"):
+        kept.linked(link)
+
+
+def test_texts_that_cannot_be_stored_or_sent_make_no_conversation_unreadable(kept):
+    answer = ANSWER | {"answer": "Ra\ud800dom\0", "short": "\udfff", "trace": [{"step": "fuse", "what": ["\ud83d"]}]}
+    kept.add(ONE, "Where \ud800\0?", answer)
+    (turn,) = kept.turns(ONE)
+    assert turn.question == "Where \ufffd?"
+    assert turn.answer.answer == "Ra\ufffddom"
+    turn.model_dump_json().encode()
+    assert said(kept, ONE) == ["Where \ufffd?", "Ra\ufffddom"]
+    assert kept.all("", "kb")[0].title == "Where \ufffd?"
+
+
+def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(kept, tmp_path):
+    settings = Settings(home=tmp_path, _env_file=None)
+    for thread in (ONE, Thread("", "other", "one"), Thread("", "gone", "one")):
+        kept.add(thread, f"{thread.knowledge_base}?", ANSWER)
+    link = kept.share(ONE, shared=True)
+    move_conversations(settings, "kb", "gone")
+    assert said(kept, Thread("", "gone", "one"))[0] == "kb?", "those of the one that had the name before are gone"
+    assert kept.linked(link).kb == "gone"
+    move_conversations(settings, "gone")
+    with pytest.raises(NotFoundError):
+        kept.linked(link)
+    kept.sweep({"kb"})
+    assert kept.all("", "other") == []
+
+
+def test_whoever_is_no_server_makes_no_database_of_one(tmp_path):
+    move_conversations(Settings(home=tmp_path, _env_file=None), "kb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_renamed_rated_or_deleted_has_to_be_there(kept):
+    kept.add(ONE, "Where?", ANSWER)
+    kept.rename(ONE, "Radom")
+    kept.rate(ONE, 1, -1)
+    assert (kept.entry(ONE).title, kept.turns(ONE)[0].rating) == ("Radom", -1)
+    with pytest.raises(NotFoundError, match="has no turn 2"):
+        kept.rate(ONE, 2, 1)
+    with pytest.raises(NotFoundError, match="no conversation 'two'"):
+        kept.rename(TWO, "x")
+    kept.delete(ONE)
+    assert kept.turns(ONE) == []
+    assert kept.all("", "kb") == []
+
+
+def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
+    for number in range(KEPT_TURNS + 2):
+        kept.add(ONE, f"{number}?", LATER)
+    numbers = [turn.number for turn in kept.turns(ONE)]
+    assert (numbers[0], numbers[-1], len(numbers)) == (3, KEPT_TURNS + 2, KEPT_TURNS)
+    read = said(kept, ONE)
+    assert (read[-2], len(read)) == (f"{KEPT_TURNS + 1}?", 2 * READ_TURNS)
+
+
+def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):
+    every = [ONE, TWO, Thread("", "other", "one"), OTHERS, Thread("bob/kb", "kb", "one")]
+    for _ in range(2):
+        with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+            for number, thread in enumerate(every):
+                Conversations(database, FileProcessLock(tmp_path)).add(thread, f"question {number}", ANSWER)
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        assert [said(Conversations(database, FileProcessLock(tmp_path)), thread) for thread in every] == [
+            [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
+
+
+def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept):
+    kept.add(ONE, "one?", ANSWER)
+    with pytest.raises(ZeroDivisionError), kept.turn(ONE):
+        with pytest.raises(StateError, match="the thread 'one' is being answered"), kept.turn(ONE):
+            pass
+        with pytest.raises(StateError):
+            kept.delete(ONE)
+        with kept.turn(TWO) as messages:
+            assert messages == []
+        raise ZeroDivisionError
+    with kept.turn(ONE) as messages:
+        assert [message.text for message in messages] == ["one?", "Radom [1]"]

@@ -1,0 +1,98 @@
+"""MCP as a part of the server's app: what a key may do, and where a request may come from."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from banyan.graph_store.errors import StoreError
+from banyan.schemas.errors import BanyanError
+from banyan.server.app import create_app
+from banyan.server.security.keys import Keys
+
+from ... import in_process
+
+HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+
+
+def posted(client, tool, key=None, **arguments):
+    """The response to the call of a tool."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    return client.post("/mcp", json=call, headers=HEADERS | ({"Authorization": f"Bearer {key}"} if key else {}))
+
+
+def result(response):
+    assert response.status_code == 200, response.text
+    (data,) = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
+    return json.loads(data)["result"]
+
+
+def test_without_keys_whoever_is_on_this_machine_may_ask(client):
+    said = result(posted(client, "ask", knowledge_base="people", question="Where was Ada Byron born?"))
+    assert said["structuredContent"]["citations"][0]["document"] == "ada"
+
+
+def test_a_key_does_what_its_scopes_allow(client, resources):
+    key = Keys.of(resources.settings).make("reader", ["read", "ask"])
+    assert posted(client, "search", knowledge_base="people", query="Ada").status_code == 401
+    assert posted(client, "search", "wrong", knowledge_base="people", query="Ada").status_code == 401
+    assert not result(posted(client, "search", key, knowledge_base="people", query="Ada"))["isError"]
+    refused = [result(posted(client, "add_document", key, knowledge_base="people", document="x.md", text="Text.")),
+               result(posted(client, "decide_schema", key, knowledge_base="people", who="Eve", decisions=[
+                   {"kind": "relation", "name": "born_in", "verdict": "reject"}]))]
+    assert [answer["isError"] for answer in refused] == [True, True]
+    assert ["lacks the scope" in answer["content"][0]["text"] for answer in refused] == [True, True]
+    kb = resources.knowledge_base("people")
+    assert (kb.documents.count_documents(), kb.schemas.version()) == (4, 1)
+
+
+def test_a_key_that_may_only_ask_learns_no_names(client, resources):
+    key = Keys.of(resources.settings).make("asker", ["ask"])
+    told = [result(posted(client, "ask", key, knowledge_base=name, question="Who?"))["content"][0]["text"]
+            for name in ("", "nowhere")]
+    told.append(client.post("/api/knowledge-bases/nowhere/ask", json={"question": "Who?"},
+                            headers={"X-API-Key": key}).text)
+    with pytest.raises(StoreError) as raised:  # what LangGraph's server tells of a run is the message of its error
+        resources.knowledge_base("nowhere")
+    told.append(str(raised.value))
+    assert ["nowhere" in one for one in told] == [False, True, True, True]
+    assert not [one for one in told if "people" in one or str(resources.settings.home) in one]
+
+
+def test_a_damaged_ledger_does_not_tell_where_the_home_is(resources):
+    (resources.settings.home / "broken").mkdir()
+    (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError, match=r"broken/ledger\.sqlite") as raised:
+        resources.knowledge_base("broken")
+    assert str(resources.settings.home) not in str(raised.value)
+
+
+def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch):
+    at_work, most = 0, 0
+
+    async def build(*_, **__):
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.1)
+        at_work -= 1
+        raise BanyanError("enough")
+        yield
+
+    monkeypatch.setattr("banyan.subagent.mcp_tools.construction_graph", lambda _: SimpleNamespace(astream=build))
+    with (in_process.client(create_app(resources)) as client,
+          ThreadPoolExecutor(10) as threads):
+        told = list(threads.map(lambda number: result(posted(
+            client, "add_document", knowledge_base=f"kb{number}", document="x.md", text="Text.")), range(10)))
+    assert [answer["content"][0]["text"] for answer in told] == ["Error executing tool add_document: enough"] * 10
+    assert most == resources.settings.builds_at_once
+
+
+def test_a_page_of_another_origin_is_refused(client):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert client.post("/mcp", json=call, headers=HEADERS | {"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_what_langgraphs_server_mounts_leaves_mcp_to_it(resources):
+    assert "/mcp" not in {getattr(route, "path", "") for route in create_app(resources, hosted=True).routes}

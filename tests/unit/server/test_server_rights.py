@@ -1,0 +1,280 @@
+"""Who may do what: every route and every tool, made a table of from the app itself, for each kind of key that may not.
+
+A new route is in the table as soon as it is in the app. One that names its knowledge base neither in its address nor as
+those below do is not answered as the table wants it, and has to say here what keeps it from others.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import pytest
+from banyan.agents.construction.state import BuildContext
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.errors import KnowledgeBaseNameError
+from banyan.server.answers import Build, BuildProgress
+from banyan.server.app import create_app
+from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+from banyan.server.runs.threads import Thread
+from banyan.server.security import oidc
+from banyan.server.security.keys import SCOPES, Keys
+from langserve.lzstring import LZString
+
+from ... import app_routes, in_process, oidc_issuer, small_base
+
+# pytest puts its own filters in the place of the server's.
+pytestmark = pytest.mark.filterwarnings("ignore:astream_log is deprecated")
+
+
+SECRET = "people"
+"""The knowledge base that is none of the key's business, and `GONE` one that is not there."""
+GONE = "nobody"
+MINE = "mine"
+VACANT = "vacant"
+"""Of the key's names, and not there: what its scopes allow does nothing."""
+FOR_ANYBODY = {"/", "/docs", "/assets", "/api/health", "/api/ready"}
+FOR_ANY_KEY = {"/api/openapi.json", "/mcp"}
+"""The description of the API; tools, which are in a table of their own."""
+WHATEVER_THE_BASE = {"/api/formats", "/api/model", "/api/command", "/api/knowledge-bases", "/api/builds", "/v1/models",
+                     *(f"/chat{below}/{name}" for below in ("", "/c/{config_hash}") for name in (
+                         "input_schema", "output_schema", "config_schema", "playground/{file_path:path}"))}
+"""What is read alike by keys of all knowledge bases; the lists have what the key is for, which a test looks at."""
+READING = {f"/api/knowledge-bases/{{kb}}/{below}" for below in ("graph/evidence", "questions/next")}
+"""What is only read, although the question comes in a body."""
+OF_ALL = {"/api/model", "/api/model/try", "/metrics"}
+"""What concerns all knowledge bases, and is refused to keys of some."""
+ALL_SCOPES = " ".join(SCOPES)
+ANSWER = {"answer": "In Ulm [1]", "abstained": False, "confidence": 0.9, "short": "Ulm", "sub_queries": [],
+          "iterations": 1, "trace": [], "citations": []}
+HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+
+
+class There(NamedTuple):
+    """What addresses name."""
+
+    kb: str
+    build: str
+    link: str
+
+
+@pytest.fixture(scope="module")
+def issuer():
+    issuer = oidc_issuer.Issuer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oidc, "read_json", issuer.read_json)
+        yield issuer
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder, issuer):
+    home = tmp_path_factory.mktemp("home")
+    for name in (SECRET, MINE):
+        small_base.people(home, name, hashed_embedder)
+    with Resources(Settings(home=home, llm_base_url=None, requests_per_minute=100_000, _env_file=None,
+                            **issuer.settings()), hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture(scope="module")
+def app(resources):
+    return create_app(resources)
+
+
+@pytest.fixture(scope="module")
+def client(app):
+    with in_process.client(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def keys(resources, issuer):
+    """The keys and tokens of others than may; `ann` is the one whose conversation is shared."""
+    kept, others = Keys.of(resources.settings), [MINE, VACANT]
+    made = {"revoked": kept.make("revoked", SCOPES), "nothing": kept.make("nothing", []),
+            "all": kept.make("all", SCOPES), "other": kept.make("ann", SCOPES, others)}
+    made |= {f"no {scope}": kept.make(f"no-{scope}", [one for one in SCOPES if one != scope], others)
+             for scope in SCOPES}
+    kept.revoke("revoked")
+    # The same by tokens; the issuer says what their holders may.
+    some = {"bases": others}
+    return made | {"token: nothing": issuer.token(), "token: all": issuer.token(ALL_SCOPES),
+                   "token: other": issuer.token(ALL_SCOPES, **some),
+                   "token: of no base": issuer.token(ALL_SCOPES, bases=None),
+                   "token: others' scopes": issuer.token(scope="openid profile ask read write review metrics")}
+
+
+@pytest.fixture(scope="module")
+def there(app, client):
+    """What there is of the secret knowledge base: a build, and a conversation with a link."""
+    service = app.state.service
+    service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
+    link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
+    build = Build(id="20260101-secret", kb=SECRET, state="done", files=[], created_at=datetime.now(UTC).isoformat(),
+                  progress=BuildProgress(step="", done=0, total=None))
+    with service.database.transaction() as connection:
+        BuildRecords(service.database).add(connection, BuildRecord(build=build, options=BuildOptions(
+            context=BuildContext())))
+    return There(SECRET, build.id, link)
+
+
+NOT_THERE = There(GONE, "20260101-absent", "A" * 22)
+NOTHING_THERE = NOT_THERE._replace(kb=VACANT)
+
+
+def sent(client, route, what, key, **more):
+    """A request to a route about something, and the response."""
+    fill = {"kb": what.kb, "knowledge_base": what.kb, "build": what.build, "link": what.link, "thread": "t1",
+            "number": "1", "language": "en", "file_path:path": "index.html",
+            "config_hash": LZString.compressToEncodedURIComponent("{}")}
+    path = re.sub(r"{([^}]+)}", lambda match: fill[match[1]], route.path)
+    of = {"kb": what.kb} if path.startswith("/api/threads") else {}
+    return client.request(route.method, path, params=of, **({"json": body(route, what.kb)} | more),
+                          headers={"X-API-Key": key} if key else {})
+
+
+def body(route, kb):
+    """The chats name their knowledge base here; for all others nothing is right, so that nothing is done."""
+    if route.path == "/v1/chat/completions":
+        return {"model": kb, "messages": [{"role": "user", "content": "Where was Ada Byron born?"}]}
+    asked = {"knowledge_base": kb, "question": "Where was Ada Byron born?"}
+    return None if route.method == "GET" else {"inputs": [asked]} if route.path.endswith("/batch") else {
+        "input": asked} if route.path.startswith("/chat/") and "{knowledge_base}" not in route.path else {}
+
+
+def table(app, without=frozenset()):
+    routes = [route for route in app_routes.routes_of(app) if route.path not in FOR_ANYBODY | without]
+    assert len(routes) > 80
+    return routes
+
+
+def neutral(response, what):
+    """What was said, with the same words for what it is about, and without what differs each time."""
+    text = response.text
+    for value in what:
+        text = text.replace(value, "…")
+    return response.status_code, re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}", "", text)
+
+
+def test_every_route_refuses_who_has_no_key_or_a_revoked_one_or_a_token_that_does_not_count(
+        app, client, keys, issuer, there):
+    bad = {"none": "", "revoked": keys["revoked"], "guessed": "banyan_guessed"} | issuer.bad_tokens(ALL_SCOPES)
+    assert len(bad) > 20
+    for route in table(app):
+        for why, key in bad.items():
+            assert sent(client, route, there, key).status_code == 401, f"{route}: {why}"
+    for path in FOR_ANYBODY - {"/assets"}:
+        assert client.get(path, follow_redirects=False).status_code in {200, 307, 503}
+
+
+def test_every_route_needs_a_scope_and_those_that_change_something_more_than_read(app, client, keys, there):
+    for route in table(app, FOR_ANY_KEY):
+        for key in ("nothing", "token: nothing", "token: others' scopes"):
+            refused = sent(client, route, there, keys[key])
+            assert (refused.status_code, "lacks the scope" in refused.text) == (403, True), f"{route}: {key}"
+        needs = {scope for scope in SCOPES
+                 if "lacks the scope" in sent(client, route, NOTHING_THERE, keys[f"no {scope}"]).text}
+        assert needs, route
+        if route.method != "GET" and route.path not in READING:
+            assert needs & {"ask", "write", "review"}, route
+
+
+@pytest.mark.parametrize("key", ["other", "token: other", "token: of no base"])
+def test_a_key_of_other_knowledge_bases_is_told_the_same_as_if_there_were_none(app, client, keys, there, key):
+    for route in table(app, FOR_ANY_KEY):
+        told, gone = (sent(client, route, what, keys[key]) for what in (there, NOT_THERE))
+        assert neutral(told, there) == neutral(gone, NOT_THERE), route
+        assert "Ulm" not in told.text, route
+        assert "20260101" not in told.text.replace(f"'{there.build}'", ""), route
+        if route.method == "GET" and route.path in WHATEVER_THE_BASE:
+            continue
+        if told.status_code == 200:  # a stream says so in an event
+            assert "there is no knowledge base" in told.text, route
+        else:
+            assert told.status_code == (403 if route.path in OF_ALL else 404), route
+
+
+@pytest.mark.parametrize("key", ["all", "token: all"])
+def test_the_table_can_fail(app, client, keys, there, key):
+    """The same requests, with a key that is for the knowledge base, tell that it is there."""
+    def said(route, what):
+        return neutral(sent(client, route, what, keys[key]), what)
+
+    differ = [route for route in table(app, FOR_ANY_KEY)
+              if route.method == "GET" and said(route, there) != said(route, NOT_THERE)]
+    assert len(differ) > 25
+    assert "Ulm" in client.get(f"/api/shared/{there.link}", headers={"X-API-Key": keys[key]}).text
+
+
+def test_a_damaged_knowledge_base_of_others_is_not_there_either(client, keys, resources):
+    (resources.settings.home / "broken").mkdir()
+    (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
+    said = client.get("/api/knowledge-bases/broken", headers={"X-API-Key": keys["other"]})
+    assert (said.status_code, said.json()["error"]["type"]) == (404, "UnknownKnowledgeBaseError")
+
+
+def test_lists_hold_what_the_key_is_for(client, keys, there):
+    def names(path, key, of):
+        return {one[of] for one in client.get(path, headers={"X-API-Key": keys[key]}).json()["items"]}
+
+    assert names("/api/knowledge-bases", "other", "name") == {MINE}
+    assert names("/api/knowledge-bases", "all", "name") >= {MINE, SECRET}
+    assert names("/api/builds", "other", "kb") == set()
+    assert names("/api/builds", "all", "kb") == {SECRET}
+    assert names("/api/knowledge-bases", "token: other", "name") == {MINE}
+    assert names("/api/knowledge-bases", "token: of no base", "name") == set()
+
+
+def test_knowledge_bases_are_made_and_renamed_within_the_keys_names_alone(client, keys, resources):
+    other = {"X-API-Key": keys["other"]}
+    for name in (SECRET, GONE):  # whether there is one of that name makes no difference
+        refused = client.patch(f"/api/knowledge-bases/{MINE}", json={"name": name}, headers=other)
+        assert (refused.status_code, "does not cover a knowledge base" in refused.text) == (403, True)
+    schema = {"text": json.dumps({"name": "s", "entity_types": [{"name": "Person"}]}), "who": "ann"}
+    assert client.put(f"/api/knowledge-bases/{GONE}/schema", json=schema, headers=other).status_code == 404
+    assert not (resources.settings.home / GONE).exists()
+    made = client.put(f"/api/knowledge-bases/{VACANT}/schema", json=schema, headers=other)
+    assert made.status_code == 200, made.text
+    assert client.delete(f"/api/knowledge-bases/{VACANT}", headers=other).status_code == 204
+    assert client.get(f"/api/knowledge-bases/{MINE}", headers=other).json()["documents"] == 4
+
+
+TOOL_ARGUMENTS = {"query": "Ada", "question": "Who was Ada Byron?", "document": "ada", "text": "Text.", "who": "Eve",
+                  "decisions": [{"kind": "relation", "name": "born_in", "verdict": "reject"}]}
+
+
+def called(client, method, key, **params):
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    response = client.post("/mcp", json=call, headers=HEADERS | {"X-API-Key": key})
+    (data,) = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
+    return json.loads(data)["result"]
+
+
+def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, resources):
+    tools = called(client, "tools/list", keys["all"])["tools"]
+    assert len(tools) == 13
+    for tool in tools:
+        name, arguments = tool["name"], {one: TOOL_ARGUMENTS[one] for one in tool["inputSchema"].get("required", ())}
+        for key in ("nothing", "token: nothing"):
+            refused = called(client, "tools/call", keys[key], name=name, arguments=arguments)
+            assert (refused["isError"], "lacks the scope" in refused["content"][0]["text"]) == (True, True), name
+        if "knowledge_base" not in tool["inputSchema"]["properties"]:
+            assert name == "list_knowledge_bases"
+            continue
+        for key in ("other", "token: other"):
+            told, gone = (called(client, "tools/call", keys[key], name=name,
+                                 arguments=arguments | {"knowledge_base": kb}) for kb in (SECRET, GONE))
+            assert told["isError"], name
+            assert told["content"][0]["text"].replace(SECRET, GONE) == gone["content"][0]["text"], name
+            assert "there is no knowledge base" in gone["content"][0]["text"]
+    listed = called(client, "tools/call", keys["other"], name="list_knowledge_bases", arguments={})
+    assert listed["structuredContent"]["names"] == [MINE]
+    unnamed = called(client, "tools/call", keys["other"], name="search", arguments={"query": "Ada"})
+    assert "there are mine" in unnamed["content"][0]["text"]
+    assert not (resources.settings.home / GONE).exists()
+
+
+def test_a_key_is_for_names_that_knowledge_bases_can_have(resources):
+    with pytest.raises(KnowledgeBaseNameError):
+        Keys.of(resources.settings).make("eve", ["read"], ["../papers"])

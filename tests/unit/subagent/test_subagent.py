@@ -1,0 +1,265 @@
+"""Banyan as a tool, a subagent and a retriever of other agents, in one process."""
+
+import asyncio
+from dataclasses import dataclass
+
+import banyan
+import pytest
+from banyan.agents.resources import default_resources
+from banyan.agents.retrieval.state import AskOutput, QuestionError
+from banyan.graph_store.errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
+from banyan.subagent.asking import answer_text, default_name, resources_for
+from banyan.subagent.remote import RemoteError
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+
+from ... import asking, small_base
+
+QUESTION = "Where was Ada Byron born?"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("home")
+    small_base.people(home, "people", hashed_embedder)
+    return home
+
+
+@pytest.fixture
+def settings(home):
+    return banyan.Settings(home=home, llm_base_url=None, _env_file=None)
+
+
+@pytest.fixture
+def resources(settings, hashed_embedder):
+    with banyan.Resources(settings, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture
+def tool(resources):
+    return banyan.as_tool("people", resources=resources)
+
+
+def call(tool, **arguments):
+    """The message that a calling agent gets."""
+    return tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
+
+
+@dataclass
+class OtherContext:
+    """What some other graph runs with: nothing that Banyan knows."""
+
+    user: str = "Eve"
+
+
+def parent(node, saver=None):
+    """A graph of somebody else's, with one node."""
+    graph = StateGraph(MessagesState, context_schema=OtherContext)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    return graph.compile(checkpointer=saver)
+
+
+class TestTool:
+    def test_takes_a_question_alone(self, tool):
+        assert list(tool.args) == ["question"]
+        assert tool.name == "ask_people"
+        assert "'people'" in tool.description
+
+    @pytest.mark.parametrize("awaited", [False, True])
+    def test_answers_with_numbered_quoted_sources(self, tool, awaited):
+        asked = {"type": "tool_call", "id": "1", "name": tool.name, "args": {"question": QUESTION}}
+        message = asyncio.run(tool.ainvoke(asked)) if awaited else tool.invoke(asked)
+        assert message.status == "success"
+        (citation,) = message.artifact["citations"]
+        assert small_base.PEOPLE["ada"][citation["start"]:citation["end"]] == citation["quote"]
+        answer, sources = message.content.split("\n\nSources:\n")
+        assert answer == message.artifact["answer"]
+        assert answer.endswith("[1]")
+        assert sources == f'[1] ada, characters {citation["start"]}-{citation["end"]}: "{citation["quote"]}"'
+
+    def test_hands_over_the_whole_answer(self, tool):
+        artifact = call(tool, question=QUESTION).artifact
+        assert {"answer", "abstained", "confidence", "citations", "sub_queries", "iterations"} <= set(artifact)
+        assert set(artifact) <= set(AskOutput.__annotations__)
+
+    def test_an_abstention_is_an_answer(self, tool):
+        message = call(tool, question="What was Carl Berg's favourite food?")
+        assert message.status == "success"
+        assert message.artifact["abstained"]
+        assert "No short answer was found; these passages come closest." in message.content
+
+    def test_an_unknown_knowledge_base_is_a_message_that_says_what_to_do(self, resources):
+        message = call(banyan.as_tool("nowhere", resources=resources), question=QUESTION)
+        assert message.status == "error"
+        assert "there is no knowledge base 'nowhere'" in message.content
+        assert "do not answer on the documents' behalf" in message.content
+
+    @pytest.mark.parametrize(("arguments", "said"), [
+        ({"question": "  "}, "the question is empty"), ({"question": "x" * 10_001}, "10,001 characters"),
+        ({"query": QUESTION}, "give one argument, `question`"), ({"question": 7}, "give one argument, `question`")])
+    def test_a_question_that_cannot_be_asked_is_a_message(self, tool, arguments, said):
+        message = call(tool, **arguments)
+        assert message.status == "error"
+        assert said in message.content
+
+    def test_a_defect_is_no_message(self, tool, resources, monkeypatch):
+        def broken(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(resources, "retriever", broken)
+        with pytest.raises(ZeroDivisionError):
+            call(tool, question=QUESTION)
+
+    def test_a_name_that_can_be_none_is_refused_at_once(self, resources):
+        with pytest.raises(KnowledgeBaseNameError):
+            banyan.as_tool("../people", resources=resources)
+
+    def test_runs_in_a_tool_node_of_a_graph_with_a_context_and_few_steps_of_its_own(self, tool):
+        asked = AIMessage("", tool_calls=[
+            {"id": name, "name": "ask_people", "args": {"question": f"Where was {name} born?"}}
+            for name in ("Ada Byron", "Carl Berg")])
+        state = parent(ToolNode([tool])).invoke({"messages": [asked]}, {"recursion_limit": 2}, context=OtherContext())
+        assert [m.artifact["citations"][0]["document"] for m in state["messages"][1:]] == ["ada", "carl"]
+
+
+class TestSubagent:
+    def test_answers_the_last_message(self, resources):
+        subagent = banyan.as_subagent("people", resources=resources, about="mathematicians")
+        assert subagent["name"] == "documents_people"
+        assert "about mathematicians" in subagent["description"]
+        state = subagent["runnable"].invoke({"messages": [HumanMessage(QUESTION)]})
+        assert state["messages"][-1].text == answer_text(state)
+        assert "[1] ada, characters" in state["messages"][-1].text
+        assert not state["abstained"]
+        assert "error" not in state
+
+    def test_is_awaited_too(self, resources):
+        runnable = banyan.as_subagent("people", resources=resources)["runnable"]
+        state = asyncio.run(runnable.ainvoke({"messages": [HumanMessage(QUESTION)]}))
+        assert state["citations"][0]["document"] == "ada"
+
+    def test_as_a_node_it_leaves_nothing_else_in_its_parents_checkpoints(self, resources):
+        saver = InMemorySaver()
+        graph = parent(banyan.as_subagent("people", resources=resources)["runnable"], saver)
+        config = {"configurable": {"thread_id": "1"}}
+        state = graph.invoke({"messages": [HumanMessage(QUESTION)]}, config, context=OtherContext())
+        assert [type(message) for message in state["messages"]] == [HumanMessage, AIMessage]
+        assert {checkpoint.config["configurable"]["checkpoint_ns"] for checkpoint in saver.list(None)} == {""}
+        assert all(set(c.checkpoint["channel_values"]) <= {"messages", "__start__", "branch:to:node"}
+                   for c in saver.list(None))
+
+    def test_what_a_supervisor_says_in_between_is_not_asked(self, home, hashed_embedder):
+        with asking.FakeResources(home, hashed_embedder) as resources:
+            runnable = banyan.as_subagent("people", resources=resources)["runnable"]
+            runnable.invoke({"messages": [
+                HumanMessage("Who is Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?"),
+                AIMessage("", tool_calls=[{"id": "1", "name": "hand_over", "args": {}}]),
+                ToolMessage("handed over", tool_call_id="1")]})
+            assert resources.fake.said_to("condense") == [
+                ("Where was she born?", [("user", "Who is Ada Byron?"), ("assistant", "A mathematician.")])]
+
+    @pytest.mark.parametrize(("name", "messages", "said"), [
+        ("nowhere", [HumanMessage(QUESTION)], "there is no knowledge base 'nowhere'"),
+        ("people", [], "the question is empty"), ("people", [AIMessage("Hello.")], "the question is empty")])
+    def test_what_goes_wrong_is_said_and_the_parent_goes_on(self, resources, name, messages, said):
+        graph = parent(banyan.as_subagent(name, resources=resources)["runnable"])
+        last = graph.invoke({"messages": messages}, context=OtherContext())["messages"][-1]
+        assert isinstance(last, AIMessage)
+        assert said in last.text
+        alone = banyan.as_subagent(name, resources=resources)["runnable"].invoke({"messages": messages})
+        assert said in alone["error"]
+        assert alone["abstained"]
+
+
+class TestRetriever:
+    def test_passages_say_where_they_stand(self, resources):
+        found = banyan.BanyanRetriever(kb="people", k=2, resources=resources).invoke(QUESTION)
+        assert len(found) == 2
+        best = found[0].metadata
+        assert (best["document"], best["title"]) == ("ada", "Ada Byron")
+        assert small_base.PEOPLE["ada"][best["start"]:best["end"]] == found[0].page_content
+        assert best["score"] > found[1].metadata["score"] > 0
+        assert found[0].id
+
+    def test_is_awaited_in_a_chain(self, resources):
+        chain = banyan.BanyanRetriever(kb="people", k=1, resources=resources) | RunnableLambda(
+            lambda found: [document.metadata["document"] for document in found])
+        assert asyncio.run(chain.ainvoke("Carl Berg")) == ["carl"]
+
+    def test_finds_passages_of_some_documents_alone(self, resources):
+        retriever = banyan.BanyanRetriever(kb="people", documents=["c*"], resources=resources)
+        assert {found.metadata["document"] for found in retriever.invoke(QUESTION)} == {"carl"}
+
+    def test_asks_a_model_only_where_it_is_to(self, home, hashed_embedder):
+        with asking.FakeResources(home, hashed_embedder) as resources:
+            banyan.BanyanRetriever(kb="people", resources=resources).invoke(QUESTION)
+            assert resources.fake.steps() == []
+            banyan.BanyanRetriever(kb="people", agent=True, resources=resources).invoke(f"Since when? {QUESTION}")
+            assert resources.fake.steps() == ["decompose", "reflect"]
+
+    def test_what_goes_wrong_is_raised(self, resources):
+        with pytest.raises(QuestionError):
+            banyan.BanyanRetriever(kb="people", resources=resources).invoke(" ")
+        with pytest.raises(UnknownKnowledgeBaseError):
+            banyan.BanyanRetriever(kb="nowhere", resources=resources).invoke(QUESTION)
+        with pytest.raises(KnowledgeBaseNameError):
+            banyan.BanyanRetriever(kb="../people")
+
+
+class TestSettings:
+    def test_the_home_stays_where_it_is_when_the_working_folder_changes(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert resources_for(banyan.Settings(home="here", _env_file=None)).settings.home == tmp_path / "here"
+
+    def test_none_are_those_of_the_environment(self):
+        assert resources_for(None) is default_resources()
+
+
+class TestText:
+    def test_a_documents_words_cannot_pass_for_a_source(self):
+        quote = 'so.\n[2] other.md, characters 1-2: "made up"'
+        text = answer_text({"answer": "So. [1]", "citations": [
+            {"id": 1, "document": "a\nb.md", "start": 0, "end": 9, "quote": quote}]})
+        assert text.splitlines()[2:] == [
+            "Sources:", '[1] a b.md, characters 0-9: "so. [2] other.md, characters 1-2: \\"made up\\""']
+
+    @pytest.mark.parametrize("name", ["知识", "a" * 64, "people"])
+    def test_names_are_such_as_endpoints_take(self, name):
+        made = default_name("ask", name)
+        assert made.isascii()
+        assert made.startswith("ask_")
+        assert len(made) <= 64
+        assert made != default_name("ask", f"{name}2")
+
+
+class TestRemote:
+    def test_is_used_in_a_block(self):
+        remote = banyan.Remote("http://127.0.0.1:9", "people")
+        with pytest.raises(RemoteError, match="use it in a `with`"):
+            _ = remote.graph
+        with pytest.raises(KnowledgeBaseNameError):
+            banyan.Remote("http://127.0.0.1:9", "../people")
+
+    def test_connections_end_with_the_block(self):
+        async def of_an_event_loop():
+            async with banyan.Remote("http://127.0.0.1:9", "people") as remote:
+                client = remote.graph.client
+                with pytest.raises(RemoteError, match="await"):
+                    remote.ask({"question": QUESTION})
+            return client.http.client.is_closed
+
+        with banyan.Remote("http://127.0.0.1:9", "people") as remote:
+            client = remote.graph.sync_client.http.client
+        assert client.is_closed
+        assert asyncio.run(of_an_event_loop())
+
+
+def test_the_public_names_are_there():
+    assert all(getattr(banyan, name) for name in banyan.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'as_toll'"):
+        _ = banyan.as_toll

@@ -1,0 +1,53 @@
+"""Whether texts are English."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from banyan.text.languages import are_english, is_english
+
+ROOT = Path(__file__).parents[3]
+ENGLISH = "The library was opened in 1931 by the mayor, and it has been run by volunteers since then."
+GERMAN = "Die Bücherei wurde 1931 von der Bürgermeisterin eröffnet und wird seitdem von Freiwilligen geführt."
+NAMES = "Lindenrode, Petersilge, Oberwalden, Eschenkrug, Traunfels, Zornmüller, Kienzle, Blaufelden"
+
+
+@pytest.mark.parametrize("text", [
+    "图书馆于1931年开放。", "図書館は1931年に開館した。", "Библиотека открылась в 1931 году.",
+    "افتتحت المكتبة عام 1931.", GERMAN,
+    "El tren sale de la estación cada hora y el viaje dura dos horas.",
+    "Le train part de la gare toutes les heures et le voyage dure deux heures.",
+    "O trem sai da estação a cada hora e a viagem dura cerca de duas horas.",
+    "Il treno parte dalla stazione ogni ora e il viaggio per Roma dura circa tre ore.",
+    "De trein vertrekt elk uur van Utrecht en de reis naar Groningen duurt twee uur.",
+    "Tren her saat İstanbul'dan kalkar ve Ankara'ya yolculuk yaklaşık dört saat sürer.",
+    "Kereta api berangkat dari Jakarta setiap jam dan perjalanan memakan waktu tiga jam karena jalurnya berbukit."])
+def test_other_languages_are_not_english(text):
+    assert is_english(text) is False
+
+
+def test_english_is_english():
+    assert is_english(ENGLISH)
+    assert are_english(path.read_text("utf-8") for path in (ROOT / "examples" / "en").glob("*.md"))
+    assert not are_english(path.read_text("utf-8") for path in (ROOT / "examples" / "zh").glob("*.md"))
+
+
+@pytest.mark.parametrize("text", ["", "1931", "Marie Curie", NAMES])
+def test_names_and_numbers_say_nothing(text):
+    assert is_english(text) is None
+    assert are_english([text])
+
+
+def test_documents_of_our_other_languages_are_not_english():
+    lines = (ROOT / "benchmarks" / "questions" / "languages" / "documents.jsonl").read_text("utf-8").splitlines()
+    assert {is_english(json.loads(line)["text"]) for line in lines} == {False}
+
+
+def test_a_tenth_in_another_language_makes_documents_mixed_in_any_order():
+    few, many = [ENGLISH] * 20 + [GERMAN], [ENGLISH] * 6 + [GERMAN, NAMES]
+    assert are_english(few)
+    for seed in range(5):
+        random.Random(seed).shuffle(many)
+        assert not are_english(many)
+    assert not are_english([ENGLISH] * 4 + ["图书馆由热心读者创办。"]), "a Han letter says as much as three"

@@ -1,0 +1,78 @@
+"""The time of every regular expression grows as the text does, whatever the text: each is attacked by what it is."""
+
+import math
+import re
+import time
+from typing import Any
+
+import pytest
+
+from ... import compiled_patterns, pattern_attacks
+
+LENGTHS = (12, 19, 30, 48, 250, 1500)
+"""Characters of the attacks that are tried on all; slowly growing at first: an exponential one would not come back."""
+NOTICED = 0.001
+"""Seconds. A linear pattern takes a tenth of that for the longest one, and is then not looked at more closely."""
+MOST_GROWTH = 1.3
+"""The exponent: n, 2n and 4n characters take 1, 2 and 4 times as long where it is 1, and 1, 4 and 16 where it is 2."""
+LOOKS = 3
+
+
+def seconds(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str], length: int) -> float:
+    """The processor's time that a pattern takes for an attack: what else the machine does is not in it."""
+    text: Any = pattern_attacks.text_of(attack, length)
+    if isinstance(pattern.pattern, bytes):
+        text = text.encode("utf-8", "replace")
+    began = time.thread_time()
+    if method == "finditer":
+        for _ in pattern.finditer(text):
+            pass
+    else:
+        getattr(pattern, method)(text)
+    return time.thread_time() - began
+
+
+def noticed_at(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str]) -> int | None:
+    """The length from which an attack is felt."""
+    return next((length for length in LENGTHS if seconds(pattern, method, attack, length) > NOTICED), None)
+
+
+def growth(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str], length: int) -> float:
+    """The exponent with which the time grows up to a length and beyond; the least of some looks, so noise is none."""
+    def exponent(least: int) -> float:
+        took = [min(seconds(pattern, method, attack, length) for _ in range(2)) for length in (least, 4 * least)]
+        return math.log(took[1] / max(took[0], 1e-6), 4)
+
+    before = min(exponent(length // 4) for _ in range(LOOKS))
+    # What is bounded by a constant grows at first and then no more; cubic and worse would not come back.
+    return before if not MOST_GROWTH < before < 3.5 else min(before, *(exponent(length) for _ in range(LOOKS)))
+
+
+def slow(used: Any) -> list[str]:
+    """What makes a pattern slow: the attacks, each with its growth."""
+    found = []
+    for method in sorted(used.methods):
+        for attack in pattern_attacks.attacks(used.pattern):
+            length = noticed_at(used.pattern, method, attack)
+            if length is not None and (grown := growth(used.pattern, method, attack, length)) > MOST_GROWTH:
+                found.append(f"{used.at} {method} {attack!r}: n^{grown:.2f} at {length}")
+                break
+    return found
+
+
+def test_every_pattern_is_linear() -> None:
+    used = compiled_patterns.used_patterns()
+    assert len(used) > 200
+    assert [line for one in used for line in slow(one)] == []
+
+
+@pytest.mark.parametrize(("source", "method"), [
+    (r"\s+$", "search"), (r"\s*,", "search"), (r"(?:a+)+b", "match"), (r"a.*?b.*?c", "match"), (r"<(.*?)>", "finditer"),
+    (r"(\d[\d.]*)\s*km", "finditer"), (r"(?:\w+ ?)+:", "match"), (r"[^()]+\(", "search")])
+def test_attacks_find_what_is_not(source: str, method: str) -> None:
+    assert slow(compiled_patterns.Used("here", re.compile(source), frozenset({method})))
+
+
+@pytest.mark.parametrize("source", [r"(?<!\s)\s++$", r"(?:(?<!\s)\s++)?+,", r"(?<!a)(?>a+)+b", r"[^()]{1,80}\("])
+def test_attacks_do_not_find_what_is(source: str) -> None:
+    assert not slow(compiled_patterns.Used("here", re.compile(source), frozenset({"finditer"})))

@@ -1,0 +1,47 @@
+"""What is not sent to a model: headings, navigation, page numbers, and what pages repeat."""
+
+import pytest
+from banyan.schemas.extraction import Extraction
+from banyan.text.statement_lines import has_statement, repeated_lines
+
+from ...scripted import ScriptedReasoner, Workshop
+
+
+@pytest.mark.parametrize("text", [
+    "", " \n\n", "# Season 2025/26", "## Part\n### Chapter 2\n", "Home | Tickets | Bar", "Start › Shop › Hats", "12",
+    "Page 3 of 10", "- 4 -", "* * *", "© 2024 Acme Ltd. All rights reserved.", "第 3 页", "Back to top"])
+def test_what_states_nothing(text):
+    assert not has_statement(text)
+
+
+@pytest.mark.parametrize("text", [
+    "Ada works for Acme.", "- Master carpenter: Sven", "Price | 12 USD", "Painter: Rosa | Cook: Jim", "Anna Berg",
+    "# Staff\n\nAda leads it.", "张三在苏州工作", "| A: 1 | B: 2 |", "- Potatoes", "Opened 1911"])
+def test_in_doubt_a_line_states_something(text):
+    assert has_statement(text)
+
+
+def test_what_three_documents_repeat_is_read_in_one_of_them():
+    footer = "Acme Ltd is a member of the Guild."
+    texts = {name: f"Page of {name}.\n{footer}" for name in ("b", "c", "a")}
+    repeated = repeated_lines(texts.items())
+    assert repeated == repeated_lines(reversed(texts.items()))
+    assert [name for name in texts if has_statement(footer, name, repeated)] == ["a"]
+    assert has_statement(texts["c"], "c", repeated), "what else it says counts"
+    assert repeated_lines([("a", footer), ("b", footer)]) == {}
+
+
+def test_a_model_is_not_asked_about_what_states_nothing(tmp_path, hashed_embedder):
+    read = []
+
+    class Reading(ScriptedReasoner):
+        async def aextract(self, request, schema):
+            read.append(request.text)
+            return Extraction()
+
+    shop = Workshop(tmp_path, hashed_embedder)
+    shop.scripted = Reading()
+    shop.settings = shop.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
+    report = shop.build(shop.write({"a.txt": "Ada works for Acme.", "b.txt": "Home | Tickets | Bar\n\n# Welcome\n"}))
+    assert read == ["Ada works for Acme."]
+    assert (report["chunks"], report["chunks_failed"]) == (2, 0)
