@@ -51,7 +51,7 @@ class Readers:
         self._retrievers: dict[str, Retriever] = {}
         self._scoped = ScopedReaders(settings, embedder)
         self._turns: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
-        self._made_up: set[str] = set()
+        self._being_derived: set[str] = set()
         """Those whose derived files are being brought up in the background."""
         self._lock = threading.RLock()
 
@@ -100,29 +100,29 @@ class Readers:
                                         database=settings.database)
             opened.freeze()
             return opened
-        if name in self._made_up:
+        if name in self._being_derived:
             return before
         newest = KnowledgeBase(layout, self._embedder())
         newest.freeze()
         if newest.is_mapped():
             return newest
         newest.close()
-        self._made_up.add(name)
-        making = threading.Thread(target=self._make_up, args=(layout,), daemon=True)
+        self._being_derived.add(name)
+        making = threading.Thread(target=self._derive_in_background, args=(layout,), daemon=True)
         making.start()
         making.join(_SOON)
         with self._lock:
             return self._opened.get(name, before)
 
-    def _make_up(self, layout: Layout) -> None:
+    def _derive_in_background(self, layout: Layout) -> None:
         """In the background: derive the files of one moment, and go on to the reader of that moment."""
         try:
             newest = KnowledgeBase(layout, self._embedder())
             try:
-                newest.make_up_vectors()
+                newest.derive_vectors()
                 # A writer that is at work would be ahead of any files by the time that they are there.
                 newest.database.freeze()
-                newest.make_up()
+                newest.derive_missing_files()
                 newest.freeze()
             except BaseException:
                 newest.close()
@@ -134,7 +134,7 @@ class Readers:
         except (BanyanError, OSError) as error:
             _LOG.warning("%s is answered from as it was: what has changed cannot be read now (%s)", layout.name, error)
         finally:
-            self._made_up.discard(layout.name)
+            self._being_derived.discard(layout.name)
 
     def follow(self) -> None:
         """Have the readers that are open go on to what others wrote, before a question asks for it.

@@ -12,7 +12,7 @@ from ..config import Settings
 from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
-from ..graph_store.derive import derive, embed_facts, reindex
+from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
 from ..graph_store.edits import Editing
 from ..graph_store.evolution.control import Policy
 from ..graph_store.evolution.editing import decisions_to
@@ -286,7 +286,7 @@ class Resources:
         with self._change(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
             audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
-            embed_facts(kb)
+            refresh_graph_and_vectors(kb)
             return changed
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:

@@ -29,7 +29,7 @@ from banyan.tools.ranking import beta, chunk_scores, fusion
 from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
 from banyan.tools.routes import community as community_route
-from banyan.tools.routes import paths as dfs_route
+from banyan.tools.routes import dfs as dfs_route
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
 from rich.progress import Progress

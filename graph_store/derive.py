@@ -51,7 +51,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     kb.documents.finish_deletion()
 
 
-def embed_facts(kb: KnowledgeBase) -> None:
+def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
     """Bring the graph and its vectors up to the ledger's rows, and leave entities and tree as they are."""
     kb.refresh()
     kb.vector_synchroniser.sync()

@@ -145,15 +145,15 @@ class KnowledgeBase:
             UnknownKnowledgeBaseError: there is none of that name.
         """
         opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding and not opened.is_made_up():
+        if not any_embedding and not opened.has_current_files():
             try:
-                opened.make_up()
+                opened.derive_missing_files()
             except WriterBusyError:
                 # The writer is bringing them up to date; until then what is there answers.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
         return opened
 
-    def is_made_up(self) -> bool:
+    def has_current_files(self) -> bool:
         """Whether the derived files of this home folder are of what the ledger has."""
         return self.is_mapped() and not (self.extractions.position() and (
             self._is_graph_due() or self.vector_synchroniser.is_behind()))
@@ -162,15 +162,15 @@ class KnowledgeBase:
         """Whether what retrieval reads is in a file of this state; so it is where there is nothing to read."""
         return not self.extractions.position() or self.written_index() is not None
 
-    def make_up(self) -> None:
+    def derive_missing_files(self) -> None:
         """Bring up derived files that a killed writer, or damage, has left behind the ledger, or another home's writer.
 
         Raises:
             WriterBusyError: a writer is at it.
         """
         if isinstance(self._lock, AdvisoryLock):
-            self.make_up_vectors()
-            self._make_up_own()
+            self.derive_vectors()
+            self._derive_own_files()
             return
         if self._is_graph_due() or self.vector_synchroniser.is_behind():
             with self.writing():
@@ -184,14 +184,14 @@ class KnowledgeBase:
                 _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
         self.ledger_graph.unload()
 
-    def make_up_vectors(self) -> None:
+    def derive_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
         vectors = self.vector_synchroniser
         if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
 
-    def _make_up_own(self) -> None:
+    def _derive_own_files(self) -> None:
         """Bring up the files of this home folder alone, whoever writes to the ledger meanwhile."""
         try:
             with self._files, self.database.frozen():

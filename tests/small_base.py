@@ -12,7 +12,7 @@ from typing import cast
 
 import networkx as nx
 from banyan.graph_store import derive
-from banyan.graph_store.derive import embed_facts
+from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.graph_store.graph.tree_graph import NodeLink
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
@@ -78,7 +78,7 @@ def put_meetings(kb: KnowledgeBase, numbers: Iterable[int]) -> None:
 
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
-    embed_facts(kb)
+    refresh_graph_and_vectors(kb)
     kb.reliability.measure()
     kb.tree.build(summarise)
     kb.save_graph()
@@ -87,7 +87,7 @@ def finish(kb: KnowledgeBase) -> None:
 def delete(kb: KnowledgeBase, document_id: str) -> None:
     """Delete a document, and what it brought to the graph and the vectors."""
     kb.documents.delete(document_id)
-    embed_facts(kb)
+    refresh_graph_and_vectors(kb)
 
 
 def reindex(kb: KnowledgeBase) -> None:

@@ -18,9 +18,9 @@ from .query import Batch, Meaning, Query, wording
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.hops import second_hop
-from .routes import community, entity, paths, triple
+from .routes import community, dfs, entity, triple
 
-_SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": paths.search}
+_SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": dfs.search}
 EVIDENCE = 20
 """Findings of one route for one sub-query."""
 # How many sub-queries' meanings are cached, each with its cosine to everything: enough for a busy server's questions.

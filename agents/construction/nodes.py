@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from ...graph_store.derive import derive, embed_facts
+from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...ingest.fetching import Address, check_allowed
@@ -334,7 +334,7 @@ class ConstructionNodes:
             if stopped:
                 # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
-                embed_facts(kb)
+                refresh_graph_and_vectors(kb)
                 kb.save_graph()
             else:
                 budget = self._budget(name, run, context)

@@ -34,7 +34,7 @@ from .conversation import read_conversation
 from .evidence import answering_first, choose_evidence, item_key, relied_on
 from .planning import Caps, Plan, caps_of, distinct, in_schema, key, plan_round, with_elements
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
-from .readings import Readings
+from .question_states import QuestionStates
 from .reranking import rerank
 from .schema_terms import relevant_schema
 from .simple_questions import is_simple
@@ -54,7 +54,7 @@ class RetrievalNodes:
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
         self._prepared: dict[str, Bounds] = {}
-        self._readings = Readings()
+        self._states = QuestionStates()
         self._hinted = False
         """Whether this process was told already that a model would help."""
 
@@ -82,7 +82,7 @@ class RetrievalNodes:
         It reads a frozen state (`agents/readers.py`). In another process, or after an hour, it is the newest one.
         """
         name = state["knowledge_base"]
-        return self._readings.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
+        return self._states.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
 
     def _knowledge_base(self, state: AskState | SurveyInput) -> KnowledgeBase:
         return self._retriever(state).index.store
@@ -156,7 +156,7 @@ class RetrievalNodes:
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "revision": self._readings.begin(name, retriever), "scope": scope,
+        return {"knowledge_base": name, "revision": self._states.begin(name, retriever), "scope": scope,
                 "question": question, "respelt": replaced,
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
                 "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
@@ -389,7 +389,7 @@ class RetrievalNodes:
             self._hinted = self._hinted or hint
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
-        self._readings.end(state["knowledge_base"], state["revision"])
+        self._states.end(state["knowledge_base"], state["revision"])
         step = tracing.data(tracing.answered(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,

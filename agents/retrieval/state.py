@@ -125,7 +125,7 @@ class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
 
     revision: str
-    """Which state of the knowledge base the question is answered from; see `readings`."""
+    """Which state of the knowledge base the question is answered from; see `question_states`."""
     scope: Scope
     """Which of its documents."""
     respelt: list[tuple[str, str]]

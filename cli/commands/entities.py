@@ -1,4 +1,4 @@
-"""`banyan entities`: the names of each entity and why they were merged, and decisions on that (more: `cli.edits`)."""
+"""`banyan entities`: the names of each entity and why they were merged, and decisions on that (more in `edits.py`)."""
 
 import getpass
 from typing import Annotated, Literal

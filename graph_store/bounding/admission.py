@@ -226,7 +226,7 @@ class _Bounding:
         if relation and relation.backward:
             head, tail = tail, head
         if relation is None:
-            self._want_relation(item, text, head, tail)
+            self._reject_unknown_relation(item, text, head, tail)
         elif self._has_types(text, head, tail):
             self._admit_fact(item, text, relation, head, tail)
 
@@ -282,7 +282,7 @@ class _Bounding:
             return tail, relation, head
         return head, relation, tail
 
-    def _want_relation(self, item: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
+    def _reject_unknown_relation(self, item: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
         types = [self._would_be(end) for end in (head, tail)]
         if None in types:
             self._reject("undeclared_entity", text)
@@ -315,7 +315,7 @@ class _Bounding:
         if value is None:
             self._reject("ungrounded", text)
         elif known is None:
-            self._want_attribute(item, text, owner, kind_of(value.shown), support)
+            self._reject_unknown_attribute(item, text, owner, kind_of(value.shown), support)
         elif self._has_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
             fits = self._fits_attribute(owner, known.name)
@@ -340,7 +340,8 @@ class _Bounding:
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
 
-    def _want_attribute(self, item: ExtractedAttribute, text: str, owner: _End, kind: str, support: Span) -> None:
+    def _reject_unknown_attribute(self, item: ExtractedAttribute, text: str, owner: _End, kind: str,
+                                  support: Span) -> None:
         subject = self._would_be(owner)
         if subject is None:
             self._reject("undeclared_entity", text)

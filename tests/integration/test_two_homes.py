@@ -111,14 +111,14 @@ def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatc
     here.build(here.write(TEXTS))
     with here.resources() as ours, there.resources() as theirs:
         before = theirs.knowledge_base("kb")
-        derive = KnowledgeBase.make_up
+        derive = KnowledgeBase.derive_missing_files
 
         def while_others_write(kb):
             with ours.runs.step("kb", "next") as writer:
                 writer.schemas.append(writer.schemas.current(), (), "a person")
             derive(kb)
 
-        monkeypatch.setattr(KnowledgeBase, "make_up", while_others_write)
+        monkeypatch.setattr(KnowledgeBase, "derive_missing_files", while_others_write)
         here.build(here.write(MORE))
         theirs.readers.follow()
         after = theirs.knowledge_base("kb")

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from banyan.graph_store.derive import embed_facts
+from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
 from .. import browsing, small_base, web
@@ -297,7 +297,7 @@ def test_a_base_of_thousands_of_entities_is_explored(web_browser, web_server, we
             base.put(kb, f"d{start}", " ".join(f"{one} knows {other}." for one, other in pairs),
                      entities=dict.fromkeys([name for pair in pairs for name in pair], "Person"),
                      triples=[(one, "knows", other) for one, other in pairs])
-        embed_facts(kb)
+        refresh_graph_and_vectors(kb)
     with browsing.opened(web_browser, web_server, "#/graph?kb=large") as page:
         page.wait_for_selector(".map canvas")
         note = page.locator(".graph-note")

@@ -10,7 +10,7 @@ _STATES, _SECONDS = 1_000, 3600.0
 """A question that failed or was cancelled never ends: its state is forgotten after an hour."""
 
 
-class Readings:
+class QuestionStates:
     """The states of knowledge bases that questions began with. Safe to use from several threads.
 
     The nodes of a question all read the same state, so that a build that publishes meanwhile changes nothing for it.

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from banyan.tools.routes import paths as dfs_route
-from banyan.tools.routes.paths import MAX_HOPS
+from banyan.tools.routes import dfs as dfs_route
+from banyan.tools.routes.dfs import MAX_HOPS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ from ... import graph_index as graphs
 from ... import hashed_embedding as hashed
 
 one = graphs.one
-# A path of one length at most this often, each along at most so many triples (stated in tools/routes/paths.py).
+# A path of one length at most this often, each along at most so many triples (stated in tools/routes/dfs.py).
 BEAM, BRANCHES = 10, 5
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.readings import Readings
+from banyan.agents.retrieval.question_states import QuestionStates
 from banyan.agents.retrieval.state import AskContext
 from banyan.models.reasoner import ReasonerError
 
@@ -44,8 +44,8 @@ def test_what_is_published_between_two_steps_changes_nothing(shop):
 
 def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
     kept = []
-    begin = Readings.begin
-    monkeypatch.setattr(Readings, "begin", lambda self, name, retriever: kept.append(
+    begin = QuestionStates.begin
+    monkeypatch.setattr(QuestionStates, "begin", lambda self, name, retriever: kept.append(
         (self, begin(self, name, retriever))) or kept[-1][1])
     with shop.resources() as resources:
         graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
@@ -55,7 +55,7 @@ def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
 
 
 def test_a_state_is_let_go_when_its_last_question_is_answered(shop):
-    readings = Readings()
+    readings = QuestionStates()
     with shop.resources() as resources:
         retriever = resources.retriever("kb")
         revision = readings.begin("kb", retriever)
@@ -70,7 +70,7 @@ def test_a_state_is_let_go_when_its_last_question_is_answered(shop):
 
 def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
     """As when a question goes on in another process."""
-    monkeypatch.setattr(Readings, "get", lambda *_: None)
+    monkeypatch.setattr(QuestionStates, "get", lambda *_: None)
     with shop.resources() as resources:
         assert build_graph(resources).invoke({"knowledge_base": "kb", "question": "Who is Ada's employer?"})["messages"]
 
@@ -97,7 +97,7 @@ def test_a_question_reads_by_the_newest_reader_of_its_state(shop):
         resources.readers.forget("kb")
         later = resources.retriever("kb")
         assert later is not earlier
-        readings = Readings()
+        readings = QuestionStates()
         revision = readings.begin("kb", earlier)
         assert readings.begin("kb", later) == revision
         assert readings.get("kb", revision) is later
