@@ -45,7 +45,7 @@ _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_
 
 
 def default_home() -> Path:
-    """Where a user's knowledge bases are unless BANYAN_HOME says otherwise: every command finds what another made."""
+    """Return a user's folder of knowledge bases, which BANYAN_HOME overrides: every command finds what another made."""
     return user_data_path("banyan", appauthor=False)
 
 
@@ -216,7 +216,7 @@ class Settings(BaseSettings):
         env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Where settings come from, the strongest first.
+        """Return the sources of settings, the strongest first.
 
         Raises:
             SettingsError: a secret and the address that it is sent to come from different sources.

@@ -115,7 +115,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
 
 
 def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str) -> BuildEstimate:
-    """As `estimate_build`, of documents."""
+    """Estimate as `estimate_build` does, for documents."""
     settings = resources.settings
     stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
     known = stored.documents.extracted() if stored else set[str]()

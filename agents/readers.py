@@ -115,7 +115,7 @@ class Readers:
             return self._opened.get(name, before)
 
     def _derive_in_background(self, layout: Layout) -> None:
-        """In the background: derive the files of one moment, and go on to the reader of that moment."""
+        """Derive the files of one moment in the background, and move to the reader of that moment."""
         try:
             newest = KnowledgeBase(layout, self._embedder())
             try:

@@ -154,12 +154,12 @@ class KnowledgeBase:
         return opened
 
     def has_current_files(self) -> bool:
-        """Whether the derived files of this home folder are of what the ledger has."""
+        """Return True if the derived files of this home folder are of what the ledger has."""
         return self.is_mapped() and not (self.extractions.position() and (
             self._is_graph_due() or self.vector_synchroniser.is_behind()))
 
     def is_mapped(self) -> bool:
-        """Whether what retrieval reads is in a file of this state; so it is where there is nothing to read."""
+        """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
         return not self.extractions.position() or self.written_index() is not None
 
     def derive_missing_files(self) -> None:
@@ -304,11 +304,11 @@ class KnowledgeBase:
             self._index_store.save(self.version(), self._index_source())
 
     def index_differs(self) -> bool:
-        """Whether the index's file, which is of this state, is not what it gives."""
+        """Return True if the index's file, which is of this state, is not what it gives."""
         return self._index_store.differs(self.version(), self._index_source())
 
     def counts(self) -> Counts:
-        """How much there is, from the index's header where it is of this state; otherwise the graph is loaded."""
+        """Return the counts, from the index's header if it is of this state; otherwise load the graph."""
         if (noted := self._index_store.counts(self.version())) is not None:
             return Counts(*noted)
         network = self.graph.network

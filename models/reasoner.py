@@ -38,7 +38,7 @@ class Reasoner(Protocol):
         """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit."""
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """As `extract`, for callers on an event loop, which goes on meanwhile."""
+        """Extract for callers on an event loop, which goes on meanwhile."""
 
     @property
     def resolves(self) -> bool:
@@ -56,7 +56,7 @@ class Reasoner(Protocol):
         """Return a reasoner whose answers follow these wishes for their wording: tone, length, format, language."""
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
+        """Judge whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order."""
@@ -66,7 +66,7 @@ class Reasoner(Protocol):
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
-        """Whether the passages suffice for the question; if so the answer, if not what to look for next.
+        """Judge whether the passages suffice for the question; give the answer if so, else what to look for next.
 
         `history` holds the sub-queries asked so far. The reflection's `sub_answers` are their
         answers as far as the passages give them, in the same order.
@@ -83,15 +83,15 @@ class Reasoner(Protocol):
         """Return a follow-up question made to stand alone; `messages` are (role, text), oldest first."""
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """As `decompose`, holding no thread while a model works."""
+        """Decompose without holding a thread while a model works."""
 
     async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                        schema: GraphSchema) -> Reflection:
-        """As `reflect`, holding no thread while a model works."""
+        """Reflect without holding a thread while a model works."""
 
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                       mode: Mode) -> DraftAnswer:
-        """As `answer`, holding no thread while a model works."""
+        """Answer without holding a thread while a model works."""
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """As `condense`, holding no thread while a model works."""
+        """Condense without holding a thread while a model works."""

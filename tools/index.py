@@ -154,7 +154,7 @@ class RetrievalIndex:
         return entity if row is None else self.entity_row.at(row)
 
     def is_joined(self, entity: str) -> bool:
-        """Whether others, as documents state them, are part of an entity."""
+        """Return True if others, as documents state them, are part of an entity."""
         row = self.entity_at(entity)
         return row is not None and self._stated.is_joined(row)
 
@@ -175,14 +175,14 @@ class RetrievalIndex:
         return orjson.loads(stored) if stored else {}
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
-        """When an entity's values hold, by attribute and value; those without a time are left out."""
+        """Return when an entity's values hold, by attribute and value; those without a time are left out."""
         found: dict[str, dict[str, Validity]] = {}
         for (name, value), dated in self.dated_values(entity).items():
             found.setdefault(name, {})[value] = dated.validity
         return found
 
     def dated_values(self, entity: str) -> dict[tuple[str, str], Dated]:
-        """When an entity's values hold, by (attribute, value), with the chunks that say so; undated ones left out."""
+        """Return when values hold, by (attribute, value), with the chunks that say so; undated ones are left out."""
         stored = self._value_times.raw(self._row_of(entity))
         return {(name, value): Dated(Validity.of(words, later), frozenset(chunks))
                 for name, value, words, later, chunks in (orjson.loads(stored) if stored else ())}
@@ -262,7 +262,7 @@ class RetrievalIndex:
         return Fact(self.text(row), tuple(chunks), self.ends(row))
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
-        """Where chunks state the triple of a row, as (chunk, start, end), by chunk."""
+        """Return where chunks state the triple of a row, as (chunk, start, end), by chunk."""
         at = self._triple_chunks.starts[row]
         chunks = self._triple_chunks[row]
         for chunk, (start, end) in zip(chunks.tolist(), self._spans[at:at + len(chunks)].tolist(), strict=True):
@@ -274,11 +274,11 @@ class RetrievalIndex:
         return self.about(head)[0], self._relations[relation].replace("_", " "), self.about(tail)[0]
 
     def validity(self, row: int) -> Validity:
-        """When the triple of a row holds."""
+        """Return when the triple of a row holds."""
         return self.dated(row).validity
 
     def dated(self, row: int) -> Dated:
-        """When the triple of a row holds, with the chunks that say so."""
+        """Return when the triple of a row holds, with the chunks that say so."""
         stored = self._times.raw(row)
         if not stored:
             return Dated()
@@ -294,7 +294,7 @@ class RetrievalIndex:
         return {relation: row for row, relation in enumerate(self._relations)}
 
     def relation_counts(self) -> dict[str, int]:
-        """How many triples each relation has."""
+        """Return how many triples each relation has."""
         return dict(zip(self._relations, np.diff(self._relation_triples.starts).tolist(), strict=True))
 
     def of_relations(self, relations: Iterable[str]) -> Rows:
@@ -327,7 +327,7 @@ class RetrievalIndex:
     # Vectors.
 
     def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
-        """How near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
+        """Return how near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
         return nearness(self._vectors[kind], queries)
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:

@@ -32,7 +32,7 @@ class Batch:
         self._locks = {kind: threading.Lock() for kind in KINDS}
 
     def nearness(self, kind: Kind, row: int) -> Nearness:
-        """How near one of them is to the elements of a kind."""
+        """Return how near one of them is to the elements of a kind."""
         with self._locks[kind]:  # routes that are searched side by side wait for what one of them computes
             if kind not in self._nearness:
                 self._nearness[kind] = self._index.nearness(kind, self._vectors)

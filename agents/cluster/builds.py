@@ -33,7 +33,7 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
 
 @asynccontextmanager
 async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[Resources]:
-    """As `resources_on`, for an event loop: workers start and end in a thread."""
+    """Open as `resources_on` does, for an event loop: workers start and end in a thread."""
     stack = ExitStack()
     entering = asyncio.ensure_future(asyncio.to_thread(stack.enter_context, resources_on(resources, ray)))
     try:

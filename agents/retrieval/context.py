@@ -119,7 +119,7 @@ def _facts(retriever: Retriever, lines: Sequence[Statement], weights: Mapping[st
 
 
 def _states(retriever: Retriever, passage: Passage | None, line: Statement) -> bool:
-    """Whether a passage, as it is shown, has the words that support a fact."""
+    """Return True if a passage, as it is shown, has the words that support a fact."""
     if passage is None:
         return False
     before = passage.start - retriever.index.chunks[retriever.index.chunk_row[line.chunk_id]].start

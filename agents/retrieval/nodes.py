@@ -231,7 +231,7 @@ class RetrievalNodes:
         return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
-        """One search for each route that is switched on, for all new sub-queries that take it."""
+        """Make a search for each route that is switched on, for all new sub-queries that take it."""
         numbers: dict[Route, list[int]] = {}
         for number, route in state["searches"]:
             numbers.setdefault(route, []).append(number)

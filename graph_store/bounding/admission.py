@@ -241,7 +241,7 @@ class _Bounding:
         return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
     def _has_types(self, text: str, *ends: _End) -> bool:
-        """Whether the types of a fact's ends are known; else it waits or is rejected."""
+        """Return True if the types of a fact's ends are known; else it waits or is rejected."""
         waiting = next((self._waiting[end.key] for end in ends if end.key in self._waiting), None)
         if waiting is not None:
             self._reject("unknown_entity_type", text, label=waiting)
@@ -392,5 +392,5 @@ class _Bounding:
         return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
 
 def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:
-    """Which of two statements of one fact is kept: the surer, then the earlier one."""
+    """Rank two statements of one fact: the surer, then the earlier one."""
     return -fact.confidence, fact.span.start, fact.span.end, fact.value if isinstance(fact, AttributeFact) else ""

@@ -95,7 +95,7 @@ class _Words:
         self.text = "".join(parts)
 
     def find(self, wanted: str) -> tuple[int, int] | None:
-        """Where words written together first stand as whole words, as offsets in the text; or None."""
+        """Return the offsets of the first place where the text has these words as whole words, or None."""
         at = self.text.find(wanted) if wanted else -1
         while at >= 0:
             start, end = self._starts.get(at), self._ends.get(at + len(wanted))
@@ -166,12 +166,12 @@ class SourceText:
         self._words = _Words(self._places)
 
     def find(self, name: str) -> Span | None:
-        """Where some words first stand in the text, one after the other, or None."""
+        """Return the first place where the text has these words one after the other, or None."""
         place = self._words.find(_together(words(canonical_name(name))))
         return self._span(*place) if place else None
 
     def verbatim(self, quote: str) -> Span | None:
-        """Where a quote first stands in the text letter by letter, on word boundaries, or None."""
+        """Return the first place where the text has a quote letter by letter, on word boundaries, or None."""
         wanted = quote.strip()
         start = self._verbatim_start(wanted)
         return self._span(start, start + len(wanted)) if start >= 0 else None
@@ -183,7 +183,7 @@ class SourceText:
         return start
 
     def ground(self, name: str) -> Grounded | None:
-        """Where a name stands in the source, or None.
+        """Return where the source has a name, or None.
 
         It stands there if its words follow each other in the text, in the title or in the heading.
         Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
@@ -222,7 +222,7 @@ class SourceText:
             yield _together([*tokens[:-1], last])
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Where a value stands in the source, in whichever spelling; `unit` is that of a number that names none."""
+        """Return where the source has a value, in any spelling; `unit` is that of a number that names none."""
         normal = parse_value(value, kind, unit)
         literal = self.find(value)
         if not normal:
@@ -240,7 +240,7 @@ class SourceText:
         return None if part else self._in_its_words(value, literal)
 
     def best_spelling(self, names: Iterable[str]) -> str:
-        """Of spellings of one name: the one that the text has, with its brackets closed, the shortest one."""
+        """Choose among spellings of one name the one that the text has, with its brackets closed, the shortest one."""
         return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _is_unbalanced(name), len(name),
                                             name))
 
@@ -340,7 +340,7 @@ def _is_unbalanced(name: str) -> bool:
 
 
 def _joins(text: str, position: int) -> bool:
-    """Whether the characters before and after a position belong to one word."""
+    """Return True if the characters before and after a position belong to one word."""
     if not 0 < position < len(text):
         return False
     return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

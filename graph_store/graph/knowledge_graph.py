@@ -90,7 +90,7 @@ class KnowledgeGraph:
             _put_first(times.setdefault(time, {}), chunk_id, place)
 
     def entity_ids(self) -> list[str]:
-        """All entities' ids, sorted."""
+        """Return all entities' ids, sorted."""
         return sorted(self.network.nodes)
 
     def entity(self, entity: str) -> Entity:
@@ -107,7 +107,7 @@ class KnowledgeGraph:
         return {entity: _most_used(nodes[entity]["names"]) for entity in self.entity_ids()}
 
     def names(self, entity: str) -> list[str]:
-        """All names that the sources use for an entity, sorted."""
+        """Return all names that the sources use for an entity, sorted."""
         return sorted(self.network.nodes[entity]["names"])
 
     def attributes(self, entity: str) -> dict[str, list[str]]:
@@ -151,7 +151,7 @@ class KnowledgeGraph:
         return sorted(self.network.edges[head, tail, relation]["support"])
 
     def edges(self) -> list[EdgeKey]:
-        """All triples' keys, sorted."""
+        """Return all triples' keys, sorted."""
         return sorted((head, relation, tail) for head, tail, relation in self.network.edges(keys=True))
 
     def incident(self, entity: str) -> list[EdgeKey]:

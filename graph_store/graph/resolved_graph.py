@@ -96,7 +96,7 @@ class ResolvedGraph(KnowledgeGraph):
         return self._edited.facts.get(said, said)
 
     def _fits(self, key: EdgeKey) -> bool:
-        """Whether what a person corrected a fact to lies between entities that are there, and fits the schema."""
+        """Return True if a person's correction of a fact is between existing entities and fits the schema."""
         head, relation, tail = key
         nodes, schema = self.network.nodes, self._edits.schema
         return head in nodes and tail in nodes and (

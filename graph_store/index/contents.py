@@ -60,7 +60,7 @@ class _Rows(NamedTuple):
 
 @at_rest()
 def contents(source: Source, before: Arrays) -> Made:
-    """All arrays.
+    """Return all arrays.
 
     Args:
         source: what they are made from. Triples and chunks without a vector, which a running build has not embedded

@@ -40,7 +40,7 @@ class IndexStore:
             return None
 
     def counts(self, version: Version) -> list[int] | None:
-        """How many entities, triples and attributes a state has; None where the index is not of it."""
+        """Return how many entities, triples and attributes a state has; None where the index is not of it."""
         try:
             noted = self._read_header(version)
         except (FileNotFoundError, IndexDamagedError):
@@ -63,7 +63,7 @@ class IndexStore:
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
     def differs(self, version: Version, source: Source) -> bool:
-        """Whether the arrays of the file are not what a state gives, with the vectors that are in the file."""
+        """Return True if the arrays of the file are not what a state gives, with the vectors that are in the file."""
         there, made = array_file.load(self._path).arrays, contents(source, self._before(version))
         return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)
 

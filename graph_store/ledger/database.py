@@ -89,7 +89,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing: commits at the end, rolls back on any exception. May be nested."""
+        """Commit at the end, or roll back on any exception. May be nested."""
         with self._lock:
             self._depth += 1
             try:
@@ -107,7 +107,7 @@ class Database:
                 self._depth -= 1
 
     def freeze(self) -> None:
-        """From here on this connection reads the ledger as it is now, whatever others commit; it cannot write."""
+        """Make this connection read the ledger as it is now, whatever others commit; it cannot write."""
         with self._lock, self._explain_errors():
             if not self.is_frozen:
                 self._ledger.freeze()
@@ -148,7 +148,7 @@ class Database:
             return self._run(sql, values).fetchall()
 
     def batches(self, table: Table) -> Iterator[Sequence[Record]]:
-        """All rows of a table, some at a time; inside a transaction or a frozen ledger."""
+        """Return all rows of a table, some at a time; inside a transaction or a frozen ledger."""
         with self._lock, self._explain_errors():
             result = self._ledger.connection.execute(select(table), execution_options={"stream_results": True})
             yield from result.partitions(_AT_ONCE)

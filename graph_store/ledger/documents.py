@@ -87,7 +87,7 @@ class Documents:
             return self.revisions.put_in_service(document_id)
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
-        """Which of some chunks are of content in service, in their order."""
+        """Return which of some chunks are of content in service, in their order."""
         waiting = {str(row[0]) for row in self._db.rows(
             f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=json.dumps(chunk_ids))}  # noqa: S608
         return [chunk for chunk in chunk_ids if chunk not in waiting]
@@ -158,11 +158,11 @@ class Documents:
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
     def known(self, document_id: str) -> bool:
-        """Whether there is a document of that id."""
+        """Return True if there is a document of that id."""
         return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
 
     def entries(self) -> list[DocumentEntry]:
-        """All documents by id, without their texts."""
+        """Return all documents by id, without their texts."""
         return [DocumentEntry(**row._asdict()) for row in self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
@@ -243,7 +243,7 @@ class Documents:
         return self._db.count("SELECT count(*) FROM chunks WHERE status = :status", status=status)
 
     def status(self, chunk_id: str) -> Status | None:
-        """How far a chunk has come in a build, or None if there is no such chunk."""
+        """Return how far a chunk has come in a build, or None if there is no such chunk."""
         return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = :id", id=chunk_id))
 
     def count_documents(self) -> int:

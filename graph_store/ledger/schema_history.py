@@ -116,7 +116,7 @@ class SchemaHistory:
                                      f"({error.errors()[0]['msg']})") from error
 
     def versions(self) -> list[SchemaVersion]:
-        """All versions, oldest first."""
+        """Return all versions, oldest first."""
         return [
             SchemaVersion(version=row.version, graph_schema=GraphSchema.model_validate_json(row.schema),
                           decisions=tuple(Decided(**d) for d in json.loads(row.decisions)),

@@ -149,7 +149,7 @@ class _Shared:
             yield from (pair_of(first, second) for first in chain(*one.values()) for second in chain(*other.values()))
 
     def doubt(self, pair: Pair) -> float:
-        """How much doubt is left by what two entities have in common; rare neighbours say more."""
+        """Return how much doubt is left by what two entities have in common; rare neighbours say more."""
         first, second = pair
         doubt = 1.0 if self._documents[first].isdisjoint(self._documents[second]) else 1 - _DOCUMENT
         for key in sorted(self._keys[first] & self._keys[second]):
@@ -182,7 +182,7 @@ class _Cosines:
         return max(0.0, cosine) * min(self._trusted.trust[entity] for entity in pair)
 
     def nearest_across_scripts(self) -> Iterator[Pair]:
-        """For each entity of a script, but the one that most are of, the nearest of the others."""
+        """Find, for each entity of a script but the one that most are of, the nearest of the others."""
         rows: dict[str, list[int]] = {}
         for row, entity in enumerate(self._trusted.ids):
             rows.setdefault(script_of(self._around.folded[entity].key), []).append(row)

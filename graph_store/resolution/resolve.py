@@ -137,7 +137,7 @@ def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) ->
 
 
 def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
-    """Whether a name may be of other things, too: a single word; without spaces, the shorter of the two."""
+    """Return True if a name may be of other things, too: a single word; without spaces, the shorter of the two."""
     key = around.folded[entity].key
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
@@ -161,7 +161,7 @@ def _place_said(around: Surroundings, short: str, long: str) -> bool:
 
 
 def _known_place(around: Surroundings, pair: Pair) -> bool:
-    """Whether what the longer name adds is known by itself."""
+    """Return True if what the longer name adds is known by itself."""
     added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
     return fold(added).key in around.known
 

@@ -108,14 +108,14 @@ class Surroundings:
     # Types.
 
     def depth(self, entity: str) -> int:
-        """How special an entity's type is; 0 for the type of which everything is."""
+        """Return how special an entity's type is; 0 for the type of which everything is."""
         return self._depth(self.type(entity))
 
     def _depth(self, kind: str) -> int:
         return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
 
     def same_type(self, first: str, second: str) -> bool | None:
-        """Whether two entities' types can be of one thing; None where one of them says nothing."""
+        """Return whether two entities' types can be of one thing; None where one of them says nothing."""
         return self._types_agree(self.type(first), self.type(second))
 
     def _agree(self, entity: str, other: str) -> bool | None:
@@ -150,7 +150,7 @@ class Surroundings:
         return counts
 
     def shared(self, first: str, second: str) -> float:
-        """How much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
+        """Return how much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.folded[first].key, self.folded[second].key}) if common else ():
@@ -165,7 +165,7 @@ class Surroundings:
                     yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
 
     def tied(self, first: str, second: str) -> bool:
-        """Whether a fact ties two entities to each other, other than that they are the same."""
+        """Return True if a fact ties two entities to each other, other than that they are the same."""
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
     def _relations(self, first: str, second: str) -> list[str]:
@@ -176,7 +176,7 @@ class Surroundings:
         return sorted(relations)
 
     def contradict(self, first: str, second: str) -> bool:
-        """Whether two entities differ in what a thing has one of: its birth, its death, its founding."""
+        """Return True if two entities differ in what a thing has one of: its birth, its death, its founding."""
         here, there = self._once(first), self._once(second)
         return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
 
@@ -213,5 +213,5 @@ def _kind_of(label: str) -> str | None:
 
 
 def _compatible(first: set[str], second: set[str]) -> bool:
-    """Whether any two dates can be one, said with different precision."""
+    """Return True if any two dates can be one, said with different precision."""
     return any(entity.startswith(other) or other.startswith(entity) for entity in first for other in second)

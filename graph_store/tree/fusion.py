@@ -17,7 +17,7 @@ _BLOCK = 2048
 
 
 def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
-    """For each community those it might merge with: nearest centroids and most links.
+    """Pair each community with those it might merge with: nearest centroids and most links.
 
     Returns:
         Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
@@ -108,7 +108,7 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
 
 
 def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
-    """How much worse the members of a fit b, on average: E[phi(e, a) - phi(e, b)] over e in a, for each pair."""
+    """Return how much worse the members of a fit b, on average: E[phi(e, a) - phi(e, b)] over e in a, for each pair."""
     order = np.argsort(now.labels, kind="stable")
     first = np.cumsum(now.sizes) - now.sizes
     by_other = np.argsort(pairs[:, 1], kind="stable")  # scoring is fastest community by community

@@ -39,7 +39,7 @@ class TreeSynchroniser:
         return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
 
     def is_behind(self) -> bool:
-        """Whether the communities do not reflect the graph."""
+        """Return True if the communities do not reflect the graph."""
         return self.state() != self._graph.state
 
     def update(self, summarise: Summarise) -> None:
@@ -117,7 +117,7 @@ class TreeSynchroniser:
                 self._revise()
 
     def is_described(self) -> bool:
-        """Whether all communities were described since they were detected."""
+        """Return True if all communities were described since they were detected."""
         return self._db.get_meta("tree_described") == "yes"
 
     def _revise(self) -> None:

@@ -102,7 +102,7 @@ class VectorSynchroniser:
         self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
     def is_behind(self) -> bool:
-        """Whether the vectors do not reflect the graph, or are lost."""
+        """Return True if the vectors do not reflect the graph, or are lost."""
         collections = self.store.collections
         return bool(self._graph.state.position) and not (collections.is_sound() and collections.marked(self._state()))
 

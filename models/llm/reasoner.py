@@ -134,7 +134,7 @@ class LlmReasoner:
         return self._ask("extract", *self._extraction(request, schema))
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """As `extract`, without holding a thread while the endpoint works."""
+        """Extract without holding a thread while the endpoint works."""
         return await self._aask("extract", partial(self._extraction, request, schema))
 
     def _extraction(self, request: ExtractionRequest, schema: GraphSchema) -> _Call[Extraction]:
@@ -159,7 +159,7 @@ class LlmReasoner:
         return other
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Whether the two entities of each pair are the same thing, in order; several go into one call."""
+        """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
         return [verdict for batch in self._each(self._resolve, batches) for verdict in batch]
 
@@ -190,7 +190,7 @@ class LlmReasoner:
         return process_loop().run(self.adecompose(question, schema, limit))
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """As `decompose`, holding no thread while the endpoint works."""
+        """Decompose without holding a thread while the endpoint works."""
         def make() -> _Call[list[SubQuery]]:
             language = self._question_language(question)
             prompt = render("decompose", language, self._settings.prompts, schema=schema_block(schema, language),
@@ -209,7 +209,7 @@ class LlmReasoner:
 
     async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                        schema: GraphSchema) -> Reflection:
-        """As `reflect`, holding no thread while the endpoint works."""
+        """Reflect without holding a thread while the endpoint works."""
         del schema
         make = partial(self._judging, "reflect", question, history, passages, wire.reflection(history))
         return await self._aask("reflect", make)
@@ -221,7 +221,7 @@ class LlmReasoner:
 
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                       mode: Mode) -> DraftAnswer:
-        """As `answer`, holding no thread while the endpoint works."""
+        """Answer without holding a thread while the endpoint works."""
         make = partial(self._judging, _ANSWER_STEPS[mode], question, history, passages, wire.draft_answer())
         return await self._aask("answer", make)
 
@@ -239,7 +239,7 @@ class LlmReasoner:
         return process_loop().run(self.acondense(question, messages))
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """As `condense`, holding no thread while the endpoint works."""
+        """Condense without holding a thread while the endpoint works."""
         if not messages:
             return question
 

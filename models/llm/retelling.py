@@ -28,7 +28,7 @@ class Reteller:
         self._chat = StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
 
     def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
-        """One passage for each group of facts, in order and in the facts' language.
+        """Write a passage for each group of facts, in order and in the facts' language.
 
         Raises:
             ReasonerError: the endpoint failed, or wrote nothing usable.

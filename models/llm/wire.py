@@ -76,7 +76,7 @@ def _answer(name: str, **properties: Any) -> dict[str, Any]:
 
 
 def _list(item: dict[str, Any], least: int = 0, most: int | None = None) -> dict[str, Any]:
-    """Where decoding is constrained, the bounds hold: a small model that repeats itself comes to an end."""
+    """Return where decoding is constrained, the bounds hold: a small model that repeats itself comes to an end."""
     bounds = {"minItems": least or None, "maxItems": most}
     return {"type": "array", "items": item, **{bound: count for bound, count in bounds.items() if count is not None}}
 
@@ -380,5 +380,5 @@ def same_labels() -> Shape[list[SameLabel]]:
 
 
 def verdict(model: type[_M]) -> Shape[_M]:
-    """Whether a prediction is right, with the reason first."""
+    """Return True if a prediction is right, with the reason first."""
     return Shape(_JUDGEMENT, model.model_validate)

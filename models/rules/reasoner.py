@@ -98,19 +98,19 @@ class RulesReasoner:
         return follow_ups.condense(question, messages)
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """As `decompose`, in a thread."""
+        """Decompose in a thread."""
         return await asyncio.to_thread(self.decompose, question, schema, limit)
 
     async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                        schema: GraphSchema) -> Reflection:
-        """As `reflect`, in a thread."""
+        """Reflect in a thread."""
         return await asyncio.to_thread(self.reflect, question, history, passages, schema)
 
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                       mode: Mode) -> DraftAnswer:
-        """As `answer`, in a thread."""
+        """Answer in a thread."""
         return await asyncio.to_thread(self.answer, question, history, passages, mode)
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """As `condense`, in a thread."""
+        """Condense in a thread."""
         return await asyncio.to_thread(self.condense, question, messages)

@@ -25,7 +25,7 @@ _RANKED = 10_000
 
 def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidence], beta: float,
                  switches: Switches = EVERYTHING, kept: int = 200) -> Scores:
-    """Each chunk's score by vector, by words and by its communities, 0 to 1, shape (chunks,).
+    """Compute each chunk's score by vector, by words and by its communities, 0 to 1, shape (chunks,).
 
     Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
     blind to a script leaves the ranking to the words. beta(q) divides what is left: words count where
