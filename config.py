@@ -1,7 +1,7 @@
 """Settings: environment variables with the prefix BANYAN_, lines of a `.env` file, or keyword arguments.
 
 A `.env` is read from the file that BANYAN_ENV_FILE names, else from the home folder of the knowledge bases. The folder
-that a command happens to be run in says nothing: whoever wrote its files is not its user.
+that a command happens to be run in says nothing: who wrote its files is not its user.
 """
 
 import os
@@ -38,7 +38,7 @@ LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 ENV_FILE = "BANYAN_ENV_FILE"
 _BY_RULE = Path(".env")
 _BATCH_CHUNKS = 64
-"""More than the usual calls at once, so that none waits; few enough to tell progress often and to keep in memory."""
+"""More than the usual calls at once, so none waits; few enough to tell progress often and to keep in memory."""
 _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
             "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
 """Secrets, and the address that each is sent to."""
@@ -155,7 +155,7 @@ class Settings(BaseSettings):
                                                         "review, metrics; dots lead into others: `realm_access.roles`")
     oidc_scope_prefix: str = Field("banyan:", description="what these begin with there: `banyan:ask`")
     oidc_bases_claim: str = Field("", description="claim with the knowledge bases that a token's holder may know of, "
-                                                  "`*` for all; empty: all; whoever lacks the claim, none")
+                                                  "`*` for all; empty: all; without the claim: none")
     oidc_tokens_per_day: int | None = Field(None, ge=1, description="tokens of models that the holder of a token may "
                                             "spend in a day of UTC; none: any number")
     server_documents: str = Field("", description="folders that builds through a LangGraph server may read, separated "

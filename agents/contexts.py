@@ -1,4 +1,4 @@
-"""Checking a run's context: LangGraph builds it from whatever a client sent, and checks no value."""
+"""Checking a run's context: LangGraph builds it from what a client sent, and checks no value."""
 
 from collections.abc import Hashable
 from functools import cache
@@ -21,7 +21,7 @@ def check_context(context: object) -> None:
         ContextError: one has another type; names the field, and the type.
     """
     try:
-        # As JSON, in which a tuple is a list; strictly, so that "false" is not a bool.
+        # As JSON, in which a tuple is a list; strictly, so "false" is not a bool.
         _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]

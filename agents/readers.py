@@ -31,7 +31,7 @@ _SOON = 3.0
 class Readers:
     """One frozen reader for each knowledge base, replaced when a run has ended. Safe to use from several threads.
 
-    Those used longest ago are let go of, so that descriptors, threads and memory do not grow with their number.
+    Those used longest ago are let go of, so descriptors, threads and memory do not grow with their number.
     """
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
@@ -41,7 +41,7 @@ class Readers:
         Args:
             settings: where knowledge bases are.
             embedder: gives the embedding model when it is first needed, or those of which each has its own.
-            forgotten: told the name of each knowledge base that is let go of.
+            forgotten: called with the name of each knowledge base that is let go of.
         """
         self._forgotten = forgotten
         self._settings = settings

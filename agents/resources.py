@@ -56,7 +56,7 @@ _Edited = TypeVar("_Edited")
 
 _RULES_AT_ONCE = 2
 STANDALONE_LEDGER = "calls.sqlite"
-"""Where calls are kept that belong to no knowledge base; no knowledge base can be called so."""
+"""Where calls are stored that belong to no knowledge base; no knowledge base can be called so."""
 
 
 class Resources:
@@ -140,7 +140,7 @@ class Resources:
         """Work with another model from now on; calls under way end with the one they began with.
 
         Args:
-            settings: those in use, with another LLM; whatever else differs is not followed everywhere.
+            settings: those in use, with another LLM; other differences are not followed everywhere.
         """
         self.settings = settings
         self.spending.follow(settings)
@@ -211,7 +211,7 @@ class Resources:
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
         """Yield a reasoner outside any knowledge base, and the accounts of its calls.
 
-        Responses are kept in a ledger of their own in the home folder, so that nothing is paid twice.
+        Responses are stored in a separate ledger in the home folder, so nothing is paid twice.
 
         Args:
             token_limit: no further call is paid once this many tokens were, from now on; none: unlimited.

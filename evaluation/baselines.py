@@ -1,6 +1,6 @@
 """Published methods that rank passages, over a knowledge base's embedder, passages and triples.
 
-They read the store and share only the lexical index with `tools/`, so that they do not change when retrieval does.
+They read the store and share only the lexical index with `tools/`, so they do not change when retrieval does.
 All their parameters are the published ones.
 """
 

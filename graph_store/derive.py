@@ -22,7 +22,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
-            date, and what it answered until then is kept.
+            date, and what it answered until then is stored.
     """
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)

@@ -7,7 +7,7 @@ from ..schemas.errors import BanyanError
 
 
 def display_path(path: Path) -> str:
-    """Return a knowledge base's file as FOLDER/FILE, so that messages do not disclose the home folder to clients."""
+    """Return a knowledge base's file as FOLDER/FILE, so messages do not disclose the home folder to clients."""
     return f"{path.parent.name}/{path.name}"
 
 

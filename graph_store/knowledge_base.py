@@ -192,7 +192,7 @@ class KnowledgeBase:
                 vectors.sync()
 
     def _derive_own_files(self) -> None:
-        """Bring up the files of this home folder alone, whoever writes to the ledger meanwhile."""
+        """Bring up the files of this home folder alone, even if others write to the ledger meanwhile."""
         try:
             with self._files, self.database.frozen():
                 self.refresh()
@@ -267,7 +267,7 @@ class KnowledgeBase:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer for a while; readers are told of what was written if all goes well."""
+        """Be the one writer for a while; readers learn of what was written if all goes well."""
         self.acquire()
         try:
             yield
@@ -348,7 +348,7 @@ class KnowledgeBase:
 
     @at_rest()
     def fresh_tree_graph(self) -> TreeGraph:
-        """Make the graph that `tree_graph` returns from the ledger, whatever is in its file."""
+        """Make the graph that `tree_graph` returns from the ledger, without reading its file."""
         return self._node_link().graph()
 
     def _node_link(self) -> NodeLink:

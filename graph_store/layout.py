@@ -173,7 +173,7 @@ class Layout:
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Check that the ledger is not lost, so that an empty one never replaces it.
+        """Check that the ledger is not lost, so an empty one never replaces it.
 
         Raises:
             LedgerDamagedError: the ledger is missing or empty, although files derived from it exist.
@@ -242,7 +242,7 @@ def sweep(settings: Settings) -> None:
     if settings.database is None:
         return
     notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}
-    there = ledgers(settings.database) if notes else {}  # after the notes, so that new ledgers are included
+    there = ledgers(settings.database) if notes else {}  # after the notes, so new ledgers are included
     for name, identity in notes.items():
         layout = Layout.by(settings, name)
         if there.get(name) != identity and not layout.ledger_file.exists():

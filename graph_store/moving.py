@@ -78,7 +78,7 @@ def rename(layout: Layout, new: str) -> Layout:
 
 
 def _check_there(layout: Layout) -> None:
-    with suppress(LedgerDamagedError):  # whoever has half a knowledge base may want to be rid of it
+    with suppress(LedgerDamagedError):  # who has half a knowledge base may want to be rid of it
         layout.require()
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):
         raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)

@@ -1,4 +1,4 @@
-"""Copies of the PDF files that documents were read from, so that a page can be shown beside its text."""
+"""Copies of the PDF files that documents were read from, so a page can be shown beside its text."""
 
 import hashlib
 import shutil

@@ -193,7 +193,7 @@ class _Network(httpcore.SyncBackend):
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
                     socket_options: Any = None) -> httpcore.NetworkStream:
         """Connect to a host's first address if it may be reached."""
-        # A single look-up, so that the checked address is the one connected to.
+        # A single look-up, so the checked address is the one connected to.
         address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
         if self._limits.fetch != "any" and not is_public(address):
             raise UnreadableError(f"{host} is an address of this machine or of its network ({address}), which "

@@ -26,7 +26,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
-    """Put a row with the metadata above the text, so that it can be searched and cited; see `text/table_rows.py`.
+    """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`.
 
     The row's subject is the document's id, because the title is often the name of the text's subject.
     """

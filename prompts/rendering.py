@@ -1,10 +1,10 @@
-"""Filling in a prompt so that document text stays data.
+"""Filling in a prompt so document text stays data.
 
 A prompt file holds the system message, a line `=== user ===`, and the user message. What is fixed
-stands in the system message and the text that changes from call to call at the end of the user
-message, so that endpoints can reuse the common prefix. Every value that may come from a document
+is in the system message and the text that changes from call to call at the end of the user
+message, so endpoints can reuse the common prefix. Every value that may come from a document
 stands between `<data>` and `</data>`, and no value can close that fence, nor end its turn by what a
-model's own template writes between turns: servers turn such signs into control tokens wherever they stand.
+model's own template writes between turns: servers turn such signs into control tokens wherever they are.
 """
 
 import re

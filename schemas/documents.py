@@ -21,7 +21,7 @@ class Document(Frozen):
     text: str
     source: str = Field(description="where it was read from, for people")
     metadata: dict[str, str] = Field(default_factory=dict, description="what it says of itself: author, date, any "
-                                     "other field; stands as a row at the beginning of its text, too")
+                                     "other field; is a row at the beginning of its text, too")
     pages: tuple[int, ...] = Field(default=(), description="of a printed work: where each page begins in it")
 
 

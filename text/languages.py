@@ -29,7 +29,7 @@ def _function_words() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_english(text: str) -> bool | None:
-    """Return True for an English text, False for one in another language, None where it cannot be told."""
+    """Return True for an English text, False for one in another language, None where it cannot be determined."""
     script = script_of(text)
     if script != "latin":
         return False if script else None
@@ -46,7 +46,7 @@ def are_english(texts: Iterable[str]) -> bool:
     """Return True unless a tenth or more of what texts say is in other languages.
 
     Args:
-        texts: in any order, which changes nothing; those whose language cannot be told do not count.
+        texts: in any order, which changes nothing; those whose language cannot be determined do not count.
     """
     letters = {True: 0, False: 0}
     for text in texts:

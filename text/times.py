@@ -278,7 +278,7 @@ def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
 
     Returns:
         For each date from which a value holds the start of the next other one, by value; a function of the times,
-        whatever their order.
+        in any order.
     """
     starts = sorted({(_first_day(time.start), time.start, key) for key, validity in values.items()
                      for time in validity.times if time.start and time.kind in ("at", "from", "during")},

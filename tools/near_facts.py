@@ -49,9 +49,9 @@ def near_facts(retriever: Retriever, queries: Sequence[Query], floor: float = FL
 
     A fact serves a sub-query if it is about an entity that this names, and if what it tells of the entity is near to
     what is asked of it. Nearness alone does not do: most of the words that a fact shares with a question are the name.
-    Of what is known of an entity only the nearest relation or attribute is told, as a sub-query asks for one, and
+    Of what is known of an entity only the nearest relation or attribute is shown, as a sub-query asks for one, and
     where it asks for a person, a place, a number or the like, no triple whose other end it names as well.
-    Of a value that it names, all entities that have it are told, or none.
+    Of a value that it names, all entities that have it are shown, or none.
 
     Args:
         retriever: the knowledge base.

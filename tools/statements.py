@@ -39,7 +39,7 @@ def statements(index: RetrievalIndex, queries: Sequence[Query], weights: Mapping
         weights: of the ranked chunks, by id.
         entities: how near each entity that the routes found is to the question, 0 to 1: attributes of others are
             left out.
-        paths: how well each fact that stands on a path leads to an answer, 0 to 1, by its text: a later step of a
+        paths: how well each fact that is on a path leads to an answer, 0 to 1, by its text: a later step of a
             chain is rarely near to the words of the question.
 
     Returns:

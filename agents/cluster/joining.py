@@ -102,8 +102,8 @@ def _read_last_address() -> str:
 def _import_ray(address: str) -> ModuleType:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL and "ray" not in sys.modules:
-        # Ray obeys anyone who can reach its ports, and every user of the machine can reach its loopback. It reads these
-        # variables only when it is imported.
+        # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback. It
+        # reads these variables only when it is imported.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:

@@ -29,7 +29,7 @@ def cluster_endpoint(workers: Workers, settings: Settings, model: str) -> Endpoi
     """Return the settings' endpoint, called by workers within the limits of this process.
 
     Before a worker sends a call, this process looks it up in the cache, checks the budget and waits for a free slot.
-    It also stores the reply, so that losing a worker loses no reply.
+    It also stores the reply, so losing a worker loses no reply.
     """
     return _AskedAgain(limited_endpoint(settings, model, lambda settings: _sent_by(workers, settings.llm_model)))
 

@@ -22,7 +22,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool) -> bool
     Args:
         kb: a knowledge base without a schema.
         writer: asks the model.
-        review: interrupt the run, so that a person decides on the proposal.
+        review: interrupt the run, so a person decides on the proposal.
 
     Returns:
         False if there is no text yet, which leaves the knowledge base without a schema.

@@ -69,7 +69,7 @@ class ConstructionNodes:
         return self._given or default_resources()
 
     def abandon(self, state: dict[str, Any]) -> None:
-        """End a run of which a step failed or was cancelled, so that others may write."""
+        """End a run of which a step failed or was cancelled, so others may write."""
         if "run" in state:
             self._resources.runs.abandon(state["knowledge_base"], state["run"])
 
@@ -197,7 +197,7 @@ class ConstructionNodes:
                     ) -> tuple[Chunk, GraphSchema, GraphSchema, Budget | None, Reasoner] | None:
         """Return a chunk, the schemas for its tables and its text, the budget, and whom to ask.
 
-        Tables are read by the base, so that what they state does not depend on the documents before. None means that
+        Tables are read by the base, so what they state does not depend on the documents before. None means that
         the chunk was extracted before.
         """
         with self._resources.runs.step(name, run) as kb:
@@ -284,7 +284,7 @@ class ConstructionNodes:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
         The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
-        until now, so that the schema that they lead to in the end is a function of the documents. A person is asked
+        until now, so the schema that they lead to in the end is a function of the documents. A person is asked
         after each batch: the interrupt ends this node and frees the writer's lock, and on resume the node runs again
         from its start. A build that stopped decides nothing.
         """
@@ -332,7 +332,7 @@ class ConstructionNodes:
         with self._resources.runs.step(name, run) as kb:
             show_progress("index", 0, None)
             if stopped:
-                # The endpoint's failures, not theirs: whoever goes on with the build asks for them again.
+                # The endpoint's failures, not theirs: the next build asks for them again.
                 kb.documents.retry_failed(state["unanswered"])
                 refresh_graph_and_vectors(kb)
                 kb.save_graph()

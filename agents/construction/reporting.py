@@ -29,7 +29,7 @@ def total_chunks(kb: KnowledgeBase) -> int:
 
 
 def forget_total(kb: KnowledgeBase) -> None:
-    """Let the next build begin a progress bar of its own."""
+    """Let the next build begin a new progress bar."""
     kb.database.set_meta(_TOTAL, "0")
 
 

@@ -69,7 +69,7 @@ def build_context(retriever: Retriever, ranking: Sequence[tuple[str, float]], qu
 
 
 def passage_cost(passage: Passage) -> int:
-    """Return the estimated tokens of a passage with what stands above it."""
+    """Return the estimated tokens of a passage with what is above it."""
     return estimate_tokens(passage.header) + estimate_tokens(passage.text)
 
 

@@ -1,6 +1,6 @@
 """What a model is given to reflect and answer: numbered passages, facts and reports that it has not seen, in a budget.
 
-What the reflection before relied on comes first, so that prompts of one question begin alike. Passages follow in the
+What the reflection before relied on comes first, so prompts of one question begin alike. Passages follow in the
 order of their ranking, then facts that no shown passage states, nearest first, then reports where the question is
 thematic. A fact or report is cited by the words that support it.
 """
@@ -25,7 +25,7 @@ _ABOUT_FIRST = 3
 """Passages of each sub-query that go first because they are about what it names."""
 _BEST_AGAIN = 2
 _RELIED_ON = 3
-"""Items kept because they hold an answer, where a model does not say which it needs."""
+"""Items shown again because they hold an answer, where a model does not say which it needs."""
 _FLOOR, _FEWEST, _FEWEST_LATER = 0.03, 5, 2
 """A passage whose weight is less than this share of the best one's is left out, where there are so many others.
 
@@ -80,7 +80,7 @@ def answering_first(retriever: Retriever, queries: Sequence[Query], ranking: Seq
                     ) -> tuple[list[tuple[str, float]], set[str]]:
     """Return a ranking that begins with passages about what follow-ups name, and those that are shown again.
 
-    A passage is about what its title names. What was read before its name was asked for may not have told anything:
+    A passage is about what its title names. What was read before its name was asked for may not have helped:
     passages about the name, and the best of the ranking, are shown again if the model has seen them.
 
     Args:

@@ -56,7 +56,7 @@ class RetrievalNodes:
         self._prepared: dict[str, Bounds] = {}
         self._states = QuestionStates()
         self._hinted = False
-        """Whether this process was told already that a model would help."""
+        """Whether this process was already informed that a model would help."""
 
     @property
     def _resources(self) -> Resources:
@@ -77,7 +77,7 @@ class RetrievalNodes:
         return reasoner.instructed(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
-        """Return the retriever that the question began with, whatever was published meanwhile.
+        """Return the retriever that the question began with, even if a build published meanwhile.
 
         It reads a frozen state (`agents/readers.py`). In another process, or after an hour, it is the newest one.
         """
@@ -336,7 +336,7 @@ class RetrievalNodes:
                         is_name=names_known_to(self._retriever(state)), limit=caps.sub_queries)
         parts = ready(proposed)
         if self._reasoner(state, context).reasons:
-            # What waits no longer is searched whatever a model asks for besides.
+            # What waits no longer is searched even if a model asks for something else.
             schema = self._knowledge_base(state).schemas.current()
             parts = [with_elements(part, schema) for part in distinct([*parts, *ready([])])]
         parts, notes = self._in_schema(state, parts)
@@ -394,7 +394,7 @@ class RetrievalNodes:
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],
-                # The rest of a question is no question of its own.
+                # The rest of a question is no separate question.
                 "sub_queries": [part.question for part in state["asked"] if waits(part.question) or not part.follows],
                 "messages": [AIMessage(checked.answer)], "steps": [step],
                 **({"trace": [*state["steps"], step]} if context.trace else {})}

@@ -80,5 +80,5 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
 
 
 def is_hinted(messages: Sequence[tuple[str, str]]) -> bool:
-    """Return True if a conversation was already told that a model would help."""
+    """Return True if a conversation already has the hint that a model would help."""
     return any(said["hint"] in text for said in _WORDS.values() for _, text in messages)

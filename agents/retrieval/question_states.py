@@ -13,7 +13,7 @@ _STATES, _SECONDS = 1_000, 3600.0
 class QuestionStates:
     """The states of knowledge bases that questions began with. Safe to use from several threads.
 
-    The nodes of a question all read the same state, so that a build that publishes meanwhile changes nothing for it.
+    The nodes of a question all read the same state, so a build that publishes meanwhile changes nothing for it.
     The state of the graph names the revision. A question that goes on in another process, or after its hour, is
     answered from the newest one where that revision is not open.
     """
@@ -32,7 +32,7 @@ class QuestionStates:
         return revision
 
     def get(self, name: str, revision: str) -> Retriever | None:
-        """Return the state of a revision, if it is kept here."""
+        """Return the state of a revision, if this process has it."""
         with self._lock:
             kept = self._open.get((name, revision))
         return kept[0] if kept else None

@@ -17,7 +17,7 @@ from ..model_choice import AskStep
 MAX_QUESTION = 10_000
 MAX_EARLIER = 20_000
 """Characters of the conversation before a question that are read, the newest: some ten turns, and what a follow-up
-refers to stands in the last ones."""
+refers to is in the last ones."""
 
 
 class QuestionError(BanyanError):
@@ -131,7 +131,7 @@ class AskState(AskInput, AskOutput, total=False):
     respelt: list[tuple[str, str]]
     """Words of the question that were taken for others, as (asked, meant)."""
     hinted: bool
-    """Whether the conversation was told already that a model would help."""
+    """Whether the conversation was already informed that a model would help."""
     asked: list[SubQuery]
     """All sub-queries so far, in the words in which they were searched."""
     history: list[SubAnswer]

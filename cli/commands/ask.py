@@ -96,7 +96,7 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
 
 
 def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
-    """Print a line of the answer, or that the lines so far are withdrawn; return the lines that stand."""
+    """Print a line of the answer, or that the lines so far are withdrawn; return the lines that remain."""
     if event["step"] == "withdrawn":
         out.print(_WITHDRAWN)
         return []

@@ -27,7 +27,7 @@ _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unkno
 """Why facts are not admitted, as text for people."""
 
 _WEAK = 0.3
-"""The share of passages found by their own sentences, below which people are told of it; --json has all shares."""
+"""The share of passages found by their own sentences, below which people are warned; --json has all shares."""
 
 
 @app.command()

@@ -39,7 +39,7 @@ def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence
         types: the entity types, as named in the schema.
         texts: the texts to anonymise.
     """
-    bearers: dict[str, set[str]] = {}  # entities with the same name cannot be told apart
+    bearers: dict[str, set[str]] = {}  # entities with the same name cannot be distinguished
     entities: dict[str, Named] = {}
     for entity in graph.entity_ids():
         kind = str(graph.network.nodes[entity]["type"])

@@ -1,4 +1,4 @@
-"""Replacement of names by ids and back; the key records the words at each place, so that reverting is exact."""
+"""Replacement of names by ids and back; the key records the words at each place, so reverting is exact."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ A program gets one argument, a JSON file with `documents` ({id, title, text}), `
 embeddings, `folder` for its data, `top_k`, and `instruction`, which it adds to each question. It builds unless its
 folder is built, and writes the JSON line `{"built": seconds}` to its output. Then it reads questions from its input,
 one `{"id", "question"}` per line, writes `{"id", "answer"}` for each, and ends at the end of its input. It gets one
-question at a time, so that the endpoint's usage can be assigned to that question.
+question at a time, so the endpoint's usage can be assigned to that question.
 """
 
 import json

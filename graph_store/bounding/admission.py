@@ -3,17 +3,17 @@
 A pure function of (extraction, chunk, bounds), applied to whatever any reasoner or import said. The
 order in which things were said plays no part.
 
-Admitted as said is what fits the schema and stands in the source. Repaired and counted:
+Admitted as said is what fits the schema and is in the source. Repaired and counted:
 
 - `mapped_label`: a label that is a near-duplicate of exactly one element's (see `Bounds.find`);
 - `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity of which no type was said takes the one its facts ask for;
 - `swapped`: a fact that fits only with its ends exchanged;
 - `normalised_value`: a value or date that the source spells otherwise takes the source's words;
-- `dropped_time`: a fact loses a time that does not stand in the source or says nothing of when.
+- `dropped_time`: a fact loses a time that is not in the source or says nothing of when.
 
 One way of storing what can be said in two is no repair: the ends of a symmetric relation are in the
-order of their names, and of two inverse relations the fact stands under the one that comes first in
+order of their names, and of two inverse relations the fact goes under the one that comes first in
 the schema. All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
 """
 
@@ -45,7 +45,7 @@ __all__ = ["Bounds", "bound"]
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
-    """Admit what fits the schema and stands in the source, in a canonical order; reject the rest with the reason."""
+    """Admit what fits the schema and is in the source, in a canonical order; reject the rest with the reason."""
     return _Bounding(extraction, chunk, bounds).run()
 
 
@@ -65,7 +65,7 @@ class _Bounding:
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading)
         self._keys: dict[str, str] = {}
-        """Of each name said that stands in the source: the key of its entity."""
+        """Of each name said that is in the source: the key of its entity."""
         self._ends: dict[str, _End] = {}
         self._types: dict[str, Known] = {}
         self._waiting: dict[str, str] = {}
@@ -194,7 +194,7 @@ class _Bounding:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
     def _peek(self, name: str) -> tuple[str, str | None] | None:
-        """Return the key of an end and its type so far, "" for one that waits; None if it cannot stand in a fact."""
+        """Return the key of an end and its type so far, "" for one that waits; None if it cannot be in a fact."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None

@@ -1,7 +1,7 @@
 """Finding in a source what was extracted from it.
 
 Comparison is word by word on a folded form (NFKD without accents, case-folded), made character by
-character so that every word leads back to its place in the source. What stands between words, and
+character so that every word leads back to its place in the source. What comes between words, and
 where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does.
 """
 
@@ -24,11 +24,11 @@ from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time
 from ...text.values import find_values, means, parse_value
 
-# Vowel signs and the like belong to the word they stand in; accents are folded away before.
+# Vowel signs and the like belong to the word they are in; accents are folded away before.
 _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes
                  if unicodedata.category(chr(code)).startswith("M"))
 # Letters and digits of any script; CJK characters each count as a word of their own, because words
-# there are not kept apart by spaces. A decimal is one word, and "C++" is not "C".
+# there are not separated by spaces. A decimal is one word, and "C++" is not "C".
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
@@ -36,10 +36,10 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Words of a time that a text may have otherwise."""
 _APART = 8
-"""How many words further the next word of a time stands at most."""
+"""How many words further the next word of a time is at most."""
 _ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
-"""What may stand between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
+"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTED = re.compile(r"[a-z]{4,}")
@@ -73,7 +73,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 @lru_cache(maxsize=10_000)
 def _folded_character(character: str) -> str:
     if "가" <= character <= "힣":
-        return character  # a Hangul syllable counts as a word of its own, and its letters do not
+        return character  # a Hangul syllable counts as a separate word, and its letters do not
     parts = unicodedata.normalize("NFKD", character).casefold()
     return "".join(part for part in parts if ord(part) not in _ACCENTS)
 
@@ -85,7 +85,7 @@ class _Words:
         parts = _glue([word for word, _, _ in places])
         ends = list(accumulate(map(len, parts)))
         begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
-        # "¼" is folded to two words, and neither stands in the text by itself.
+        # "¼" is folded to two words, and neither is in the text by itself.
         before = [0, *(end for _, _, end in places)]
         after = [*(start for _, start, _ in places[1:]), math.inf]
         self._starts = {begin: start for begin, (_, start, _), last in zip(begins, places, before, strict=False)
@@ -185,7 +185,7 @@ class SourceText:
     def ground(self, name: str) -> Grounded | None:
         """Return where the source has a name, or None.
 
-        It stands there if its words follow each other in the text, in the title or in the heading.
+        It is there if its words follow each other in the text, in the title or in the heading.
         Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
         missing, the text may put something in brackets between its words, a country may be named by its
         people ("Japanese"), and a date may be spelled otherwise or less precisely.

@@ -1,4 +1,4 @@
-"""Stem the words of labels, so that two inflections of one label can be recognised."""
+"""Stem the words of labels, so two inflections of one label can be recognised."""
 
 import re
 from threading import Lock

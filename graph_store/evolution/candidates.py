@@ -128,7 +128,7 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
     subjects, objects = group.signature(support)
     name = group.name()
     if widens:
-        # The name differs from the element's, so that declining the candidate leaves the element unchanged.
+        # The name differs from the element's, so declining the candidate leaves the element unchanged.
         said = sorted(count.said for count in group.counts if count.said)
         name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
     return Candidate(

@@ -76,7 +76,7 @@ class SchemaControl:
 
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record what the extractions of chunks ask of the base schema."""
-        # Bound before the transaction begins, so that model answers can be stored meanwhile.
+        # Bound before the transaction begins, so model answers can be stored meanwhile.
         bounded = self._bound_chunks(chunk_ids, self._bounds(self._history.base()))
         self.asks.replace(bounded)
 

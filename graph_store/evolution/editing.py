@@ -1,6 +1,6 @@
 """Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
 
-An element that is merged into another or renamed keeps its names as aliases, so that facts extracted under them
+An element that is merged into another or renamed keeps its names as aliases, so facts extracted under them
 stay admitted without a model call.
 """
 

@@ -259,7 +259,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
 
 
 def _has_parent(schema: GraphSchema, decision: Decision) -> bool:
-    """Return True if the element has a parent, so that rejecting it merges it into the parent."""
+    """Return True if the element has a parent, so rejecting it merges it into the parent."""
     known = editing.find_element(schema, decision.kind, decision.name)
     return getattr(known, "parent", None) is not None
 

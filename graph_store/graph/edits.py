@@ -1,7 +1,7 @@
 """What persons changed of names, facts and values, as it is laid over the graph.
 
 An edit names entities by the ids that they had when it was decided. Which nodes these are changes with aliases and
-types, so that it is looked up again whenever the graph changes. Edits of what is not there rest.
+types, so it is looked up again whenever the graph changes. Edits of what is not there rest.
 """
 
 from collections.abc import Callable, Sequence

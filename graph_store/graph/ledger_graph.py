@@ -56,7 +56,7 @@ class LedgerGraph:
 
     @property
     def mentions(self) -> KnowledgeGraph:
-        """The graph of the rows, in which every name and type is a node of its own."""
+        """The graph of the rows, in which every name and type is a separate node."""
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._now(), self._schemas.version()
@@ -80,7 +80,7 @@ class LedgerGraph:
 
     @at_rest()
     def load_mentions(self) -> KnowledgeGraph:
-        """Make the graph of the ledger's rows, in which every name and type is a node of its own."""
+        """Make the graph of the ledger's rows, in which every name and type is a separate node."""
         return KnowledgeGraph.of_rows(self._extractions.admitted.rows())
 
     @at_rest()

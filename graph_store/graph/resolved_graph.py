@@ -79,7 +79,7 @@ class ResolvedGraph(KnowledgeGraph):
             key = head, relation, tail
             if edge := self._holding(self._to_nodes(key)):
                 self._sources.setdefault(edge, set()).add(key)
-        # Sorted, so that the network's own order does not hang on the hash seed.
+        # Sorted, so the network's own order does not hang on the hash seed.
         for node in sorted(self._members):
             self._make_node(node)
         for key in sorted(self._sources):

@@ -1,7 +1,7 @@
 """Which facts a later one ends: of relations and attributes that have one value at a time.
 
-What is derived here is told apart from what a source states: edges and nodes have it as `later`, the dates at which
-another value took the place of one, beside their `times`. It is a function of the graph, whatever its order.
+What is derived here is distinct from what a source states: edges and nodes have it as `later`, the dates at which
+another value took the place of one, beside their `times`. It is a function of the graph, in any order.
 """
 
 from collections.abc import Mapping

@@ -60,10 +60,10 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
 
 
 class Sources:
-    """Where supports stand in their documents."""
+    """Where supports are in their documents."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
-        """Know these chunks; what stands in others is left out."""
+        """Know these chunks; what is in others is left out."""
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
@@ -74,7 +74,7 @@ class Sources:
            times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
         """Return the sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once.
 
-        `times` has the places where the fact stands with a time, by the words that say when it holds.
+        `times` has the places where the fact has a time, by the words that say when it holds.
         """
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for words, places in (("", support), *(times or {}).items()):

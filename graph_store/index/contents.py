@@ -191,7 +191,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
 def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
     """Return the entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
 
-    Entities of one name and different types are linked, so that a wrong type does not separate the facts about an
+    Entities of one name and different types are linked, so a wrong type does not separate the facts about an
     entity.
     """
     entities = len(rows.entities)

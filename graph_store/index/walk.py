@@ -54,7 +54,7 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], columns: NDArray[Any]
 
 
 def _order_by_neighbours(nodes: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Order nodes so that neighbours are close together, for faster memory access (Cuthill and McKee 1969)."""
+    """Order nodes so neighbours are close together, for faster memory access (Cuthill and McKee 1969)."""
     # Slow to import, and not needed by readers.
     from scipy.sparse import coo_array, csgraph  # noqa: PLC0415
 

@@ -67,7 +67,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
         OSError: the disk is full or not writable; an existing file is unchanged.
     """
     _check_target(layout, target, force=force)
-    # Written in the target's folder, so that it can be moved in one step.
+    # Written in the target's folder, so it can be moved in one step.
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)

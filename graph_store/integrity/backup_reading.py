@@ -22,7 +22,7 @@ class UnrestorableError(StoreError):
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Read every row of a ledger, alone in a folder of its own, through the code that will read it.
+    """Read every row of a ledger, alone in a separate folder, through the code that will read it.
 
     Files are made beside it; nothing is embedded but the schema's labels.
 

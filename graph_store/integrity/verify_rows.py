@@ -121,7 +121,7 @@ def stages(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def owners(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that what was rejected or asked for is put down to its chunk's document."""
+    """Check that what was rejected or asked for is charged to its chunk's document."""
     for row in kb.database.rows(
             "SELECT DISTINCT x.document, x.chunk FROM (SELECT chunk, document FROM rejections UNION "
             "SELECT chunk, document FROM schema_requests) x JOIN chunks c ON c.id = x.chunk "

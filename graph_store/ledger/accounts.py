@@ -1,4 +1,4 @@
-"""Store the ledger's LLM calls: responses, so that none is paid twice, and accounts of what was paid."""
+"""Store the ledger's LLM calls: responses, so none is paid twice, and accounts of what was paid."""
 
 from collections.abc import Sequence
 from typing import Literal

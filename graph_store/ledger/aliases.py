@@ -8,7 +8,7 @@ from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
 RULES = 1
-"""Increase this when the rules find other aliases for the same facts, so that ledgers are resolved again."""
+"""Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
 _BY = " by "
 
 
@@ -78,7 +78,7 @@ class AliasTable:
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
-        """Store a model's verdicts, so that it is not asked again."""
+        """Store a model's verdicts, so it is not asked again."""
         self._db.replace(ENTITY_VERDICTS, [(*pair, int(verdict.same), verdict.confidence, reasoner)
                                            for pair, verdict in verdicts])
 

@@ -29,7 +29,7 @@ _DOCUMENTS_AT_ONCE = 200
 
 
 def copy_rows(source: Database, target: Database, progress: Callable[[int, int], None]) -> None:
-    """Make a ledger's rows those of another one, all or none; whoever reads it has the old ones until all are there.
+    """Make a ledger's rows those of another one, all or none; a reader has the old ones until all are there.
 
     The source is copied as it is when this begins, and nothing else may be read of it meanwhile. `progress` is told how
     many rows of how many are copied.

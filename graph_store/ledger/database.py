@@ -107,7 +107,7 @@ class Database:
                 self._depth -= 1
 
     def freeze(self) -> None:
-        """Make this connection read the ledger as it is now, whatever others commit; it cannot write."""
+        """Make this connection read the ledger as it is now, even if others commit; it cannot write."""
         with self._lock, self._explain_errors():
             if not self.is_frozen:
                 self._ledger.freeze()

@@ -68,7 +68,7 @@ class Documents:
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
-            # Where a chunk stands is read with its facts: readers have to hear that it moved.
+            # Where a chunk is is read with its facts: readers have to hear that it moved.
             if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
                 advance(self._db)
         return True
@@ -95,7 +95,7 @@ class Documents:
     def delete(self, document_id: str) -> None:
         """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
 
-        `derive` has to follow: it computes everything else from the rows that are left, so that nothing stays.
+        `derive` has to follow: it computes everything else from the rows that are left, so nothing stays.
         Until `finish_deletion` the same deletion may be asked for again: a process that is killed before all that
         follows is done takes it up by the same command.
 
@@ -123,7 +123,7 @@ class Documents:
         """Note that all that follows from the last deletion is done."""
         if self.is_deleting():
             with self._db.transaction():
-                # Descriptions of communities that are gone were kept in case that these come back.
+                # Descriptions of communities that are gone were stored in case that these come back.
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
                 self._db.set_meta(_DELETING, "")
 
@@ -153,7 +153,7 @@ class Documents:
         return dict(json.loads(str(stored))) if stored else {}
 
     def page(self, document_id: str, character: int) -> int | None:
-        """Return the page on which a character of a document stands, from 1; None where it has no pages."""
+        """Return the page on which a character of a document is, from 1; None where it has no pages."""
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 

@@ -31,7 +31,7 @@ class Extractions:
         self.admitted = FactTable(database)
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
-        """Store a model's extraction of a chunk, so that it is paid only once."""
+        """Store a model's extraction of a chunk, so it is paid only once."""
         with self._db.transaction():
             self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (:chunk, :reasoner, "
                              ":extraction) ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "

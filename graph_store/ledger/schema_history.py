@@ -81,7 +81,7 @@ class SchemaHistory:
     def base(self) -> GraphSchema:
         """Return the schema in force without what grew by itself: the seed with all that persons decided.
 
-        Reasoners are shown this one, so that what they extract from a chunk does not depend on the
+        Reasoners are shown this one, so what they extract from a chunk does not depend on the
         documents that came before it.
         """
         return self.based(self.version())

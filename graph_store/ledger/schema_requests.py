@@ -71,7 +71,7 @@ class Asks:
         return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in stored}
 
     def keep_same(self, same: Mapping[tuple[ElementKind, str], SameAs]) -> None:
-        """Store verdicts on labels, so that they are not compared again."""
+        """Store verdicts on labels, so they are not compared again."""
         known = self.same() | dict(same)
         self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
 

@@ -147,7 +147,7 @@ def _connect(path: Path, create: bool) -> sqlite3.Connection:
 
 
 def make_private(path: Path) -> None:
-    """Create a missing file so that only its owner can read it; SQLite gives its logs the same permissions."""
+    """Create a missing file so only its owner can read it; SQLite gives its logs the same permissions."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 

@@ -92,7 +92,7 @@ def _keys(folded: FoldedName) -> set[str]:
         return set()
     if folded.date:
         return {f"{_DATE}{folded.date}"}
-    # All forms of a whole name are keys of one kind, so that a form of one entity matches any form of another.
+    # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
     keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
     keys.discard("")
     if folded.qualifier:

@@ -114,7 +114,7 @@ class _Shared:
     def __init__(self, around: Surroundings, aliases: Mapping[str, AliasRow]) -> None:
         self._around = around
         canonical = {entity: aliases[entity].canonical if entity in aliases else entity for entity in around.names}
-        # A neighbour goes by the canonical name of its group, so that one merge leads to the next.
+        # A neighbour goes by the canonical name of its group, so one merge leads to the next.
         key_of: dict[str, str] = {}
         for entity, leader in canonical.items():
             if leader != entity:

@@ -179,7 +179,7 @@ def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
     if not folded or folded[0] not in lexicon.TITLES:
         return key, ""  # true of most names
     words, titles = list(folded), list[str]()
-    # Leave at least two words, so that "King Charles" does not match every Charles.
+    # Leave at least two words, so "King Charles" does not match every Charles.
     while len(words) > _LEAST_LEFT and words[0] in lexicon.TITLES and words[1] not in lexicon.SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)

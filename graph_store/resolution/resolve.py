@@ -1,7 +1,7 @@
 """Entity resolution: which entities are one thing under several names.
 
 A pure function of the mentions' graph, what its texts state, what persons decided and what a reasoner said
-of doubtful pairs. Neither order nor batches count, and nothing is kept that a later run could trip over.
+of doubtful pairs. Neither order nor batches count, and nothing is stored that a later run could trip over.
 
 A pair's score is 1 - (1 - prior) x (1 - w1) x (1 - w2) ...: the prior says how often names that differ in
 this way are of one thing, each w how much of the doubt that is left a piece of evidence takes away. Priors and
@@ -32,7 +32,7 @@ SURE = 0.8
 _NO_TYPE = 0.85
 """Weight of a prior where a type says nothing: what it is may be another thing of that name."""
 _CONTAINED = 0.85
-"""The shorter name stands only in passages that have the longer one, and nothing else goes by it."""
+"""The shorter name is only in passages that have the longer one, and nothing else goes by it."""
 _PLACE_SAID = 0.85
 """A fact ties the shorter name to what the longer one adds, as Austin to Texas."""
 _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
@@ -215,7 +215,7 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the same ties; statements of one document alone merge nothing that has facts of its own in others.
+    """Return the same ties; statements of one document alone merge nothing that has separate facts in others.
 
     Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
     so that a third name, or one that is short for another, is no way around it.

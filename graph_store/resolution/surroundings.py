@@ -1,4 +1,4 @@
-"""What stands around an entity in the graph of mentions: what speaks for or against two of them being one."""
+"""What is around an entity in the graph of mentions: what speaks for or against two of them being one."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ class Surroundings:
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
-        """How many triples each folded name stands in."""
+        """How many triples each folded name is in."""
         counts: dict[str, int] = {}
         for entity, folded in self.folded.items():
             counts[folded.key] = counts.get(folded.key, 0) + int(self._network.degree(entity))
@@ -158,7 +158,7 @@ class Surroundings:
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, Evidence]]:
-        """Yield the facts that say of two entities that they are the same, with where they stand."""
+        """Yield the facts that say of two entities that they are the same, with where they are."""
         for head, relation, tail in self._graph.edges():
             if head != tail and is_alias_relation(relation):
                 for chunk, place in sorted(self._network.edges[head, tail, relation]["support"].items()):

@@ -7,7 +7,7 @@ alternatives measured by `benchmarks/community_readings.py`:
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
 - Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of
   "relation-specific neighborhoods"; its code takes the overlap of neighbours. Psi is here the relation-specific
-  neighbourhood: each relation together with what stands at its other end, where being mentioned by a passage is a
+  neighbourhood: each relation together with what is at its other end, where being mentioned by a passage is a
   relation too. A relation type alone is no part of it, or all who work for something would be one community. Half
   of Psi names the ends, half the communities that they belong to at this iteration, which fewer share by chance.
   Both are taken as frequencies p, S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a
@@ -17,7 +17,7 @@ alternatives measured by `benchmarks/community_readings.py`:
   where K-means has just made clusters of alike names: they confirm what they start from.
 - Eq. 7: the divergence of a and b is E[phi(e, a) - phi(e, b)] over the members e of a, and the same for
   those of b, averaged. Every entity is left out of the community that it is compared with: else a small
-  cluster seems to fit its own members whatever they are, and nothing merges. Read word by word, as the
+  cluster seems to fit its own members in any case, and nothing merges. Read word by word, as the
   difference of two expectations, it is near 0 for any two coherent communities and all merge.
 - Above a size the communities of one level are the entities of the next, by the same method.
 """
@@ -53,10 +53,10 @@ class CommunitySettings:
         max_clusters: eta, clusters of one run of K-means, and communities of the top level.
         max_iterations: cap on the rounds of moving and merging.
         moves: sweeps of moving in a round; in each, every other entity may move.
-        max_members: entities of a community, so that one prompt can summarise it.
+        max_members: entities of a community, so one prompt can summarise it.
         max_children: communities within one of the next level: their summaries, of about 100 tokens each,
             are what that one is summarised from.
-        keywords: entities that stand for a community.
+        keywords: entities that represent a community.
         update_above: entities from which a changed graph is clustered anew only around the changes.
         drift: share of the entities that may so come and go before all are clustered anew.
     """
@@ -93,7 +93,7 @@ def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
 
     Args:
         data: n entities.
-        labels: their communities; a new entity is one of its own.
+        labels: their communities; a new entity is alone in one.
         active: who may move at first, shape (n,).
         settings: the constants.
     """

@@ -11,7 +11,7 @@ from scipy import sparse
 from ...models.embedding.embedder import Vectors
 from ...runtime.one_thread import one_thread
 
-# The context blocks of eq. 4 weigh half of the entity's own, so that both together weigh as much. They are
+# The context blocks of eq. 4 weigh half of the entity's own, so both together weigh as much. They are
 # means of few rows, of other entities: at full weight wrong triples drown what the entity itself says.
 _CONTEXT_WEIGHT = 0.5
 # Above this many entities each block is reduced to its principal components: 3d = 1,152 dimensions of
@@ -90,7 +90,7 @@ def features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tupl
              mentions: Sequence[tuple[int, int]] = ()) -> EntityFeatures:
     """Compute the representation of each entity (Youtu-GraphRAG eq. 4), its neighbourhood and its links.
 
-    Eq. 4 is read as it is written: each triple is seen from the entity, which stands first whether it is
+    Eq. 4 is read as it is written: each triple is seen from the entity, which comes first whether it is
     head or tail, so that the mean is [itself || its relations || its neighbours]. With head and tail in
     their places an entity's own vector is spread over two blocks and mixed with its neighbours' in both.
 

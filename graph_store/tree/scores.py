@@ -11,7 +11,7 @@ Scores = NDArray[np.float32]
 
 # Communities whose pairs are scored at once: their rows of Psi are a table that stays in the cache.
 _BLOCK = 16
-# Scores that differ by less are equal, so that the last bits of a sum decide nothing.
+# Scores that differ by less are equal, so the last bits of a sum decide nothing.
 DECIMALS = 5
 
 
@@ -86,5 +86,5 @@ class Perception:
 
 
 def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
-    """Add S_r and lambda S_s (eq. 5), rounded so that only real differences count."""
+    """Add S_r and lambda S_s (eq. 5), rounded so only real differences count."""
     return np.asarray(np.round(overlap + semantic_weight * cosine, DECIMALS), np.float32)

@@ -106,7 +106,7 @@ class TreeSynchroniser:
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
 
-        What was described is kept, whatever ends the rest.
+        What was described is stored, even if the rest fails.
         """
         waiting = self._communities.undescribed()
         for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
@@ -126,7 +126,7 @@ class TreeSynchroniser:
         self._db.set_meta("tree_described", "" if self._communities.undescribed() else "yes")
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
-        """Build a further view, which is kept up with the graph from then on."""
+        """Build a further view, which is in step with the graph from then on."""
         communities = self._view(spec, settings or CommunitySettings())
         with self._db.transaction():
             self._communities.replace(communities, spec.view)

@@ -38,7 +38,7 @@ class Collections(ABC):
     """The vectors of a knowledge base by one model, in a Chroma collection for each kind. Threads may share them."""
 
     lost = False
-    """True if an open collection was removed, so that the knowledge base has to be opened again."""
+    """True if an open collection was removed, so the knowledge base has to be opened again."""
 
     @abstractmethod
     def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:

@@ -22,9 +22,9 @@ def collections_of(layout: Layout, database: Database, fingerprint: str) -> Coll
 
 
 def _scope(layout: Layout, database: Database) -> str:
-    """Return an id that distinguishes this knowledge base from all others on a server, whatever their names.
+    """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name.
 
-    A copy of its folder has the same ledger, but not the same inode: it gets vectors of its own. So does a ledger that
+    A copy of its folder has the same ledger, but not the same inode: it gets separate vectors. So does a ledger that
     is restored in a database.
     """
     if database.get_meta(IDENTITY) is None:

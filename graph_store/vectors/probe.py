@@ -1,4 +1,4 @@
-"""Loads and searches all indexes in a folder of Chroma's: run in a process of its own, which a damaged one may end."""
+"""Loads and searches all indexes in a folder of Chroma's: run in a separate process, which a damaged one may end."""
 
 import sys
 
@@ -23,7 +23,7 @@ def main() -> None:
         ids = collection.get(include=[])["ids"]
         for start in range(0, len(ids), _PAGE):
             vectors = np.asarray(collection.get(ids=ids[start:start + _PAGE], include=["embeddings"])["embeddings"])
-            # Compared so that what is no number at all counts as wrong, too.
+            # Compared so what is no number at all counts as wrong, too.
             if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < _LENGTH_ERROR).all():
                 raise ValueError(f"vectors in {name} are not of length 1")
             collection.query(query_embeddings=vectors[:_SEARCHED], n_results=1)

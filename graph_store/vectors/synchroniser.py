@@ -1,4 +1,4 @@
-"""The vectors of a knowledge base, kept up with its graph."""
+"""The vectors of a knowledge base, in step with its graph."""
 
 import shutil
 from collections.abc import Mapping, Sequence

@@ -35,7 +35,7 @@ def read_docx(data: bytes, limits: Limits) -> Content:
 
 
 def _flatten_nested_tables(html: str) -> str:
-    """Replace a table within a cell of a table of data by its text, so that the outer table keeps its rows.
+    """Replace a table within a cell of a table of data by its text, so the outer table keeps its rows.
 
     A table with another one in its first row or column lays out a page: there the inner tables are the data.
     """

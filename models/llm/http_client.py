@@ -1,4 +1,4 @@
-"""The HTTP clients of endpoints: what they read of a response is bounded, whoever answers."""
+"""The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -38,7 +38,7 @@ class Verdict(BaseModel):
 class Judge:
     """Asks a model for verdicts; safe to use from several threads.
 
-    Question, gold answers and prediction are fenced data in the prompt, so that a prediction cannot speak to the model
+    Question, gold answers and prediction are fenced data in the prompt, so a prediction cannot speak to the model
     outside its place.
 
     Args:

@@ -269,7 +269,7 @@ class LlmReasoner:
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
     """Return the answers to all items, in order; after the first failure, no further item starts.
 
-    Those under way by then end first: they are paid for, and their answers are kept.
+    Those under way by then end first: they are paid for, and their answers are stored.
 
     Raises:
         Exception: of the items that failed, the first's.

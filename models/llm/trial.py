@@ -1,4 +1,4 @@
-"""Trying out an endpoint: one small call, paid by nobody's budget and kept nowhere."""
+"""Trying out an endpoint: one small call, paid by nobody's budget and stored nowhere."""
 
 import asyncio
 from time import monotonic
@@ -25,7 +25,7 @@ class Trial(NamedTuple):
 def try_out(settings: Settings) -> Trial:
     """Ask the settings' model once, without retries.
 
-    It is a client of its own: a wrong key opens no breaker, and what is learnt of the endpoint is learnt again.
+    It is a separate client: a wrong key opens no breaker, and what is learnt of the endpoint is learnt again.
 
     Raises:
         ReasonerError: the call failed; names the model, the cause and the fix, not the key.

@@ -1,7 +1,7 @@
 """What goes over the wire: the JSON each step asks for, and its way into our typed models.
 
 Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words", "time"]`. They
-are what the papers' prompts ask for and models write well; every cell is a string, so that strict
+are what the papers' prompts ask for and models write well; every cell is a string, so strict
 JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
 entities cost about a third fewer tokens than as objects. How many cells a row has is checked here as well. The other
 steps' answers are short and their parts differ in kind: named fields keep those from being confused.
@@ -278,7 +278,7 @@ class _Reflection(_Wire):
         return Reflection(
             sufficient=self.sufficient,
             missing=self.missing,
-            # An answer of an earlier round stands where this reflection leaves it out.
+            # An answer of an earlier round stays where this reflection leaves it out.
             sub_answers=[SubAnswer(question=asked.question, answer=answers.get(number) or asked.answer)
                          for number, asked in enumerate(history, 1)],
             sub_queries=[] if self.sufficient else [

@@ -73,7 +73,7 @@ def spoken_words(text: str) -> tuple[str, ...]:
 
 
 def _chinese_words(run: str) -> list[str]:
-    """Return concepts and character bigrams of a run of characters; a single character is kept as it is."""
+    """Return concepts and character bigrams of a run of characters; a single character stays as it is."""
     words: list[str] = []
     cut = 0
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:

@@ -54,7 +54,7 @@ def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
     Args:
         question: the question; it may refer to answers.
         schema: the current schema.
-        chained: whether it is one of several steps, so that paths between entities may matter.
+        chained: whether it is one of several steps, so paths between entities may matter.
     """
     # The replacement is not a word, so no schema element matches inside a reference.
     spoken = replaced(question, "#{}".format)

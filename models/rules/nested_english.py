@@ -214,7 +214,7 @@ class _NestedQuestionParser:
 
 
 def _innermost_first(doc: "Doc") -> Iterator["Token"]:
-    """Return nouns from the shortest span to the longest, so that inner nouns come first."""
+    """Return nouns from the shortest span to the longest, so inner nouns come first."""
     nouns = [token for token in doc if token.pos_ in {"NOUN", "PROPN", "PRON"} and token.n_rights + token.n_lefts]
     return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
 

@@ -161,7 +161,7 @@ def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
 
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of a question that many documents contain, so that sentences omit them."""
+    """Return the names of a question that many documents contain, so sentences omit them."""
     texts: dict[str, str] = {}
     for passage in passages:
         texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"

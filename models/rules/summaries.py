@@ -41,7 +41,7 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
 
 
 def _mostly_chinese(texts: Sequence[str]) -> bool:
-    """Return True if more than half of the texts are Chinese, so that a single foreign name does not decide."""
+    """Return True if more than half of the texts are Chinese, so a single foreign name does not decide."""
     return 2 * sum(language_of(text) == "zh" for text in texts) > len(texts)
 
 

@@ -54,7 +54,7 @@ def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
 
     Concepts become entity types with their labels. A qid that two concepts share refers to both. An empty qid, or one
     that is not among the concepts, means any type. Relations with the same name become one with all their domains and
-    ranges. If an end may be of any type, the root type is added, so that other entities have a type too.
+    ranges. If an end may be of any type, the root type is added, so other entities have a type too.
 
     Args:
         data: the decoded file.

@@ -1,4 +1,4 @@
-"""The lines of the parts of a JSON or YAML text, so that an error can name the line of a field."""
+"""The lines of the parts of a JSON or YAML text, so an error can name the line of a field."""
 
 import re
 from collections.abc import Sequence

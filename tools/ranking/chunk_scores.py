@@ -49,7 +49,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
     if switches.dense:
         parts.append((trust, dense.nearly))
     if switches.lexical:
-        # Where vectors say nothing the words have all, whatever beta is.
+        # Where vectors say nothing the words have all, for every beta.
         share = beta if switches.dense and trust > 0 else 1.0
         parts.append((_LEXICAL_SHARE * share, _scale(lexical_scores(index, query.text))))
     communities = community_scores(index, evidence)
