@@ -1,7 +1,7 @@
 """Settings: environment variables with the prefix BANYAN_, lines of a `.env` file, or keyword arguments.
 
 A `.env` is read from the file that BANYAN_ENV_FILE names, else from the home folder of the knowledge bases. The folder
-that a command happens to be run in says nothing: who wrote its files is not its user.
+that a command happens to be run in says nothing: the person who wrote its files may not be its user.
 """
 
 import os
