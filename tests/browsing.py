@@ -53,7 +53,7 @@ class Watch:
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not any(one in message.text for one in self.expected):
-            self.faults.append(f"console {message.type}: {message.text}")
+            self.faults.append(f"console {message.type}: {message.text} ({message.location.get('url')})")
 
     def _asked(self, request: Request) -> None:
         if urlsplit(request.url).netloc != self.host:

@@ -100,8 +100,8 @@ export async function remove(path, parameters) {
 }
 
 /** Read a resource that is a file. */
-export async function getBlob(path, parameters) {
-  return (await checked(await send(address(path, parameters), {}))).blob();
+export async function getBlob(path, parameters, signal) {
+  return (await checked(await send(address(path, parameters), { signal }))).blob();
 }
 
 /** Save a resource as a file. */

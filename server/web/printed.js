@@ -8,6 +8,7 @@ import { t } from "./strings.js";
 export function printedPages(base, id, first, count) {
   const place = h("div", { class: "printed-page", tabindex: "0", role: "region", "aria-label": t("source.printed") });
   const number = h("span", { "aria-live": "polite" });
+  const left = new AbortController();
   let page = 0;
   const show = async (wanted) => {
     page = wanted;
@@ -15,16 +16,18 @@ export function printedPages(base, id, first, count) {
     previous.disabled = wanted === 1;
     next.disabled = wanted === count;
     try {
-      const picture = await drawn(await getBlob(of(base, "/document/page"), { id, page: wanted }));
+      const picture = await drawn(await getBlob(of(base, "/document/page"), { id, page: wanted }, left.signal));
       picture.setAttribute("aria-label", t("source.picture", { page: wanted, document: id }));
       if (page === wanted) fill(place, picture);
     } catch (error) {
-      fill(place, failure(error));
+      if (error.name !== "AbortError") fill(place, failure(error));
     }
   };
   const previous = button(t("page.previous"), () => show(page - 1), { class: "small" });
   const next = button(t("page.next"), () => show(page + 1), { class: "small" });
   show(first);
+  // Once they are in their dialog: drawing takes seconds, and the document may be deleted by then.
+  queueMicrotask(() => place.closest("dialog")?.addEventListener("close", () => left.abort()));
   return h("section", { class: "printed" }, h("div", { class: "pages" }, previous, number, next), place);
 }
 

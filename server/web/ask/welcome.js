@@ -58,9 +58,12 @@ export function welcome(base, ask) {
     (error) => fill(unread, failure(error)),
   );
   if (found?.documents) {
-    get(of(base, "/questions")).then(
+    // Trying them takes seconds, in which the user may go elsewhere and delete the knowledge base.
+    const left = new AbortController();
+    window.addEventListener("hashchange", () => left.abort(), { once: true });
+    get(of(base, "/questions"), {}, left.signal).then(
       ({ items }) => fill(examples, suggestions(t("ask.examples"), items, ask)),
-      (error) => fill(examples, failure(error)),
+      (error) => error.name !== "AbortError" && fill(examples, failure(error)),
     );
   }
   return h(
