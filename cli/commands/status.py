@@ -26,8 +26,10 @@ _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unkno
         "kind"}
 """Why facts are not admitted, as text for people."""
 
-_WEAK = 0.3
-"""The share of passages found by their own sentences, below which people are warned; --json has all shares."""
+_WEAK = 0.4
+"""The share of passages found by their own sentences, below which people are warned; --json has all shares.
+
+MiniLM finds 20 to 38 % of Chinese reports (benchmarks/README.md): it is the case to warn of."""
 
 
 @app.command()

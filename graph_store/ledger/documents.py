@@ -68,7 +68,7 @@ class Documents:
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
-            # Where a chunk is is read with its facts: readers have to hear that it moved.
+            # Readers read the place of a chunk with its facts, so they have to hear that it moved.
             if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
                 advance(self._db)
         return True

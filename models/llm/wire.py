@@ -76,7 +76,7 @@ def _answer(name: str, **properties: Any) -> dict[str, Any]:
 
 
 def _list(item: dict[str, Any], least: int = 0, most: int | None = None) -> dict[str, Any]:
-    """Return where decoding is constrained, the bounds hold: a small model that repeats itself comes to an end."""
+    """Return the schema of an array; constrained decoding keeps its bounds, so a model that repeats itself ends."""
     bounds = {"minItems": least or None, "maxItems": most}
     return {"type": "array", "items": item, **{bound: count for bound, count in bounds.items() if count is not None}}
 
@@ -380,5 +380,5 @@ def same_labels() -> Shape[list[SameLabel]]:
 
 
 def verdict(model: type[_M]) -> Shape[_M]:
-    """Return True if a prediction is right, with the reason first."""
+    """Return the shape of a judgement on a prediction, with the reason first."""
     return Shape(_JUDGEMENT, model.model_validate)
