@@ -36,7 +36,7 @@ def draw_page(file: Path, page: int) -> bytes:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         with _AT_ONCE:
-            done = subprocess.run([sys.executable, "-m", __name__, str(file), str(page)],  # noqa: S603 - this module
+            done = subprocess.run([sys.executable, "-P", "-m", __name__, str(file), str(page)],  # noqa: S603 - this module
                                   capture_output=True, timeout=_SECONDS, check=True, env=environment)
     except subprocess.TimeoutExpired as error:
         raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw") from error

@@ -1,5 +1,6 @@
 """Tries questions before the page offers them, without a model, so trying costs nothing."""
 
+import threading
 from functools import cached_property
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ class TriedQuestions:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._answered: LRUCache[tuple[object, ...], bool] = LRUCache(_MOST)
+        self._lock = threading.Lock()
 
     @cached_property
     def _graph(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
@@ -33,7 +35,11 @@ class TriedQuestions:
     def is_answered(self, kb: str, question: str) -> bool:
         """Return True if the documents of a knowledge base, in their present state, answer a question."""
         key = (kb, self._resources.retriever(kb).version, question)
-        if key not in self._answered:
+        with self._lock:  # the cache is not safe to use from several threads
+            answered = self._answered.get(key)
+        if answered is None:
             given = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
-            self._answered[key] = not self._graph.invoke(given, context=AskContext())["abstained"]
-        return self._answered[key]
+            answered = not self._graph.invoke(given, context=AskContext())["abstained"]
+            with self._lock:
+                self._answered[key] = answered
+        return answered

@@ -74,7 +74,7 @@ class StoredVectors:
 
     @classmethod
     def read(cls, arrays: Arrays, kind: Kind) -> "StoredVectors":
-        """Read the arrays of `arrays`."""
+        """Return the vectors of a kind as `arrays` stores them."""
         return cls(arrays[f"{kind}.vectors"], Codes(arrays[f"{kind}.codes"], arrays[f"{kind}.steps"]),
                    float(arrays[f"{kind}.farthest"][0]))
 
