@@ -182,16 +182,10 @@ class Tiling:
     def _walk(self) -> Arrays:
         entities, chunks = len(self.rows["entities"]), len(self.rows["chunks"])
         owners, mentioned = self._each("entities", "chunks", "entities.chunks")
-        ends = self._triples_ends()
-        return step_arrays("walk", entities + chunks, np.concatenate([owners, ends[:, 0]]),
-                           np.concatenate([mentioned + entities, ends[:, 2]]))
-
-    def _triples_ends(self) -> NDArray[Any]:
-        ends, found = self._base["triples.ends"], []
-        for copy in range(self._copies):
-            entities = self.rows["entities"]
-            found.append(np.stack([entities.of(ends[:, 0], copy), ends[:, 1], entities.of(ends[:, 2], copy)], axis=1))
-        return np.unique(np.concatenate(found), axis=0)
+        named, titled = self._each("entities", "chunks", "entities.titled")
+        return {**columns.inverted("entities.titled", named, titled, entities),
+                **step_arrays("walk", entities + chunks, np.concatenate([owners, named]),
+                              np.concatenate([mentioned, titled]) + entities)}
 
     def vectors(self, kind: Kind, stored: NDArray[np.float32], block: int = 50_000) -> Iterator[NDArray[np.float32]]:
         """Yield a kind's vectors in blocks of rows: a copy's are its original's, moved."""

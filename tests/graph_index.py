@@ -26,11 +26,12 @@ _SPAN = Span(start=0, end=1, quote="x")
 
 @dataclass
 class Stated:
-    """A chunk and what it states; all entities are of the type `TYPE`."""
+    """A chunk, what it states, and its document's title; all entities are of the type `TYPE`."""
 
     text: str
     triples: Triples = ()
     entities: Sequence[str] = ()
+    title: str = ""
 
 
 @dataclass
@@ -81,8 +82,8 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
     for n, one in enumerate(stated):
         graph.add(f"chunk{n}", contribution(one.triples, one.entities))
         document = documents[n] if documents else f"chunk{n}"
-        chunks.append(Chunk(id=f"chunk{n}", document_id=document, title="", text=one.text, start=0, end=len(one.text),
-                            ordinal=0))
+        chunks.append(Chunk(id=f"chunk{n}", document_id=document, title=one.title, text=one.text, start=0,
+                            end=len(one.text), ordinal=0))
     return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks))
 
 

@@ -107,6 +107,8 @@ class RetrievalIndex:
         self._times, self._value_times = Texts(arrays, "triples.times"), Texts(arrays, "entities.times")
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
+        self.titled = Lists(arrays, "entities.titled")
+        """For each entity the rows of the chunks of documents that have its name for their title."""
         self._incident = Lists(arrays, "entities.triples")
         self.triples: NDArray[np.int32] = arrays["triples.ends"]
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""

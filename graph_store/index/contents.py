@@ -26,8 +26,9 @@ from . import columns
 from .array_file import Arrays
 from .browsing import browsing
 from .lexical import postings, terms
-from .names import trie
+from .names import NameTrie, trie
 from .stated import stated
+from .titles import find_titles
 from .typed_facts import facts_by_chunk
 from .vector_rows import StoredVectors, find_vectors
 from .walk import step_arrays
@@ -87,7 +88,7 @@ def contents(source: Source, before: Arrays) -> Made:
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
-    made |= _walk(graph, edges, rows, made)
+    made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
     return made
 
@@ -188,24 +189,18 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
     return postings("documents.words", whole)
 
 
-def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Mapping[str, NDArray[Any]]) -> Made:
-    """Return the entity-chunk graph: an edge for each mention, for each triple, and between namesakes.
+def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> Made:
+    """Return the entity-chunk graph, and which chunks are of documents with an entity's name for their title.
 
-    Entities of one name and different types are linked, so a wrong type does not separate the facts about an
-    entity.
+    The graph has an edge for each chunk that mentions an entity, and one more where its document's title names it.
+    Edges for triples would bypass the passages that are ranked, and find less (benchmarks/README.md).
     """
-    entities = len(rows.entities)
-    mentioned = columns.Lists(made, "entities.chunks")
-    ends = np.array([(rows.entities[head], rows.entities[tail]) for head, _, tail in edges], np.int32).reshape(-1, 2)
-    by_name: dict[str, list[int]] = {}
-    for key, row in rows.entities.items():
-        by_name.setdefault(graph.entity_text(key), []).append(row)
-    alike = np.array([(first, other) for first, *others in by_name.values() for other in others],
-                     np.int32).reshape(-1, 2)
-    owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
-    return step_arrays("walk", entities + len(rows.chunks),
-                       np.concatenate([owners, ends[:, 0], alike[:, 0]]),
-                       np.concatenate([mentioned.values + entities, ends[:, 1], alike[:, 1]]))
+    mentioned, keys = columns.Lists(made, "entities.chunks"), list(rows.entities)
+    named, whole = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
+    owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))
+    return {**columns.inverted("entities.titled", whole[:, 0], whole[:, 1], len(keys)),
+            **step_arrays("walk", len(keys) + len(chunks), np.concatenate([owners, named[:, 0]]),
+                          np.concatenate([mentioned.values, named[:, 1]]) + len(keys))}
 
 
 def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
