@@ -137,8 +137,12 @@ class RetrievalIndex:
         """All names of entities, sorted."""
         self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
-        self.spreading = SpreadingGraph(arrays, "walk")
         self.browsing, self._stated = Browsing(arrays), Stated(arrays)
+
+    @cached_property
+    def spreading(self) -> SpreadingGraph:
+        """The walk over entities and chunks; made when a question is asked, as it imports scipy."""
+        return SpreadingGraph(self._arrays, "walk")
 
     # Entities.
 

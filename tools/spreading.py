@@ -1,16 +1,16 @@
 """Spread evidence over the entity-chunk graph by personalised PageRank."""
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.index.array_file import Arrays
 from ..graph_store.index.columns import Rows, distinct
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Weights = NDArray[np.float32]
 
@@ -47,21 +47,19 @@ class Seeds(NamedTuple):
         weights[self.nodes] = self.weights
         return weights
 
-    def shares(self) -> Weights:
-        """Return the weights scaled to sum to 1."""
-        return self.weights / np.float32(self.weights.sum() or 1)
-
 
 class SpreadingGraph:
     """A random walk over nodes numbered entities first, then chunks."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays that `step_arrays` made (graph_store/index/walk.py)."""
-        self._node, self._row, self._edges = arrays[f"{name}.node"], arrays[f"{name}.row"], arrays[f"{name}.edges"]
-        begins = arrays[f"{name}.diagonals.starts"].tolist()
-        self._diagonals = [arrays[f"{name}.diagonals"][start:end] for start, end in pairwise(begins)]
-        self._rest, self._rest_starts = arrays[f"{name}.rest"], arrays[f"{name}.rest.starts"]
-        self.whole = len(arrays[f"{name}.diagonals"]) + len(self._rest) <= _WHOLE
+        # Slow to import, and not needed by the page's views.
+        from scipy.sparse import csr_array  # noqa: PLC0415
+
+        starts = arrays[f"{name}.starts"]
+        self.size = len(starts) - 1
+        self._steps = csr_array((arrays[f"{name}.shares"], arrays[f"{name}.values"], starts), (self.size, self.size))
+        self.whole = self._steps.nnz <= _WHOLE
         """True if walks cover the whole graph."""
 
     def spread(self, seeds: Weights) -> Weights:
@@ -72,109 +70,31 @@ class SpreadingGraph:
     def around(self, seeds: Seeds) -> "Walkable":
         """Return the part to walk for some seeds: the whole graph or, in a large one, what they reach."""
         if self.whole:
-            return Walkable(self._node, self._row, self._edges, self._every_step)
-        rows = self._row[seeds.nodes].astype(np.intp)
-        order = np.argsort(rows)
-        reached = self._reach(rows[order], seeds.shares()[order])
-        ends = self._ends(reached)
-        place = np.zeros(len(self._node), np.int32)
-        place[reached] = np.arange(1, len(reached) + 1)
-        step = _Step(place[ends.others], ends.lengths, ends.rest)
-        return Walkable(self._node[reached], self._row, self._edges[reached], step, place)
+            return Walkable(self._steps, np.arange(self.size), self.size)
+        nodes = self._reach(seeds)
+        return Walkable(self._steps[nodes][:, nodes], nodes, self.size)
 
-    @cached_property
-    def _every_step(self) -> "_Step":
-        ends = self._ends(np.arange(len(self._node)))
-        return _Step(ends.others + 1, ends.lengths, ends.rest)
-
-    def _reach(self, here: Rows, weights: Weights) -> Rows:
-        """Return the rows, ascending, to which the first steps from ascending rows bring enough weight to count."""
-        reached, place = [here], np.empty(len(self._node), np.int32)
+    def _reach(self, seeds: Seeds) -> Rows:
+        """Return the nodes, ascending, to which the first steps bring enough weight to count."""
+        here, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
+        starts, reached = self._steps.indptr, [here]
         for _ in range(_STEPS):
-            ends = self._ends(here)
-            sent = ends.of(np.float32(DAMPING) * weights / np.maximum(self._edges[here], 1))
-            here = distinct(ends.others)
-            place[here] = np.arange(len(here))
-            weights = np.bincount(place[ends.others], sent, len(here)).astype(np.float32)
-            enough = weights > _LEAST * self._edges[here]
-            here, weights = here[enough], weights[enough]
+            rows = self._steps[here]
+            near = distinct(rows.indices)
+            arriving = np.float32(DAMPING) * (weights @ rows)[near]
+            enough = arriving > _LEAST * (starts[near + 1] - starts[near])
+            here, weights = near[enough], arriving[enough]
             reached.append(here)
         return distinct(np.concatenate(reached))
-
-    def _ends(self, rows: Rows) -> "_Ends":
-        """Return the ends of the edges of some rows, given in ascending order."""
-        # Rows are ordered by falling number of neighbours.
-        *lengths, having = np.searchsorted(
-            rows, [*map(len, self._diagonals), len(self._rest_starts) - 1]).tolist()
-        begins, ends = self._rest_starts[rows[:having]], self._rest_starts[rows[:having] + 1]
-        counts = ends - begins
-        rest = self._rest[np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
-        parts = [diagonal[rows[:length]] for diagonal, length in zip(self._diagonals, lengths, strict=True)]
-        return _Ends(np.concatenate([*parts, rest]), lengths, counts)
-
-
-class _Ends(NamedTuple):
-    """Ends of edges as they are stored: the first neighbours of the first rows, their second ones, and so on."""
-
-    others: Rows
-    """The rows that the edges lead to."""
-    lengths: Sequence[int]
-    """How many rows have a first neighbour, a second one, and so on."""
-    rest: NDArray[np.int64]
-    """The number of further ends of the first few rows."""
-
-    def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return for each end the value of its row."""
-        return np.concatenate([*(values[:length] for length in self.lengths),
-                               np.repeat(values[:len(self.rest)], self.rest)])
-
-
-class _Step:
-    """A step of a walk: the weight that arrives at each of some nodes if each sends weight along its edges."""
-
-    def __init__(self, others: NDArray[Any], lengths: Sequence[int], rest: NDArray[np.int64]) -> None:
-        """Take ends of edges as in `_Ends`, with `others` numbered from 1; 0 means a node outside."""
-        # Rows are picked by numbers of the machine's own width; shorter ones would be widened at every step.
-        self._others = others.astype(np.intp)
-        self._cuts = list(pairwise(accumulate(lengths, initial=0)))
-        self._rest_starts = np.cumsum(rest) - rest
-
-    def into(self, arriving: Weights) -> Callable[[Weights], None]:
-        """Return a function that writes the arriving weights into `arriving`, shape (n,).
-
-        It takes the weights that nodes send along each edge, shape (n + 1,), with 0 for nodes outside at index 0.
-        """
-        sent = np.empty(len(self._others), np.float32)
-        rest, most = sent[self._cuts[-1][1] if self._cuts else 0:], len(self._rest_starts)
-        parts = [(arriving[:end - start], sent[start:end]) for start, end in self._cuts]
-
-        def step(leaving: Weights) -> None:
-            # No index is out of bounds: this mode writes to `out` without a buffer.
-            np.take(leaving, self._others, out=sent, mode="wrap")
-            arriving[:] = 0
-            for having, part in parts:
-                np.add(having, part, out=having)
-            if most:
-                arriving[:most] += np.add.reduceat(rest, self._rest_starts)
-
-        return step
 
 
 class Walkable:
     """A part of the graph that is walked by itself: weight that leaves it does not return."""
 
-    def __init__(self, nodes: NDArray[np.int32], row: NDArray[np.int32], edges: Weights, step: _Step,
-                 place: NDArray[np.int32] | None = None) -> None:
-        """Take a part.
-
-        Args:
-            nodes: its nodes.
-            row: the row of each node of the graph.
-            edges: how many edges each of its nodes has.
-            step: a step along the edges between its nodes.
-            place: for each row of the graph its place in the part, from 1, or 0; None means the whole graph.
-        """
-        self._nodes, self._row, self._edges, self._step, self._place = nodes, row, edges, step, place
+    def __init__(self, steps: "csr_array", nodes: Rows, size: int) -> None:
+        """Take a part: the steps between its nodes, these nodes, ascending, and how many nodes the graph has."""
+        # The weight that arrives at a node comes from all that have an edge to it: the rows of the transpose.
+        self._arriving, self._nodes, self._size = steps.T, nodes, size
 
     def spread(self, seeds: Seeds) -> Weights:
         """Return the stationary weights of a walk that restarts at the seeds.
@@ -182,37 +102,22 @@ class Walkable:
         Returns:
             The weights of all nodes of the graph, shape (n,), summing to at most 1; zeros without seeds.
         """
-        rows, shares = self._row[seeds.nodes], seeds.shares()
-        restart = np.zeros(len(self._nodes), np.float32)
-        if self._place is None:
-            restart[rows] = shares
-        else:
-            places = self._place[rows]
-            restart[places[places > 0] - 1] = shares[places > 0]
-        weights = np.zeros(len(self._row), np.float32)
-        weights[self._nodes] = self._stationary(restart)
+        restart = seeds.dense(self._size)[self._nodes] / np.float32(seeds.weights.sum() or 1)
+        weights = np.zeros(self._size, np.float32)
+        weights[self._nodes] = np.maximum(self._stationary(restart), 0)
         return weights
 
     def _stationary(self, restart: Weights) -> Weights:
         """Return the stationary weights for a restart; each node sends its weight along its edges in equal parts."""
         # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
         # are real, and half of the plain walk's steps come as near to where it ends.
-        before, walk, factor = np.zeros_like(restart), restart.copy(), 1.0
-        share = np.divide(np.float32(1), self._edges, out=np.zeros_like(restart), where=self._edges > 0)
-        seeded = np.flatnonzero(restart)
-        again = (1 - DAMPING) * restart[seeded]
-        leaving, arriving = np.zeros(len(restart) + 1, np.float32), np.empty_like(restart)
-        arrive = self._step.into(arriving)
+        damping, again = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
+        before, walk, factor = np.zeros_like(restart), restart, 1.0
         for step in range(_steps(DAMPING)):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
-            np.multiply(walk, share, out=leaving[1:])
-            arrive(leaving)
-            arriving *= factor * DAMPING
-            before *= 1 - factor
-            before += arriving
-            before[seeded] += factor * again
-            walk, before = before, walk
-        return np.maximum(walk, 0)
+            following = damping * (self._arriving @ walk) + again
+            before, walk = walk, np.float32(factor) * following + np.float32(1 - factor) * before
+        return walk
 
 
 def _steps(damping: float) -> int:

@@ -71,7 +71,7 @@ with Resources(Settings(_env_file=None, home=Path(home)), HashedEmbedder()) as r
         for route in ("graph/evidence", "questions/next"):
             answer = client.post(f"/api/knowledge-bases/people/{route}", json=cited)
             assert answer.status_code == 200, answer.text
-print({"networkx", "chromadb", "scipy", "sklearn"} & set(sys.modules))
+print({"networkx", "chromadb", "sklearn"} & set(sys.modules))
 """
 
 
