@@ -25,6 +25,8 @@ _JOINT = re.compile(r"(?:(?<!\s)\s++)?+(?:[,，]\s*+(?:(?:and|or)\s++)?|(?:以�
 # A longer text is a sentence, and its marks separate clauses.
 _WORDS_OF_A_NAME = 8
 _LETTERS_OF_A_NAME = 60
+_SAME = 0.8
+"""The share of a sub-query's words that another one has, from which it asks the same."""
 
 IsName = Callable[[str], bool]
 
@@ -176,6 +178,13 @@ def next_parts(proposed: Sequence[SubQuery], planned: Sequence[SubQuery], known:
     asked = [one for part in proposed
              for one in each.get(key(part.question)) or _fill_with_answers(part, answers, is_name, limit)]
     return _drop_searched(asked, searched) or _drop_searched(ready, searched)
+
+
+def without_rewordings(parts: Sequence[SubQuery], asked: Sequence[SubQuery]) -> list[SubQuery]:
+    """Return the sub-queries of which no asked one has nearly all words: a model often rewords what is planned."""
+    spoken = [set(words(part.question)) for part in asked]
+    return [part for part in parts if not any(
+        len(said & others) >= _SAME * len(said) for said in [set(words(part.question))] for others in spoken)]
 
 
 def _drop_searched(parts: Sequence[SubQuery], searched: Collection[str]) -> list[SubQuery]:

@@ -26,7 +26,7 @@ from ..nodes import in_busy_thread
 from ..resources import Resources, default_resources
 from ..serving import charged_to_client, is_served
 from . import tracing
-from .chaining import following, merged, names_known_to, next_parts, searchable, waits
+from .chaining import following, merged, names_known_to, next_parts, searchable, waits, without_rewordings
 from .citing import cite, within_budget
 from .claims import showing_claims
 from .context import build_context
@@ -338,7 +338,8 @@ class RetrievalNodes:
         if self._reasoner(state, context).reasons:
             # What waits no longer is searched even if a model asks for something else.
             schema = self._knowledge_base(state).schemas.current()
-            parts = [with_elements(part, schema) for part in distinct([*parts, *ready([])])]
+            parts += without_rewordings(ready([]), parts)
+            parts = [with_elements(part, schema) for part in distinct(parts)]
         parts, notes = self._in_schema(state, parts)
         if state["iterations"] == caps.rounds:
             left = [f"cap of {caps.rounds} rounds: left out {part.question!r}" for part in parts]

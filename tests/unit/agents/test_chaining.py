@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from banyan.agents.retrieval.chaining import fillings, merged, names_of, next_parts
+from banyan.agents.retrieval.chaining import fillings, merged, names_of, next_parts, without_rewordings
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.planning import key
 from banyan.agents.retrieval.state import AskContext
@@ -115,6 +115,16 @@ def test_the_reasoners_sub_queries_go_before_the_plans():
     assert ready("Where is {answer 1}?") == ["Where is Ada Byron?", "Where is Carl Berg?"]
     assert ready("Where is {answer 2}?") == each, "what still waits is not asked"
     assert ready(searched=each) == []
+
+
+def test_what_a_model_asks_in_other_words_is_not_asked_again_as_it_was_planned():
+    def left(planned: str, *asked: str) -> bool:
+        return bool(without_rewordings([SubQuery(question=planned)], [SubQuery(question=one) for one in asked]))
+
+    assert not left("Who played Ada Byron in Barges?", "Who played Ada Byron in the film Barges?")
+    assert not left("谁在电影《驳船》中饰演林小雨？", "在电影《驳船》中，林小雨由谁饰演？")
+    assert left("Who played Ada Byron in Barges?", "Who played Carl Berg in Hives?", "Where was Ada Byron born?")
+    assert left("Who played Ada Byron in Barges?")
 
 
 _texts = st.lists(st.sampled_from(["Ulm", "{answer 1}", "{answer 2}", "and", "{answer 9}", "Ada Byron", ";"]),
