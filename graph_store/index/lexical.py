@@ -1,5 +1,6 @@
 """Rank texts by BM25 over words, and over character bigrams in scripts without spaces."""
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,6 +16,7 @@ from .columns import Words, narrow, words
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(f"[{CJK}]")
+_K1 = 1.5
 
 
 def terms(text: str) -> list[str]:
@@ -40,7 +42,7 @@ def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
     if known:
         import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
 
-        model = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+        model = bm25s.BM25(method="lucene", k1=_K1, b=0.75)
         model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
         scores = model.scores | {"indptr": narrow(model.scores["indptr"])}
     return {f"{name}.{part}": scores[part] for part in ("data", "indices", "indptr")} | words(f"{name}.terms", known)
@@ -75,3 +77,16 @@ class LexicalIndex:
             postings = slice(self._starts[number], self._starts[number + 1])
             np.add.at(scores, self._indices[postings], self._data[postings])
         return scores
+
+    def coverage(self, query: str, scores: NDArray[np.float32]) -> float:
+        """Return how much of a query's words the best text has, 0 to 1, each by its idf.
+
+        Args:
+            query: the query.
+            scores: those of the texts for it. 1 means that the best is that of a text of mean length with all words.
+        """
+        every = 0.0
+        for number in map(self._terms.get, dict.fromkeys(terms(query))):
+            texts = 0 if number is None else int(self._starts[number + 1] - self._starts[number])
+            every += math.log1p((self._size - texts + 0.5) / (texts + 0.5))
+        return min(1.0, float(scores.max(initial=0.0)) * (1 + _K1) / every) if every else 0.0

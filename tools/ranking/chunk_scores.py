@@ -15,6 +15,9 @@ Scores = NDArray[np.float32]
 
 # Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.5
+# Words count by this power of how much of the question the best chunk has of them: where a question shares but a number
+# with passages in another language, these would else be drawn up as if they had all of it.
+_COVERAGE_POWER = 0.5
 _COMMUNITY_SHARE = 0.5
 # Communities and their facts count by this power of their score, as the other routes do (fusion.py): where none is near
 # to the question, the least far one would else draw hundreds of chunks up.
@@ -50,8 +53,9 @@ def chunk_scores(index: RetrievalIndex, query: Query, evidence: Iterable[Evidenc
         parts.append((trust, dense.nearly))
     if switches.lexical:
         # Where vectors say nothing the words have all, for every beta.
-        share = beta if switches.dense and trust > 0 else 1.0
-        parts.append((_LEXICAL_SHARE * share, _scale(lexical_scores(index, query.text))))
+        share, found = beta if switches.dense and trust > 0 else 1.0, index.lexical.scores(query.text)
+        share *= index.lexical.coverage(query.text, found) ** _COVERAGE_POWER
+        parts.append((_LEXICAL_SHARE * share, _scale(lexical_scores(index, query.text, found))))
     communities = community_scores(index, evidence)
     if communities.any():
         parts.append((_COMMUNITY_SHARE * trust * (1 - beta), communities))
@@ -100,16 +104,22 @@ def community_scores(index: RetrievalIndex, evidence: Iterable[Evidence]) -> Sco
     return scores
 
 
-def lexical_scores(index: RetrievalIndex, question: str) -> Scores:
+def lexical_scores(index: RetrievalIndex, question: str, found: Scores | None = None) -> Scores:
     """Reciprocal rank fusion of two rankings of the chunks: by their BM25 and by their document's.
 
     A chunk rarely repeats what its document is about: the document's score distinguishes reports on one
     company from those on another. Ranks are fused, because the two scores have no common scale.
 
+    Args:
+        index: the knowledge base in memory.
+        question: the question.
+        found: the chunks' BM25 scores for it, if they are known.
+
     Returns:
         Shape (chunks,); 0 where neither shares a term with the question.
     """
-    ranks, (documents, number) = _reciprocal_rank(index.lexical.scores(question)), index.documents
+    found = index.lexical.scores(question) if found is None else found
+    ranks, (documents, number) = _reciprocal_rank(found), index.documents
     if len(documents) == len(ranks):  # each document has one chunk, and their rankings are one
         return ranks + ranks
     return ranks + _reciprocal_rank(documents.scores(question)[number])

@@ -36,6 +36,17 @@ def test_a_rare_term_counts_more_than_a_common_one():
     assert int(np.argmax(index.scores("city minster"))) == 20
 
 
+def test_coverage_is_how_much_of_a_query_the_best_text_has():
+    index = LexicalIndex.of(["barges moor at Ulm", "a register of barges", "the river is wide"])
+
+    def coverage(query):
+        return index.coverage(query, index.scores(query))
+
+    assert coverage("barges moor at ulm") == pytest.approx(1, abs=0.1)
+    assert coverage("barges moor at ulm") > coverage("barges sink at sea") > coverage("谁在 Ulm 修船？") > 0
+    assert coverage("谁修船？") == coverage("?") == 0
+
+
 _NODES = 8
 _edges = st.lists(st.tuples(st.integers(0, _NODES - 2), st.integers(0, _NODES - 2)).filter(lambda e: e[0] != e[1]),
                   min_size=1, max_size=20)
