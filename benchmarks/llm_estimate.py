@@ -20,7 +20,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
-from banyan.models.llm.chat import OpenAiEndpoint
+from banyan.models.llm.chat import ChatClient
 from banyan.models.llm.reasoner import extraction_prompt
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
@@ -83,14 +83,14 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
 
 def _counting(factor: float) -> None:
     """Multiply the endpoint's token counts by a factor, as another tokenizer would."""
-    send = OpenAiEndpoint.send
+    send = ChatClient.send
 
-    async def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:
+    async def counted(self: ChatClient, *arguments: Any, **named: Any) -> Any:
         reply = await send(self, *arguments, **named)
         return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
                               completion_tokens=round(factor * reply.completion_tokens))
 
-    OpenAiEndpoint.send = counted  # type: ignore[method-assign]
+    ChatClient.send = counted  # type: ignore[method-assign]
 
 
 def main() -> None:

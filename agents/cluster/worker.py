@@ -72,7 +72,7 @@ class Worker:
 
     async def send(self, model: str, messages: Messages, json_schema: dict[str, object], forms: Sequence[Form],
                    ) -> Reply | ReasonerError:
-        """Send one paid call to a model; see `OpenAiEndpoint.send`."""
+        """Send one paid call to a model; see `ChatClient.send`."""
         try:
             client = await self._client(model)
             # Connections belong to one event loop.

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from ...config import OPENAI, Settings
+from ...config import Settings
 from .capability import Capability, Form
 
 Messages = Sequence[tuple[str, str]]
@@ -70,13 +70,9 @@ def learning(send_in: SendIn, capability: Capability) -> Send:
 
 def open_client(settings: Settings) -> SendIn:
     """Open a client for the settings' model, and return its function to send calls."""
-    # Two seconds of imports, only for what makes a call.
-    if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
-        from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
-    else:
-        from .providers import ProviderEndpoint as Client  # noqa: PLC0415
+    from .chat import ChatClient  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
 
-    return Client(settings).send
+    return ChatClient(settings).send
 
 
 def host_of(settings: Settings) -> str:

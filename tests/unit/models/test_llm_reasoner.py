@@ -267,7 +267,7 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
             reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
             return reply._replace(form=forms[0])
 
-    monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
+    monkeypatch.setattr("banyan.models.llm.chat.ChatClient", Model)
     ledger = InMemoryCalls()
     llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
                                llm_model_extract="cheap"), ledger)
