@@ -39,9 +39,10 @@ def fit() -> tuple[float, float]:
     """Fit the tokens of recorded answers to those of their passages, and return constant and slope."""
     brain, schema = recorded_brain(RECORDED), load_schema("general")
     form = {"name": "extraction", "schema": wire.extraction(schema).json_schema}
+    settings = Settings(_env_file=None, language="en")
     rows = []
     for one in json.loads(RECORDED.read_text("utf-8"))["docs"][HELD_OUT:]:
-        asked = extraction_prompt(ExtractionRequest(text=one["text"], title=one["title"]), schema, "en")
+        asked = extraction_prompt(ExtractionRequest(text=one["text"], title=one["title"]), schema, settings)
         messages = [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}]
         answer = brain({"messages": messages, "response_format": {"type": "json_schema", "json_schema": form}})
         rows.append((1.0, estimate_tokens(one["text"]), estimate_tokens(answer)))

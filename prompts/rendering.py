@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ..schemas.errors import BanyanError
 from ..schemas.naming import UNSEEN
+from ..text.tokens import estimate_tokens
 from .language import Language
 
 Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
@@ -39,10 +40,16 @@ _NUMBER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d++\s*+\])", re.MULTILINE)
 
 
 class Prompt(NamedTuple):
-    """The two messages of a call; `system` is empty where the file has no divider (repair)."""
+    """The two messages of a call and their language; `system` is empty where the file has no divider (repair)."""
 
     system: str
     user: str
+    language: Language = "en"
+
+    @property
+    def tokens(self) -> int:
+        """The estimated tokens of both messages."""
+        return estimate_tokens(self.system) + estimate_tokens(self.user)
 
 
 _INSTRUCTIONS: dict[Language, str] = {
@@ -75,7 +82,7 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
     """
     fenced = {name: _TURN.sub(_replace_opening, _FENCE.sub("‹", value)) for name, value in values.items()}
     system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
-    return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
+    return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip(), language)
 
 
 def example(step: Step, language: Language) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import ValidationError
 
 from ...config import Settings
-from ...prompts import Language, Prompt, numbered, render, schema_block
+from ...prompts import Prompt, numbered, render, schema_block
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
 from ...schemas.delta import Candidate, ElementKind, SameLabel
@@ -23,13 +23,13 @@ MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 1
 _SEPARATORS = re.compile(r"[|,/、，]")
 
 
-def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> tuple[Prompt, Language]:
-    """Return the prompt that proposes a schema from excerpts, and its language."""
+def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> Prompt:
+    """Return the prompt that proposes a schema from excerpts."""
     text = numbered(excerpts)
     language = prompt_language(settings, text)
     return render("infer", language, settings.prompts, excerpts=text, schema=schema_block(known, language),
                   entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
-                  attributes=str(MOST["attribute"])), language
+                  attributes=str(MOST["attribute"]))
 
 
 class SchemaWriter:
@@ -57,9 +57,9 @@ class SchemaWriter:
             ReasonerError: the endpoint failed, or wrote nothing usable.
             BudgetExceeded: the call would exceed the budget.
         """
-        prompt, language = inference_prompt(excerpts, known, self._settings)
+        prompt = inference_prompt(excerpts, known, self._settings)
         shape = wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))
-        return process_loop().run(self._chat.ask("infer", prompt, shape, language))
+        return process_loop().run(self._chat.ask("infer", prompt, shape))
 
     def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
         """Return which labels mean the same as an element of the schema, or as another one.
@@ -75,7 +75,7 @@ class SchemaWriter:
         text = numbered(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
         prompt = render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language))
-        return process_loop().run(self._chat.ask("group", prompt, wire.same_labels(), language))
+        return process_loop().run(self._chat.ask("group", prompt, wire.SAME_LABELS))
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:

@@ -72,4 +72,4 @@ class Judge:
         prompt = await asyncio.to_thread(
             render, "judge", language, question=question, gold="\n".join(f"- {answer}" for answer in gold),
             prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)])
-        return await self._chat.ask("judge", prompt, wire.verdict(Verdict), language)
+        return await self._chat.ask("judge", prompt, wire.verdict(Verdict))

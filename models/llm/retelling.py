@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from ...config import Settings
 from ...prompts import render
 from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import in_parallel, process_loop
 from . import wire
 from .endpoint import Endpoint
-from .reasoner import in_parallel, limited_endpoint, prompt_language
+from .reasoner import limited_endpoint, prompt_language
 from .structured import StructuredChat
 
 
@@ -38,6 +38,5 @@ class Reteller:
 
     async def _retell(self, facts: Sequence[str]) -> str:
         text = "\n".join(f"- {fact}" for fact in facts)
-        language = prompt_language(self._settings, text)
-        prompt = await asyncio.to_thread(render, "retell", language, facts=text)
-        return await self._chat.ask("retell", prompt, wire.retelling(), language)
+        prompt = await asyncio.to_thread(render, "retell", prompt_language(self._settings, text), facts=text)
+        return await self._chat.ask("retell", prompt, wire.RETELLING)

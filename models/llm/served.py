@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.budgets import charge
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import in_parallel, process_loop
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedEndpoint
-from .reasoner import in_parallel
 from .usage import whole_usage
 
 

@@ -11,10 +11,9 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
-from banyan.models.llm.reasoner import in_parallel
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable, run_interruptible
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import in_parallel, process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw.")]
 SOON = 10.0

@@ -18,10 +18,9 @@ from banyan.models.llm.breaker import (
 )
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
-from banyan.models.llm.reasoner import in_parallel
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import in_parallel, process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
 SOON = 10.0

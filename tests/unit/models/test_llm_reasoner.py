@@ -102,7 +102,7 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("shape", [
     wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
     wire_module.decomposition(SCHEMA, 5),
-    wire_module.reflection([]), wire_module.draft_answer(), wire_module.standalone_question()])
+    wire_module.reflection([]), wire_module.DRAFT_ANSWER, wire_module.QUESTION])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
