@@ -5,7 +5,8 @@ After some seconds a single call is let through as a trial; when that is answere
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..reasoner import ReasonerError
 
@@ -53,20 +54,32 @@ class Breaker:
         if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
             raise self._down()
 
-    def admit(self) -> None:
-        """Admit a call that is about to be sent; report its outcome to one of the methods below."""
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Admit the call that the block sends, and record its outcome.
+
+        Raises:
+            EndpointDown: the endpoint is down, or this call failed as one too many in a row.
+        """
         self.check()
         self._trying = self._opened is not None
+        try:
+            yield
+        except EndpointFailed as failure:
+            raise self.failed(failure) from None
+        except ReasonerError:
+            self._answered()
+            raise
+        except BaseException:  # it was cancelled, which does not count for or against the endpoint
+            self._trying = False
+            raise
+        self._answered()
 
-    def answered(self) -> None:
+    def _answered(self) -> None:
         """Record that the endpoint answered, even if it refused this one request."""
         if self._opened is not None:
             _LOG.warning("%s answers again", self._name)
         self._failures, self._opened, self._trying = 0, None, False
-
-    def given_up(self) -> None:
-        """Record that the call was cancelled, which does not count for or against the endpoint."""
-        self._trying = False
 
     def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
         """Record a failure, and return the error to raise: the failure, or EndpointDown after too many in a row."""

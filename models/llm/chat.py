@@ -6,7 +6,6 @@ Importing this module takes about two seconds: only what is about to make a call
 import asyncio
 import json
 import re
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -18,16 +17,15 @@ from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, SecretStr
 
 from ...config import OPENAI, Settings
-from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
 from ..claim_stream import text_listener
 from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
-from .http_client import open_http_client
+from .http_client import open_openai
 from .reply_stream import StreamFailed, listen
 from .usage import whole, whole_usage
 
@@ -64,28 +62,25 @@ class ChatClient:
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        key = None if settings.llm_api_key.get_secret_value() == NO_KEY else settings.llm_api_key
         options: dict[str, Any] = {
             "timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
             "cache": False,  # a response cache of LangChain's would repeat the token counts
             "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
             "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
-        is_openai = settings.llm_base_url is None  # its client knows the address, and its variable with the key
-        if is_openai and not settings.llm_model.startswith(OPENAI):
+        if not (settings.llm_base_url or settings.llm_model.startswith(OPENAI)):
             from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
 
-            given = {"api_key": key and key.get_secret_value(), "max_tokens": settings.llm_reply_tokens}
+            key = settings.llm_api_key.get_secret_value()
+            given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
             options |= {name: value for name, value in given.items() if value is not None}
             model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
             return model
-        client = open_http_client(settings.llm_timeout)
-        # Its connections can be closed only on the event loop that opened them.
-        weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
+        client = open_openai(settings, self)
         return _Chat(
-            model=settings.llm_model.removeprefix(OPENAI) if is_openai else settings.llm_model,
-            base_url=settings.llm_base_url,
-            api_key=key if is_openai else settings.llm_api_key,
-            http_async_client=client,
+            model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
+            root_async_client=client,
+            async_client=client.chat.completions,
+            api_key=SecretStr(client.api_key),
             max_completion_tokens=settings.llm_reply_tokens,
             # The client's own timeout ends a silent stream; this one would lose a cancellation in Python 3.11.
             stream_chunk_timeout=None,

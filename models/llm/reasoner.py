@@ -256,7 +256,8 @@ def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings]
         client: makes what sends the calls.
     """
     settings = settings.model_copy(update={"llm_model": model})
-    return LimitedEndpoint(lambda: learning(client(settings), process_endpoints().capability(settings)), settings)
+    capability = process_endpoints().limits(settings).capability
+    return LimitedEndpoint(lambda: learning(client(settings), capability), settings)
 
 
 def _card_text(card: EntityCard) -> str:

@@ -1,6 +1,5 @@
 """A model behind an endpoint's other paths than the chat: embeddings, rerankers."""
 
-import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ from ...runtime.budgets import charge
 from ...runtime.event_loop import in_parallel, process_loop
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of
-from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure
+from .failures import NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedEndpoint
 from .usage import whole_usage
 
@@ -70,20 +69,13 @@ class ServedModel:
     def _connect(self) -> Callable[[str, Request], Awaitable[_Answer]]:
         import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
-        from .http_client import open_http_client  # noqa: PLC0415
+        from .http_client import open_openai  # noqa: PLC0415
 
-        settings, asked, key = self._settings, name_of(self._settings), self._settings.llm_api_key
+        asked, key = name_of(self._settings), self._settings.llm_api_key
         try:
-            client = openai.AsyncOpenAI(
-                base_url=settings.llm_base_url, timeout=settings.llm_timeout, max_retries=settings.llm_retries,
-                http_client=open_http_client(settings.llm_timeout),
-                api_key=None if settings.llm_base_url is None and key.get_secret_value() == NO_KEY
-                else key.get_secret_value())
+            client = open_openai(self._settings, self)
         except openai.OpenAIError as error:
             raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
-
-        # Its connections can be closed only on the event loop that opened them.
-        weakref.finalize(self, lambda: process_loop().start(client.close())).atexit = False
 
         async def post(path: str, request: Request) -> _Answer:
             try:

@@ -100,10 +100,10 @@ def test_what_is_known_belongs_to_endpoint_and_model() -> None:
         return Settings(_env_file=None, llm_base_url=base_url, llm_model=model)
 
     endpoints = ProcessEndpoints()
-    known = endpoints.capability(settings("http://a.invalid/v1", "m"))
-    assert endpoints.capability(settings("http://a.invalid/v1", "m")) is known
-    assert endpoints.capability(settings("http://a.invalid/v1", "n")) is not known
-    assert endpoints.capability(settings("http://b.invalid/v1", "m")) is not known
+    known = endpoints.limits(settings("http://a.invalid/v1", "m")).capability
+    assert endpoints.limits(settings("http://a.invalid/v1", "m")).capability is known
+    assert endpoints.limits(settings("http://a.invalid/v1", "n")).capability is not known
+    assert endpoints.limits(settings("http://b.invalid/v1", "m")).capability is not known
 
 
 # What servers may say, by what is known of vLLM, Ollama, llama.cpp and others; written, not captured from them.

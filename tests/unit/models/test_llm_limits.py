@@ -224,24 +224,24 @@ def test_after_some_seconds_one_call_is_let_through():
     breaker = Breaker("m", clock)
     assert isinstance(breaker.failed(EndpointFailed("down", certain=True)), EndpointDown)
     clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
-    with pytest.raises(EndpointDown):
-        breaker.admit()
+    with pytest.raises(EndpointDown), breaker.watch():
+        pass
     clock.now += 0.1
     breaker.check()
-    breaker.admit()
-    with pytest.raises(EndpointDown):
-        breaker.admit()  # while the first one tries
-    assert isinstance(breaker.failed(EndpointFailed("still down")), EndpointDown)
+    with pytest.raises(EndpointDown, match="still down"), breaker.watch():
+        with pytest.raises(EndpointDown):
+            breaker.check()  # while the first one tries
+        raise EndpointFailed("still down")
     clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
     with pytest.raises(EndpointDown, match="still down"):
-        breaker.admit()
+        breaker.check()
     clock.now += 0.1
-    breaker.admit()
-    breaker.given_up()
-    breaker.admit()  # the one that tried was cancelled: another may
-    breaker.answered()
-    breaker.admit()
-    breaker.admit()
+    with pytest.raises(asyncio.CancelledError), breaker.watch():
+        raise asyncio.CancelledError
+    with breaker.watch():  # the one that tried was cancelled: another may
+        pass
+    with breaker.watch(), breaker.watch():
+        pass
     assert not isinstance(breaker.failed(EndpointFailed("once")), EndpointDown), "it counts from the beginning again"
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
-from banyan.models.llm import chat
+from banyan.models.llm import http_client
 from banyan.models.llm.chat import ChatClient
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
@@ -61,7 +61,7 @@ def ask(monkeypatch):
             with claims_to(on_claims):
                 return await endpoint.send([("user", "Question?")], SHAPE, forms)
 
-        monkeypatch.setattr(chat, "open_http_client",
+        monkeypatch.setattr(http_client, "open_http_client",
                             lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
         endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
                                            **{"llm_retries": 1, **settings}))
@@ -183,7 +183,7 @@ def test_nothing_is_streamed_without_a_listener(monkeypatch):
         sent.append(json.loads(request.content))
         return whole()
 
-    monkeypatch.setattr(chat, "open_http_client",
+    monkeypatch.setattr(http_client, "open_http_client",
                         lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
     assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",))).text == SAID
@@ -193,7 +193,7 @@ def test_nothing_is_streamed_without_a_listener(monkeypatch):
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
     closed = asyncio.Event()
     response = endless(closed)
-    monkeypatch.setattr(chat, "open_http_client",
+    monkeypatch.setattr(http_client, "open_http_client",
                         lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
 
