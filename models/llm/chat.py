@@ -97,17 +97,15 @@ class ChatClient:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault.
         """
-        named = True
         for form in forms:
             try:
                 message = await self._bind_form(form, json_schema).ainvoke(list(messages))
-                return _reply(messages, message, form, named=named)
+                return _reply(messages, message, form)
             except Exception as error:  # noqa: BLE001  (each provider's package raises its own errors)
                 if form == forms[-1] or not _may_mean_the_form(error):
                     is_odd = isinstance(self._chat, ChatOpenAI) and isinstance(error, _OF_ODD_BODIES)
                     # From None: the client's own message may repeat the key, and a traceback would print it.
                     raise failure(error, self._name, self._key, fix=NOT_OPENAI if is_odd else None) from None
-                named = named and bool(_NAMES_THE_FORM.search(str(error)))
         raise AssertionError("there is always a form to try")
 
     def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
@@ -130,7 +128,7 @@ class ChatClient:
         return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
 
 
-def _reply(messages: Messages, message: AIMessage, form: Form, *, named: bool) -> Reply:
+def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
     """Convert a message to a reply, with estimated tokens if the endpoint does not report them."""
     # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
@@ -146,8 +144,7 @@ def _reply(messages: Messages, message: AIMessage, form: Form, *, named: bool) -
                  whole(cached) or 0,
                  refusal,
                  _FINISHES.get(finish.casefold(), finish or "stop"),
-                 form,
-                 named)
+                 form)
 
 
 def _may_mean_the_form(error: Exception) -> bool:

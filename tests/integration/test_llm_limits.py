@@ -172,7 +172,7 @@ def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp
     stopped = banyan("build", ENGLISH, "--kb", "kb", "--json")
     assert stopped.code == 1
     assert "the endpoint is down: " in stopped.report["stopped"]
-    assert "run the command again when it answers, to go on from here" in stopped.report["stopped"]
+    assert "Run the command again when it answers, to go on from here" in stopped.report["stopped"]
     assert "stopped:" in stopped.err
     assert stopped.report["chunks_failed"] == 0
     assert banyan("status", "--kb", "kb", "--json").json["failures"] == []

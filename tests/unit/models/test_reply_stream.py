@@ -172,7 +172,7 @@ def test_a_refused_form_is_learnt_as_before(ask):
     refused = {"error": {"message": "response_format is not supported"}}
     reply, heard, sent = ask(httpx2.Response(400, json=refused), httpx2.Response(400, json=refused), in_pieces(),
                              forms=("json_schema", "text"))
-    assert (reply.form, reply.named, heard[-1]) == ("text", True, ["One.", "Two."])
+    assert (reply.form, heard[-1]) == ("text", ["One.", "Two."])
     assert [bool(one.get("stream")) for one in sent] == [True, False, True]
 
 
