@@ -10,7 +10,6 @@ from typing import Any
 
 from cachetools import LRUCache
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
 
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -77,7 +76,7 @@ class ConstructionNodes:
         """Entered for each run of a node: its calls are taken from its client's allowance."""
         return charged_to_client(self._resources.allowance_of)
 
-    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Validate all that was given, before anything is made or paid."""
         context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
         check_input(state)
@@ -92,9 +91,9 @@ class ConstructionNodes:
         given_documents(state.get("documents") or [], self._resources.limits)
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
-                "stopped": "", "unanswered": Overwrite([]), "undecided": True, "files_failed": []}
+                "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
 
-    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
         context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
@@ -141,7 +140,7 @@ class ConstructionNodes:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
-    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Let a model propose the first schema from a sample of the documents, where none was named."""
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         with self._resources.runs.step(name, run) as kb:
@@ -159,7 +158,7 @@ class ConstructionNodes:
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
         return {}
 
-    def choose_batch(self, state: BuildState) -> dict[str, Any]:
+    def choose_batch(self, state: BuildState) -> BuildState:
         """Choose the chunks to extract next; those extracted before are to be written."""
         batch: list[str] = []
         if not state["stopped"]:
@@ -167,7 +166,7 @@ class ConstructionNodes:
                 batch = kb.documents.next_batch(self._resources.settings.batch_size, after=state["batch"])
         return {"batch": batch, "extracted": state["batch"]}
 
-    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again.
 
         `EndpointDown` stops the build and leaves the chunk to be extracted; any other `ReasonerError` fails this chunk
@@ -227,7 +226,7 @@ class ConstructionNodes:
 
         await asyncio.to_thread(in_thread)
 
-    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
 
         A model groups labels that mean the same before they are judged.
@@ -280,7 +279,7 @@ class ConstructionNodes:
             return f"new labels were not compared: {error}"
         return ""
 
-    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
         The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
@@ -306,7 +305,7 @@ class ConstructionNodes:
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
-    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Bound a batch, write it, and embed it.
 
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
@@ -322,7 +321,7 @@ class ConstructionNodes:
             show_progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
-    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Derive all that follows from the rows (`graph_store/derive.py`), and report.
 
         That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.

@@ -128,7 +128,7 @@ class RetrievalNodes:
         mapped = [in_schema(part, bounds) for part in parts]
         return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
 
-    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
@@ -149,13 +149,13 @@ class RetrievalNodes:
         self._resources.reranker  # noqa: B018
 
     def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
-                        earlier: list[tuple[str, str]]) -> dict[str, Any]:
+                        earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
-        old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
+        old_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"knowledge_base": name, "revision": self._states.begin(name, retriever), "scope": scope,
                 "question": question, "respelt": replaced,
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
@@ -163,7 +163,7 @@ class RetrievalNodes:
                 "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
                 "iterations": 0, "steps": [tracing.data(step)], **old_trace}
 
-    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
         context, question = runtime.context or AskContext(), state["question"]
         reasoner, limit = await in_busy_thread(self._reasoner, state, context), self._caps(context).sub_queries
@@ -184,7 +184,7 @@ class RetrievalNodes:
         return whole, relevant_schema(retriever, schema, question)
 
     def _first_round(self, state: AskState, context: AskContext, whole: SubQuery,
-                     proposed: Sequence[SubQuery]) -> dict[str, Any]:
+                     proposed: Sequence[SubQuery]) -> AskState:
         """Return the state with what is searched first."""
         caps, reasoner, retriever = self._caps(context), self._reasoner(state, context), self._retriever(state)
         parts, notes = self._in_schema(state, proposed)
@@ -220,7 +220,7 @@ class RetrievalNodes:
                                            is_all=len(batches) == 1))
                 for batch in batches]
 
-    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> AskState:
         """Answer the question from one batch of reports; return the claims whose citations hold."""
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
@@ -242,7 +242,7 @@ class RetrievalNodes:
             for route, wanted in numbers.items()
         ]
 
-    def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
+    def search(self, route: Route, state: SearchInput) -> AskState:
         """Search one route for the sub-queries that take it, by the tool that other agents call."""
         retriever = self._retriever(state)
         queries = retriever.queries(state["asked"])
@@ -253,7 +253,7 @@ class RetrievalNodes:
             steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
         return {"found": found, "steps": steps}
 
-    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Rank the passages by the evidence for all sub-queries so far, and by that of the current round alone."""
         retriever, context, start = self._retriever(state), runtime.context or AskContext(), state["round_start"]
         queries = retriever.queries(state["asked"])
@@ -273,7 +273,7 @@ class RetrievalNodes:
         return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
                 "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
 
-    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
 
         A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
@@ -294,17 +294,17 @@ class RetrievalNodes:
         kb = self._knowledge_base(state)
         return self._items(state, reasons=reasoner.reasons), kb, kb.schemas.current()
 
-    def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
-                          reflection: Reflection) -> dict[str, Any]:
+    def _apply_reflection(self, state: AskState, context: AskContext, items: list[Passage],
+                          reflection: Reflection) -> AskState:
         """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
                        self._caps(context).sub_queries)
         missing = "" if reflection.sufficient else reflection.missing
         known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
-        update: dict[str, Any] = {"history": known, "shown": items, "draft": reflection.draft}
+        update: AskState = {"history": known, "shown": items, "draft": reflection.draft}
         if reflection.sufficient:
             step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
-            return update | {"steps": [tracing.data(step)]}
+            return {**update, "steps": [tracing.data(step)]}
         plan, notes = self._next_round(state, reflection.sub_queries, known, context)
         step = tracing.reflected(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
         update["steps"] = [tracing.data(step)]
@@ -317,7 +317,7 @@ class RetrievalNodes:
         return update
 
     def _start_round(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
-                     reflection: Reflection) -> dict[str, Any]:
+                     reflection: Reflection) -> AskState:
         """Return the state of a new round."""
         new = [part for _, part in plan.new]
         room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
@@ -355,7 +355,7 @@ class RetrievalNodes:
             return "answer"
         return self._searches(state) or [Send("fuse", state)]
 
-    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
         context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
         if draft is None:
@@ -368,7 +368,7 @@ class RetrievalNodes:
         return await in_busy_thread(self._check_answer, state, context, draft, items)
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
-                      items: Sequence[Passage]) -> dict[str, Any]:
+                      items: Sequence[Passage]) -> AskState:
         """Return the answer with every citation checked, or an abstention.
 
         The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
