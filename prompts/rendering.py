@@ -1,10 +1,10 @@
-"""Filling in a prompt so document text stays data.
+"""Fill in a prompt so document text stays data.
 
 A prompt file holds the system message, a line `=== user ===`, and the user message. What is fixed
 is in the system message and the text that changes from call to call at the end of the user
 message, so endpoints can reuse the common prefix. Every value that may come from a document
-stands between `<data>` and `</data>`, and no value can close that fence, nor end its turn by what a
-model's own template writes between turns: servers turn such signs into control tokens wherever they are.
+is put between `<data>` and `</data>`. No value can close that fence, nor end its turn by what a model's own
+template writes between turns: servers turn such signs into control tokens wherever they are.
 """
 
 import re
@@ -35,7 +35,7 @@ _TURN = re.compile(r"<(?=[|｜]|<SYS>>|/?(?:s|bos|eos|pad|unk|start_of_turn|end_
                    r"function\w*|tools?|image)(?:\s[^<>]{0,80})?[>=|])|"
                    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])",
                    re.IGNORECASE)
-# A text in a numbered list cannot begin another item of it.
+# A text in a number_items list cannot begin another item of it.
 _NUMBER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d++\s*+\])", re.MULTILINE)
 
 
@@ -90,7 +90,7 @@ def example(step: Step, language: Language) -> str:
     return (resources.files(__package__) / language / f"{step}_example.txt").read_text("utf-8").strip()
 
 
-def numbered(items: Iterable[str]) -> str:
+def number_items(items: Iterable[str]) -> str:
     """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none.
 
     A line of a text that begins as an item does gets another opening bracket.

@@ -30,7 +30,7 @@ class EventLoopThread:
         Raises:
             CallCancelled: the caller's run was cancelled (`cancellable`); the coroutine is cancelled as well.
         """
-        if current().cancelled:
+        if current().is_cancelled:
             coroutine.close()
             raise CallCancelled
         return self.result(self.submit(coroutine))

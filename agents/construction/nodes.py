@@ -23,7 +23,7 @@ from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.tables import read_rows
 from ...runtime import audit
-from ...runtime.budgets import Budget, BudgetExceeded, charged
+from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import ExtractionRequest
@@ -39,7 +39,7 @@ from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
     distinct,
-    grouped,
+    group_documents,
     is_inferred,
     named_schema,
     named_sources,
@@ -126,7 +126,7 @@ class ConstructionNodes:
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         count = 0
-        for group in self._resources.chunked(grouped(documents)):
+        for group in self._resources.chunk_groups(group_documents(documents)):
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
                 for document, chunks in group:
@@ -149,7 +149,7 @@ class ConstructionNodes:
             writer = self._resources.schema_writer(name)
             budget = self._budget(name, run, context)
             try:
-                with charged(build=run, budget=budget):
+                with charge_calls(build=run, budget=budget):
                     fitted = writer is not None and fit_schema(kb, writer, review=context.review)
             except (BudgetExceeded, ReasonerError) as error:
                 return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
@@ -181,7 +181,7 @@ class ConstructionNodes:
         stated = await asyncio.to_thread(self._is_stated, name, run, chunk, prose)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
-            with charged(build=run, document=chunk.document_id, budget=budget):
+            with charge_calls(build=run, document=chunk.document_id, budget=budget):
                 extraction = rows.joined(await reasoner.aextract(request, schema)) if stated else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
@@ -273,7 +273,7 @@ class ConstructionNodes:
             return ""
         budget = self._budget(kb.layout.name, run, context)
         try:
-            with charged(build=run, budget=budget):
+            with charge_calls(build=run, budget=budget):
                 kb.schema_control.keep_same(labels, writer.group(labels, schema))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
@@ -313,7 +313,7 @@ class ConstructionNodes:
         """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         budget = self._budget(name, run, context)
-        with self._resources.runs.step(name, run) as kb, charged(build=run, budget=budget):
+        with self._resources.runs.step(name, run) as kb, charge_calls(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
@@ -337,7 +337,7 @@ class ConstructionNodes:
                 kb.save_graph()
             else:
                 budget = self._budget(name, run, context)
-                with charged(build=run, budget=budget):
+                with charge_calls(build=run, budget=budget):
                     stopped = self._derive(kb)
             if not stopped:
                 forget_total(kb)

@@ -40,7 +40,7 @@ from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
 from .state import AskContext, AskState, Found, SearchInput, SurveyInput
-from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
+from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, with_sources
 
 _KEPT_SHARE = 1 / 2
 """At most this share of a prompt repeats earlier evidence."""
@@ -74,7 +74,7 @@ class RetrievalNodes:
         reasoner = self._reasoner(state, context)
         wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
         instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
-        return reasoner.instructed(instructions) if instructions else reasoner
+        return reasoner.with_instructions(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """Return the retriever that the question began with, even if a build published meanwhile.
@@ -111,7 +111,7 @@ class RetrievalNodes:
         if not reasons:
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
         # An item of a batch is not judged; a point is as sure as the draft that it is from.
-        return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
+        return within_budget(found if not any(item.score for item in found) else with_sources(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -129,7 +129,7 @@ class RetrievalNodes:
         return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
 
     async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
+        """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
         name = state.get("knowledge_base") or context.knowledge_base
@@ -199,7 +199,7 @@ class RetrievalNodes:
         plan = following(plan_round([first, *others], (), 0, context.routes, caps), parts)
         return {"asked": [part for _, part in plan.new], "searches": list(plan.searches), "iterations": 1,
                 "planned": parts, "history": [SubAnswer(question=part.question) for part in parts],
-                "steps": [tracing.data(tracing.decomposed(plan, notes))]}
+                "steps": [tracing.data(tracing.trace_decomposition(plan, notes))]}
 
     def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
         """Send the first searches, and one survey for each batch of reports if the question is about the whole."""
@@ -225,10 +225,10 @@ class RetrievalNodes:
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
         if state["is_all"] and reasoner.reasons:
-            return {"surveyed": items, "steps": [tracing.data(tracing.surveyed(len(items), items))]}
+            return {"surveyed": items, "steps": [tracing.data(tracing.trace_survey(len(items), items))]}
         draft = await reasoner.aanswer(state["question"], [], items, context.mode)
         found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
-        return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
+        return {"surveyed": found, "steps": [tracing.data(tracing.trace_survey(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
         """Make a search for each route that is switched on, for all new sub-queries that take it."""
@@ -250,7 +250,7 @@ class RetrievalNodes:
         for number in state["numbers"]:
             evidence = call_route(retriever, route, queries[number], EVIDENCE)
             found.append(Found(number=number, route=route, evidence=tuple(evidence)))
-            steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
+            steps.append(tracing.data(tracing.trace_search(retriever, (state["round"], number, route), evidence)))
         return {"found": found, "steps": steps}
 
     def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
@@ -270,8 +270,8 @@ class RetrievalNodes:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
             followed, how = reorder([query.text for query in new], followed)
-        return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
-                "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
+        step = tracing.trace_ranking(retriever, state["iterations"], followed or ranking, how)
+        return {"ranking": ranking, "followed": followed, "fused": state["iterations"], "steps": [tracing.data(step)]}
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
@@ -303,10 +303,10 @@ class RetrievalNodes:
         known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
         update: AskState = {"history": known, "shown": items, "draft": reflection.draft}
         if reflection.sufficient:
-            step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
+            step = tracing.trace_reflection(state["iterations"], "", known, None, sufficient=True)
             return {**update, "steps": [tracing.data(step)]}
         plan, notes = self._next_round(state, reflection.sub_queries, known, context)
-        step = tracing.reflected(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
+        step = tracing.trace_reflection(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
         update["steps"] = [tracing.data(step)]
         if plan.new:
             return update | self._start_round(state, plan, known, items, reflection)
@@ -390,7 +390,7 @@ class RetrievalNodes:
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._states.end(state["knowledge_base"], state["revision"])
-        step = tracing.data(tracing.answered(state["iterations"], checked))
+        step = tracing.data(tracing.trace_answer(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],

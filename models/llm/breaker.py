@@ -64,13 +64,13 @@ class Breaker:
         try:
             yield
         except EndpointFailed as failure:
-            raise self.failed(failure) from None
+            raise self.record_failure(failure) from None
         except ReasonerError:  # the endpoint answered, even if it refused this one request
             self._failures = 0
             raise
         self._failures = 0
 
-    def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
+    def record_failure(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
         """Record a failure, and return the error to raise: the failure, or EndpointDown after too many in a row."""
         self._failures += 1
         if not failure.certain and self._failures < FAILURES_IN_A_ROW:

@@ -27,7 +27,7 @@ from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import open_openai
 from .reply_stream import StreamFailed, listen
-from .usage import whole, whole_usage
+from .usage import read_usage, token_count
 
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
@@ -139,9 +139,9 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
     cached = (usage.get("input_token_details") or {}).get("cache_read")
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
     return Reply(text,
-                 whole(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
-                 whole(usage.get("output_tokens")) or estimate_tokens(text or refusal),
-                 whole(cached) or 0,
+                 token_count(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
+                 token_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
+                 token_count(cached) or 0,
                  refusal,
                  _FINISHES.get(finish.casefold(), finish or "stop"),
                  form)
@@ -183,7 +183,7 @@ class _Chat(ChatOpenAI):
     def _convert_chunk_to_generation_chunk(
             self, chunk: dict[str, Any], default_chunk_class: type[BaseMessageChunk],
             base_generation_info: dict[str, Any] | None) -> ChatGenerationChunk | None:
-        chunk = {**chunk, "usage": whole_usage(chunk.get("usage"))}
+        chunk = {**chunk, "usage": read_usage(chunk.get("usage"))}
         converted = super()._convert_chunk_to_generation_chunk(chunk, default_chunk_class, base_generation_info)
         if converted is not None and chunk["choices"] and chunk["choices"][0]["delta"].get("refusal"):
             converted.message.additional_kwargs["refusal"] = chunk["choices"][0]["delta"]["refusal"]
@@ -193,5 +193,5 @@ class _Chat(ChatOpenAI):
         if isinstance(response, openai.BaseModel):
             usage = getattr(response, "usage", None)
             reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage
-            response.usage = whole_usage(reported)  # type: ignore[attr-defined]
+            response.usage = read_usage(reported)  # type: ignore[attr-defined]
         return super()._create_chat_result(response, generation_info)

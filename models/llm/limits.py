@@ -67,15 +67,15 @@ class Limits:
             async with self._in_order:
                 await self._rates()
             # A run's calls are cancelled one after the other: a cancelled call's slot must not start the next one.
-            if current().cancelled:
+            if current().is_cancelled:
                 raise asyncio.CancelledError
             expected = 0 if self._tokens is None else sum(map(estimate_tokens, texts))
             self._due += expected
 
-            def used(tokens: int) -> None:
+            def record_use(tokens: int) -> None:
                 self._due += tokens - expected
 
-            yield used
+            yield record_use
 
     async def _rates(self) -> None:
         """Wait until the rates allow another call. A call of any size passes, and later calls wait longer for it."""
@@ -167,14 +167,14 @@ class LimitedEndpoint:
                     try:
                         self._client = await asyncio.to_thread(self._connect)
                     except EndpointFailed as failure:
-                        raise limits.breaker.failed(failure) from None
-            async with limits.turn(texts) as used:
+                        raise limits.breaker.record_failure(failure) from None
+            async with limits.turn(texts) as record_use:
                 permit()
-                call.sent()
+                call.start()
                 with limits.breaker.watch():
                     reply = await self._end_in_time(self._client(*arguments))
-                call.answered(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
-                used(reply.prompt_tokens + reply.completion_tokens)
+                call.record_answer(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+                record_use(reply.prompt_tokens + reply.completion_tokens)
                 return reply
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:

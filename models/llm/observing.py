@@ -52,11 +52,11 @@ class ObservedCall:
     fields: dict[str, Any] = field(default_factory=dict)
     sent_at: float | None = None
 
-    def sent(self) -> None:
+    def start(self) -> None:
         """Start the clock: the wait for a free slot does not count as the endpoint's time."""
         self.sent_at = time.perf_counter()
 
-    def answered(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+    def record_answer(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
         """Record the tokens of the answer."""
         self.fields.update(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
                            cached_tokens=cached_tokens)

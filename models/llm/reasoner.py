@@ -1,12 +1,10 @@
 """The Reasoner over an OpenAI-compatible endpoint."""
 
-import asyncio
 import copy
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
-from ...config import LLM_STEPS, LlmStep, Settings
+from ...config import Settings
 from ...prompts import (
     Language,
     Prompt,
@@ -15,14 +13,13 @@ from ...prompts import (
     evidence_block,
     example,
     instructions_line,
-    language_of,
-    numbered,
+    number_items,
     question_language,
     render,
     schema_block,
 )
 from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import in_parallel, process_loop
+from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
@@ -38,23 +35,16 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .endpoint import Endpoint, SendIn, learning, open_client
-from .limits import LimitedEndpoint, process_endpoints
-from .structured import StructuredChat
-
-_I = TypeVar("_I")
-_T = TypeVar("_T")
+from .endpoint import Endpoint
+from .model_calls import ModelCalls, prompt_language
 
 COMMUNITIES_PER_CALL = 8
-"""Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
+"""Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
 
 PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
-
-_OF_FACTS: tuple[LlmStep, ...] = ("extract", "resolve")
-_ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
 
 def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, settings: Settings) -> Prompt:
@@ -63,11 +53,6 @@ def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, settings:
     context = " > ".join(part for part in (request.title, request.heading) if part)
     return render("extract", language, settings.prompts, schema=schema_block(schema, language),
                   example=example("extract", language), context=context or "-", text=request.text)
-
-
-def prompt_language(settings: Settings, text: str) -> Language:
-    """Return the language of the prompts for a text: that of the settings, or the text's own."""
-    return language_of(text) if settings.language == "auto" else settings.language
 
 
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
@@ -85,19 +70,19 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
 
 def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> Prompt:
     """Return the prompt for the communities of a call."""
-    text = numbered(_digest_text(community) for community in communities)
+    text = number_items(_digest_text(community) for community in communities)
     return render("summarise", prompt_language(settings, text), settings.prompts, communities=text)
 
 
-class LlmReasoner:
-    """Implements `Reasoner` with one structured call for each step, made on the process's event loop.
+class LlmReasoner(ModelCalls):
+    """Implements `Reasoner` with one structured call for each step.
 
     Document text, names learnt from documents and conversations go into the prompts as fenced data.
 
     Args:
-        settings: the endpoint, its limits and the prompts' language.
-        ledger: response cache, token accounts and budget.
-        endpoint_of: gives where calls to a model go, by its name; none: to the settings' endpoint.
+        settings: see `ModelCalls`.
+        ledger: see `ModelCalls`.
+        endpoint_of: see `ModelCalls`.
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
@@ -110,12 +95,8 @@ class LlmReasoner:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:
             check_prompts(settings.prompts)
-        self._settings = settings
+        super().__init__(settings, ledger, endpoint_of)
         self._instructions = ""
-        models = {step: settings.model_of(step) for step in LLM_STEPS}
-        endpoint_of = endpoint_of or partial(limited_endpoint, settings)
-        chats = {model: StructuredChat(model, endpoint_of(model), ledger) for model in dict.fromkeys(models.values())}
-        self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
     @property
     def fingerprint(self) -> str:
@@ -133,10 +114,10 @@ class LlmReasoner:
         """Return True."""
         return True
 
-    def instructed(self, instructions: str) -> Self:
+    def with_instructions(self, instructions: str) -> Self:
         """Return this reasoner with wishes for the wording of its answers."""
         other = copy.copy(self)
-        other._instructions = instructions  # noqa: SLF001  (a copy of its own)
+        other._instructions = instructions  # noqa: SLF001  (of a new copy)
         return other
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
@@ -155,17 +136,18 @@ class LlmReasoner:
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        return self._ask_each("resolve", self._resolution, batches)
+        return [verdict for batch in self._run_each("resolve", self._resolution, batches) for verdict in batch]
 
     def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
-        text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
+        text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
         prompt = render("resolve", prompt_language(self._settings, text), self._settings.prompts, pairs=text)
         return prompt, wire.verdicts(len(pairs))
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
-        return self._ask_each("summarise", lambda batch: (summary_prompt(batch, self._settings), wire.summaries(batch)),
-                              summary_batches(communities))
+        summaries = self._run_each("summarise", lambda batch: (
+            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities))
+        return [summary for batch in summaries for summary in batch]
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """Return at most `limit` atomic sub-queries; a simple question comes back as one.
@@ -218,7 +200,7 @@ class LlmReasoner:
                       instructions=instructions_line(self._instructions, language))
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Return a follow-up question that stands alone; without earlier messages, the question as it is."""
+        """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
         return process_loop().run(self.acondense(question, messages))
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -231,33 +213,8 @@ class LlmReasoner:
                    question=question),
             wire.QUESTION))
 
-    async def _ask(self, step: LlmStep, make: Callable[[], tuple[Prompt, wire.Shape[_T]]]) -> _T:
-        """Make a prompt in a thread, which may read it from a file, and ask without one."""
-        prompt, shape = await asyncio.to_thread(make)
-        return await process_loop().arun(self._chats[step].ask(step, prompt, shape))
-
-    def _ask_each(self, step: LlmStep, make: Callable[[_I], tuple[Prompt, wire.Shape[list[_T]]]],
-                  batches: Sequence[_I]) -> list[_T]:
-        """Return the answers to all batches, in order; after the first failure, no further call starts."""
-        answers = process_loop().run(in_parallel(lambda batch: self._ask(step, lambda: make(batch)), batches,
-                                                 self._settings.llm_concurrency))
-        return [one for answer in answers for one in answer]
-
     def _question_language(self, question: str) -> Language:
         return question_language(question) if self._settings.language == "auto" else self._settings.language
-
-
-def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint, asked for a model, within its limits.
-
-    Args:
-        settings: the endpoint and its limits.
-        model: the model's name.
-        client: makes what sends the calls.
-    """
-    settings = settings.model_copy(update={"llm_model": model})
-    capability = process_endpoints().limits(settings).capability
-    return LimitedEndpoint(lambda: learning(client(settings), capability), settings)
 
 
 def _card_text(card: EntityCard) -> str:
@@ -273,4 +230,4 @@ def _digest_text(community: CommunityDigest) -> str:
 def _history_text(history: Sequence[SubAnswer]) -> str:
     """Return the steps with their answers, and what the last reflection missed."""
     missing = dict.fromkeys(f"missing: {step.missing}" for step in history if step.missing)
-    return "\n".join([numbered(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])
+    return "\n".join([number_items(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])

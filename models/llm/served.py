@@ -10,7 +10,7 @@ from ...text.tokens import estimate_tokens
 from .endpoint import name_of
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedEndpoint
-from .usage import whole_usage
+from .usage import read_usage
 
 
 class Request(NamedTuple):
@@ -42,7 +42,7 @@ class ServedModel:
         self._endpoint = LimitedEndpoint(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """Send requests and return their answers in order. Their tokens count in the account and budget of `charged`.
+        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
 
         Raises:
             ReasonerError: a request failed for good; names the cause and the fix.
@@ -84,7 +84,7 @@ class ServedModel:
                 raise failure(error, asked, key, variables=self._variables) from None
             if not isinstance(answer, dict):
                 raise failure(ValueError(type(answer).__name__), asked, key, fix=NOT_OPENAI, variables=self._variables)
-            usage = whole_usage(answer.get("usage"))
+            usage = read_usage(answer.get("usage"))
             return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens")
                            or sum(map(estimate_tokens, request.texts)))
 

@@ -155,7 +155,7 @@ class _Extraction(_Wire):
     attributes: list[_FactRow]
     new: Annotated[list[_NewLabel], _ask_for(maxItems=_MOST_LABELS)] = []
 
-    def typed(self, schema: GraphSchema) -> Extraction:
+    def convert(self, schema: GraphSchema) -> Extraction:
         terms = _Terms(schema)
         proposed = {(new.kind, normalise(new.label)): new.confidence for new in self.new}
 
@@ -200,7 +200,7 @@ class _Summary(_Numbered):
     summary: str = Field(min_length=1)
     findings: Annotated[list[_Finding], _ask_for(maxItems=_MOST_FINDINGS)] = []
 
-    def typed(self, facts: Sequence[str]) -> CommunitySummary:
+    def convert(self, facts: Sequence[str]) -> CommunitySummary:
         """Return the summary with its findings; one that rests on none of the facts is left out."""
         lines = [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
@@ -244,7 +244,7 @@ class _SubQuery(_Wire):
     attributes: _Labels = []
     routes: Annotated[list[_RouteName], _ask_for(maxItems=len(ROUTES))] = []
 
-    def typed(self, terms: _Terms) -> SubQuery:
+    def convert(self, terms: _Terms) -> SubQuery:
         routes: tuple[Route, ...] = tuple(route for route in get_args(Route) if route in self.routes)
         return SubQuery(question=self.question,
                         entity_types=tuple(_schema_name(label, terms.types) for label in self.types),
@@ -273,7 +273,7 @@ class _Reflection(_Wire):
     sub_queries: list[str] = []
     keep: list[int] = []
 
-    def typed(self, history: Sequence[SubAnswer]) -> Reflection:
+    def convert(self, history: Sequence[SubAnswer]) -> Reflection:
         if self.sufficient and not self.claims:
             raise ValueError("claims: empty although sufficient is true")
         answers = {item.id: item.answer.strip() for item in self.answers}
@@ -311,7 +311,7 @@ class ProposedSchema(_Wire):
 class _Same(_Wire):
     same: list[Annotated[list[str], _ask_for(minItems=2, maxItems=3)]] = []
 
-    def typed(self) -> list[SameLabel]:
+    def convert(self) -> list[SameLabel]:
         rows = [[*row, "", ""][:3] for row in self.same]
         return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")
                 for number, name, way in rows if number.strip().isdecimal() and name.strip()]
@@ -326,7 +326,7 @@ def _has_claims(draft: DraftAnswer) -> DraftAnswer:
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
 RETELLING: Shape[str] = _shape("retelling", _Retelling, lambda answer: answer.text)
 DRAFT_ANSWER: Shape[DraftAnswer] = _shape("answer", DraftAnswer, _has_claims)
-SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.typed)
+SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 """Malformed rows of it are dropped."""
 
 
@@ -339,13 +339,13 @@ def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extracti
     """
     most = {} if tokens is None else dict.fromkeys(("entities", "triples", "attributes"),
                                                    max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT))
-    return _shape("extraction", _Extraction, lambda answer: answer.typed(schema), **most)
+    return _shape("extraction", _Extraction, lambda answer: answer.convert(schema), **most)
 
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
     """Return the shape of the names, summaries and findings of all communities, in order."""
     return _shape("summaries", _Summaries, lambda answer: [
-        summary.typed(community.statements) for community, summary in zip(
+        summary.convert(community.statements) for community, summary in zip(
             communities, _in_order("communities", answer.communities, len(communities)), strict=True)])
 
 
@@ -359,12 +359,12 @@ def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
     """Return the shape of one to `limit` sub-queries; further ones are dropped."""
     terms = _Terms(schema)
     return _shape("decomposition", _Decomposition, lambda answer: [
-        query.typed(terms) for query in answer.sub_queries[:limit]], sub_queries=limit)
+        query.convert(terms) for query in answer.sub_queries[:limit]], sub_queries=limit)
 
 
 def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
     """Return the shape of a reflection with one sub-answer for each sub-query of `history`."""
-    return _shape("reflection", _Reflection, lambda answer: answer.typed(history))
+    return _shape("reflection", _Reflection, lambda answer: answer.convert(history))
 
 
 def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner, trial
+from banyan.models.llm import trial
 from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW
 from banyan.models.llm.limits import process_endpoints
+from banyan.models.llm.reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.loading import load_schema

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.models.llm import BudgetExceeded
 from banyan.models.llm.answers import read_reply
 from banyan.models.llm.breaker import EndpointDown, EndpointFailed
 from banyan.models.llm.endpoint import Messages, Reply
@@ -14,6 +13,7 @@ from banyan.models.llm.parsing import UnusableAnswer
 from banyan.models.llm.structured import StructuredChat
 from banyan.models.llm.wire import QUESTION, summaries
 from banyan.prompts import Prompt
+from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.retrieval import CommunityDigest
 
 from ...in_memory_calls import InMemoryCalls

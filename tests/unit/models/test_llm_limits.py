@@ -223,8 +223,8 @@ def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
     clock = Clock()
     breaker = Breaker("m", clock)
     for _ in range(FAILURES_IN_A_ROW - 1):
-        assert not isinstance(breaker.failed(EndpointFailed("down")), EndpointDown)
-    assert isinstance(breaker.failed(EndpointFailed("down")), EndpointDown)
+        assert not isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
+    assert isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
     clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
     with pytest.raises(EndpointDown, match="down"), breaker.watch():
         pass
@@ -246,7 +246,7 @@ def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
     endpoint = limited(replying(6000), llm_tokens_per_minute=60)
     send(endpoint)
     limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
-    threading.Timer(0.2, lambda: limits.breaker.failed(EndpointFailed("401", certain=True))).start()
+    threading.Timer(0.2, lambda: limits.breaker.record_failure(EndpointFailed("401", certain=True))).start()
     with pytest.raises(EndpointDown):
         send(endpoint)
     assert time.monotonic() - started < SOON

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
+from banyan.models.llm.reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
     GraphSchema,
