@@ -176,9 +176,11 @@ class _Chat(ChatOpenAI):
         except StreamFailed as failed:
             if failed.broken_off and not self.max_retries:
                 raise
-            result = await super()._agenerate(messages, stop, run_manager, **kwargs)
-            self._streams = failed.broken_off
-            return result
+            may_stream = failed.broken_off
+        # Outside the handler, as an error of this request is no consequence of the stream's.
+        result = await super()._agenerate(messages, stop, run_manager, **kwargs)
+        self._streams = may_stream
+        return result
 
     def _convert_chunk_to_generation_chunk(
             self, chunk: dict[str, Any], default_chunk_class: type[BaseMessageChunk],

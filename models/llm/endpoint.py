@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...config import Settings
-from .capability import Capability, Form
+from .capability import Form
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -50,16 +50,6 @@ class Endpoint(Protocol):
         Raises:
             ReasonerError: the call failed for good; names the cause and the fix.
         """
-
-
-def learning(send_in: SendIn, capability: Capability) -> Callable[[Messages, dict[str, Any]], Awaitable[Reply]]:
-    """Return a function that sends calls in the forms a model takes, and learns from each call which these are."""
-    async def send(messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        forms = capability.forms()
-        reply = await send_in(messages, json_schema, forms)
-        return reply._replace(judged=lambda usable: capability.record(forms[0], reply.form, usable=usable))
-
-    return send
 
 
 def open_client(settings: Settings) -> SendIn:

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from pydantic import ValidationError
-
 from ...config import Settings
 from ...prompts import Prompt, number_items, render, schema_block
 from ...schemas.delta import Candidate, ElementKind, SameLabel
@@ -121,17 +119,13 @@ class _Proposal:
         """Return the schema.
 
         Raises:
-            ValueError: nothing was added.
+            ValueError: nothing was added, or what was added makes no schema.
         """
         if not any(self._added.values()):
             raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
-        try:
-            return GraphSchema(name=self._known.name, description=description.strip(),
-                               entity_types=tuple(self._types.values()),
-                               relation_types=tuple(self._relations.values()),
-                               attribute_types=tuple(self._attributes.values()))
-        except ValidationError as error:
-            raise ValueError(error.errors()[0]["msg"]) from error
+        return GraphSchema(name=self._known.name, description=description.strip(),
+                           entity_types=tuple(self._types.values()), relation_types=tuple(self._relations.values()),
+                           attribute_types=tuple(self._attributes.values()))
 
     def _takes(self, kind: ElementKind, name: str) -> bool:
         """Return True, and note the name, if an element of that name can be added."""

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from aiolimiter import AsyncLimiter
 
@@ -18,10 +18,11 @@ from ...runtime.once import once
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
 from .capability import Capability
-from .endpoint import Messages, Reply, host_of, name_of
+from .endpoint import Messages, Reply, SendIn, host_of, name_of
 from .observing import observed_call
 
 _T = TypeVar("_T")
+_Client = TypeVar("_Client")
 
 LONGEST_BACKOFF = 120.0
 """Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives up on a
@@ -115,53 +116,41 @@ def process_endpoints() -> ProcessEndpoints:
     return ProcessEndpoints()
 
 
-class LimitedEndpoint:
-    """Implements `Endpoint` around a client: limits, circuit breaker, log and spans.
+class LimitedCalls(Generic[_Client]):
+    """Calls through a client: limits, circuit breaker, log and spans.
 
     Args:
-        connect: returns a function that sends a call; called in a thread before the first call, as importing the client
-            takes long.
+        connect: returns the client; called in a thread before the first call, as importing it takes long.
         settings: the limits and the endpoint.
         operation: the operation's name in spans.
     """
 
-    def __init__(self, connect: Callable[[], Callable[..., Awaitable[Any]]], settings: Settings,
-                 operation: str = "chat") -> None:
+    def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
         self._connect = connect
         self._operation = operation
-        self._client: Callable[..., Awaitable[Any]] | None = None
+        self._client: _Client | None = None
         self._connecting = asyncio.Lock()
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
         self._longest = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
 
-    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+    async def ask(self, texts: Iterable[str], permit: Callable[[], None],
+                  call: Callable[[_Client], Awaitable[_T]]) -> _T:
         """Make one paid call when the limits allow it.
+
+        Args:
+            texts: the texts that the model reads.
+            permit: see `Endpoint.send`.
+            call: sends it through the client, and returns what has the tokens of a `Reply`.
 
         Raises:
             ReasonerError: the call failed for good; `EndpointFailed` if that was not the request's fault.
             EndpointDown: the endpoint is down, and the call was not sent.
         """
-        return cast("Reply", await self.ask([content for _, content in messages], permit, messages, json_schema))
-
-    async def ask(self, texts: Iterable[str], permit: Callable[[], None], *arguments: Any) -> Any:
-        """Make one paid call of any kind when the limits allow it.
-
-        Args:
-            texts: the texts that the model reads.
-            permit: see `Endpoint.send`.
-            arguments: the client's arguments.
-
-        Returns:
-            The client's result, which has the tokens of a `Reply`.
-
-        Raises:
-            ReasonerError: as for `send`.
-        """
         limits = self._limits
         limits.breaker.check()
-        with observed_call(self._model, limits.host, self._operation) as call:
+        with observed_call(self._model, limits.host, self._operation) as observed:
             async with self._connecting:
                 if self._client is None:
                     try:
@@ -170,12 +159,12 @@ class LimitedEndpoint:
                         raise limits.breaker.record_failure(failure) from None
             async with limits.turn(texts) as record_use:
                 permit()
-                call.start()
+                observed.start()
                 with limits.breaker.watch():
-                    reply = await self._end_in_time(self._client(*arguments))
-                call.record_answer(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
-                record_use(reply.prompt_tokens + reply.completion_tokens)
-                return reply
+                    answer: Any = await self._end_in_time(call(self._client))
+                observed.record_answer(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
+                record_use(answer.prompt_tokens + answer.completion_tokens)
+                return cast("_T", answer)
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
         try:
@@ -183,5 +172,20 @@ class LimitedEndpoint:
                 return await call
         except TimeoutError:
             raise EndpointFailed(f"model {self._model!r} at {self._limits.host}: it did not come to an end within "
-                                 f"{self._longest:g} s, all retries together; see to the endpoint, then try again",
+                                 f"{self._longest:g} s, all retries together; see to the endpoint, then try again"
                                  ) from None
+
+
+class LimitedEndpoint(LimitedCalls[SendIn]):
+    """Implements `Endpoint`: sends each call in a form that the model takes, and learns from it which these are."""
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        """See `Endpoint.send` and `ask`."""
+        capability = self._limits.capability
+
+        async def call(send_in: SendIn) -> Reply:
+            forms = capability.forms()  # at the call's turn, when earlier calls have shown more
+            reply = await send_in(messages, json_schema, forms)
+            return reply._replace(judged=lambda usable: capability.record(forms[0], reply.form, usable=usable))
+
+        return await self.ask([content for _, content in messages], permit, call)

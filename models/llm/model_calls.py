@@ -9,8 +9,8 @@ from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, language_of
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, process_loop
-from .endpoint import Endpoint, SendIn, learning, open_client
-from .limits import LimitedEndpoint, process_endpoints
+from .endpoint import Endpoint, SendIn, open_client
+from .limits import LimitedEndpoint
 from .structured import StructuredChat
 from .wire import Shape
 
@@ -64,8 +64,7 @@ def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings]
         client: makes what sends the calls.
     """
     settings = settings.model_copy(update={"llm_model": model})
-    capability = process_endpoints().limits(settings).capability
-    return LimitedEndpoint(lambda: learning(client(settings), capability), settings)
+    return LimitedEndpoint(lambda: client(settings), settings)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:

@@ -9,7 +9,7 @@ from ...runtime.event_loop import in_parallel, process_loop
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
-from .limits import LimitedEndpoint
+from .limits import LimitedCalls
 from .usage import read_usage
 
 
@@ -39,7 +39,7 @@ class ServedModel:
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
         self._settings = settings
         self._variables = variables
-        self._endpoint = LimitedEndpoint(self._connect, settings, operation)
+        self._calls = LimitedCalls(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
         """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
@@ -50,7 +50,7 @@ class ServedModel:
         where, paid = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:
-            answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request)
+            answer = await self._calls.ask(request.texts, lambda: None, lambda send: send(path, request))
             paid.append(answer.prompt_tokens)
             if where.allowance is not None:
                 where.allowance.spend(answer.prompt_tokens)

@@ -210,3 +210,9 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
 
     process_loop().run(cancel())
     assert closed.is_set()
+
+
+def test_an_error_after_a_refused_stream_is_told_by_its_own_cause(ask):
+    with pytest.raises(ReasonerError, match="cannot be reached"):
+        ask(httpx2.Response(400, json={"error": {"message": "no streams"}}), httpx2.ConnectError("lost"),
+            llm_retries=0)
