@@ -58,10 +58,6 @@ class EventLoopThread:
         """Run a coroutine to its end while the calling task waits; cancelling the task cancels the coroutine."""
         return await asyncio.wrap_future(self.submit(coroutine))
 
-    def start(self, coroutine: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine without waiting for its outcome."""
-        self.submit(coroutine)
-
 
 @once
 def process_loop() -> EventLoopThread:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from cachetools import LRUCache
 from langgraph.runtime import Runtime
@@ -67,7 +66,7 @@ class ConstructionNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def abandon(self, state: dict[str, Any]) -> None:
+    def abandon(self, state: BuildState) -> None:
         """End a run of which a step failed or was cancelled, so others may write."""
         if "run" in state:
             self._resources.runs.abandon(state["knowledge_base"], state["run"])

@@ -37,7 +37,6 @@ _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|too many tokens", re.IGNORECASE)
 
 # What ChatOpenAI raises for a body that is not a response, such as an HTML page.
 _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
@@ -148,10 +147,8 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
 
 
 def _may_mean_the_form(error: Exception) -> bool:
-    status, message = status_of(error), str(error)
-    if _TOO_LONG.search(message):
-        return False
-    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(message)))
+    status = status_of(error)
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(str(error))))
 
 
 class _Chat(ChatOpenAI):

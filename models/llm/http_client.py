@@ -69,5 +69,5 @@ def open_openai(settings: Settings, owner: object) -> openai.AsyncOpenAI:
         timeout=settings.llm_timeout, max_retries=settings.llm_retries,
         http_client=open_http_client(settings.llm_timeout))
     # They can be closed only on the event loop that opened them.
-    weakref.finalize(owner, lambda: process_loop().start(client.close())).atexit = False
+    weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
     return client

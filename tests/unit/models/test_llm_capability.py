@@ -106,7 +106,6 @@ SAID: list[tuple[int, str, bool]] = [
     (404, "The model `m` does not exist", False),
     (500, "internal error", False),
     (503, "the tools are down", False),
-    (400, "This model's maximum context length is 8192 tokens; response_format takes some", False),
 ]
 
 
