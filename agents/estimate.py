@@ -13,7 +13,7 @@ from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..models.llm.inferring import inference_prompt
-from ..models.llm.reasoner import extraction_prompt, prompt_language, summary_batches, summary_prompt
+from ..models.llm.reasoner import extraction_prompt, summary_batches, summary_prompt
 from ..models.rules.tables import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
@@ -63,11 +63,10 @@ def estimate_summaries(resources: Resources, name: str) -> SummaryEstimate:
     """Estimate what describing all communities of a knowledge base would cost with an LLM; nothing is asked."""
     stored = resources.knowledge_base(name)
     batches = summary_batches(digests(stored.graph, stored.communities.all(level=None)))
-    prompts = [summary_prompt(batch, resources.settings)[0] for batch in batches]
     communities = sum(map(len, batches))
     return SummaryEstimate(
         communities=communities, calls=len(batches), completion_tokens=communities * _SUMMARY_TOKENS,
-        prompt_tokens=sum(estimate_tokens(part) for prompt in prompts for part in prompt))
+        prompt_tokens=sum(summary_prompt(batch, resources.settings).tokens for batch in batches))
 
 
 class Amount(Frozen):
@@ -169,23 +168,20 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
         if not has_statement(prose, chunk.document_id, repeated):
             continue
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
-        asked = extraction_prompt(request, schema, prompt_language(resources.settings, prose),
-                                  resources.settings.prompts)
         calls += 1
-        prompt += sum(map(estimate_tokens, asked))
+        prompt += extraction_prompt(request, schema, resources.settings).tokens
         completion += ANSWER + ANSWER_SHARE * estimate_tokens(prose)
     return Amount(calls=calls, prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
 
 
 def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:
     """Estimate the calls that propose a schema, and those that group labels, each time the corpus has doubled."""
-    prompts = [inference_prompt(call, known, resources.settings)[0] for call in excerpts]
-    tokens = sum(estimate_tokens(part) for prompt in prompts for part in prompt)
+    tokens = sum(inference_prompt(call, known, resources.settings).tokens for call in excerpts)
     batches = math.ceil(chunks / resources.settings.batch_size)
     groupings = 0 if known.open else min(batches, batches.bit_length() + 1)
-    return Amount(calls=len(prompts) + groupings,
+    return Amount(calls=len(excerpts) + groupings,
                   prompt_tokens=round(_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
-                  completion_tokens=len(prompts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
+                  completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
 
 
 def _sum(*amounts: Amount) -> Amount:

@@ -36,12 +36,12 @@ class Readers:
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
                  forgotten: Callable[[str], None]) -> None:
-        """Nothing is opened yet.
+        """Open nothing yet.
 
         Args:
             settings: where knowledge bases are.
             embedder: gives the embedding model when it is first needed, or those of which each has its own.
-            forgotten: called with the name of each knowledge base that is let go of.
+            forgotten: called with the name of each knowledge base that is closed.
         """
         self._forgotten = forgotten
         self._settings = settings

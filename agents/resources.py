@@ -88,7 +88,7 @@ class Resources:
     @property
     def embedder(self) -> Embedder:
         """The embedding model of what belongs to no knowledge base."""
-        return self._embedder or self._models.named(default_name(self.settings))
+        return self._embedder or self._models.load(default_name(self.settings))
 
     @property
     def embedding(self) -> Embedder | EmbeddingModels:
@@ -100,10 +100,10 @@ class Resources:
 
     @property
     def reranker(self) -> Reranker | None:
-        """The cross-encoder; None where none is set.
+        """The cross-encoder, or None if the settings name no model for it.
 
         Raises:
-            RerankerError: the one that is set cannot be used.
+            RerankerError: the model in the settings cannot be used.
         """
         with self._lock:
             if self._reranker is None:
@@ -131,7 +131,7 @@ class Resources:
         """Return the documents of files and folders (see `load_documents`)."""
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
 
-    def chunked(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
+    def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
         """Yield groups of documents, in order, with their chunks."""
         for group in groups:
             yield chunk_documents(group, self.settings.chunk_tokens, self.settings.chunk_overlap)

@@ -13,7 +13,7 @@ from langgraph.errors import GraphBubbleUp
 
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..runtime.budgets import charged
+from ..runtime.budgets import charge_calls
 from ..runtime.cancellation import current
 
 _BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
@@ -94,13 +94,13 @@ class Runs:
         writer = self._begin_step(name, run, create, any_embedding)
         try:
             current().check()  # the run may have been cancelled between two steps
-            with charged(account=writer.kb.calls.put_down):
+            with charge_calls(account=writer.kb.calls.put_down):
                 yield writer.kb
         except BaseException as error:
             self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
             raise
         else:
-            if current().cancelled:  # no further step will come, nor `finish`
+            if current().is_cancelled:  # no further step will come, nor `finish`
                 self.abandon(name, run)
         finally:
             with self._lock:

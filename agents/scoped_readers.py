@@ -12,7 +12,7 @@ from ..graph_store.scopes.scope_folder import ScopeFolder, state_of
 from ..graph_store.scopes.selection import ScopeError, documents_in
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
-from ..runtime.budgets import charged
+from ..runtime.budgets import charge_calls
 from ..schemas.scope import Scope
 from ..tools.retriever import Retriever
 from .thresholds import thresholds_in
@@ -63,7 +63,7 @@ class ScopedReaders:
             raise ScopeError(
                 f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most {most:,} are made ready "
                 "for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
-        with charged(account=base.account):  # labels are embedded
+        with charge_calls(account=base.account):  # labels are embedded
             layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda place: make_scope(
                 kb, documents, place, lambda made: thresholds_in(made, self._settings)))
         opened = KnowledgeBase(layout, self._embedder())

@@ -8,7 +8,7 @@ from pathlib import Path
 from langgraph.config import get_config
 
 from ..ingest.failures import IngestError
-from ..runtime.budgets import Allowance, charged
+from ..runtime.budgets import Allowance, charge_calls
 from ..schemas.formats.loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
@@ -34,7 +34,7 @@ def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> Abstra
     Args:
         allowance_of: returns a client's allowance by its name. Outside a LangGraph server the allowance stays the same.
     """
-    return charged(allowance=allowance_of(served_client())) if is_served() else nullcontext()
+    return charge_calls(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:

@@ -20,7 +20,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
-from banyan.models.llm.chat import OpenAiEndpoint
+from banyan.models.llm.chat import ChatClient
 from banyan.models.llm.reasoner import extraction_prompt
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
@@ -39,9 +39,10 @@ def fit() -> tuple[float, float]:
     """Fit the tokens of recorded answers to those of their passages, and return constant and slope."""
     brain, schema = recorded_brain(RECORDED), load_schema("general")
     form = {"name": "extraction", "schema": wire.extraction(schema).json_schema}
+    settings = Settings(_env_file=None, language="en")
     rows = []
     for one in json.loads(RECORDED.read_text("utf-8"))["docs"][HELD_OUT:]:
-        asked = extraction_prompt(ExtractionRequest(text=one["text"], title=one["title"]), schema, "en")
+        asked = extraction_prompt(ExtractionRequest(text=one["text"], title=one["title"]), schema, settings)
         messages = [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}]
         answer = brain({"messages": messages, "response_format": {"type": "json_schema", "json_schema": form}})
         rows.append((1.0, estimate_tokens(one["text"]), estimate_tokens(answer)))
@@ -83,14 +84,14 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
 
 def _counting(factor: float) -> None:
     """Multiply the endpoint's token counts by a factor, as another tokenizer would."""
-    send = OpenAiEndpoint.send
+    send = ChatClient.send
 
-    async def counted(self: OpenAiEndpoint, *arguments: Any, **named: Any) -> Any:
+    async def counted(self: ChatClient, *arguments: Any, **named: Any) -> Any:
         reply = await send(self, *arguments, **named)
         return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
                               completion_tokens=round(factor * reply.completion_tokens))
 
-    OpenAiEndpoint.send = counted  # type: ignore[method-assign]
+    ChatClient.send = counted  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ..runtime.start import without_collecting
+from ..runtime.gc_pauses import gc_paused
 from .errors import CommandError, explained
 from .examples import epilogue
 
@@ -73,7 +73,7 @@ def command(name: str) -> Any:
     """
     module, _, _ = _COMMANDS[name]
     try:
-        with without_collecting():
+        with gc_paused(permanent=True):
             commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)
     except ModuleNotFoundError as error:
         if (error.name or "banyan").startswith("banyan"):

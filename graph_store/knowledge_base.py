@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
-from ..runtime.collection import at_rest
+from ..runtime.gc_pauses import gc_paused
 from ..schemas.chroma_server import ChromaServer
 from .edits import Editing
 from .errors import WriterBusyError
@@ -314,7 +314,7 @@ class KnowledgeBase:
         network = self.graph.network
         return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
 
-    @at_rest()
+    @gc_paused()
     def _index_source(self) -> Source:
         return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
                       self.schemas.current(), self.vectors)
@@ -346,7 +346,7 @@ class KnowledgeBase:
         found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
         return found
 
-    @at_rest()
+    @gc_paused()
     def fresh_tree_graph(self) -> TreeGraph:
         """Make the graph that `tree_graph` returns from the ledger, without reading its file."""
         return self._node_link().graph()
@@ -362,7 +362,7 @@ class KnowledgeBase:
         """Numbers of which one differs where the graph's file would."""
         return [*self.version(), self.documents.count_documents()]
 
-    @at_rest()
+    @gc_paused()
     def save_graph(self) -> None:
         """Write the graph's file, if it is due.
 

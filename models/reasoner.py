@@ -52,7 +52,7 @@ class Reasoner(Protocol):
         answered.
         """
 
-    def instructed(self, instructions: str) -> "Reasoner":
+    def with_instructions(self, instructions: str) -> "Reasoner":
         """Return a reasoner whose answers follow these wishes for their wording: tone, length, format, language."""
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:

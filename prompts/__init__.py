@@ -10,10 +10,10 @@ from .rendering import (
     check_prompts,
     example,
     instructions_line,
-    numbered,
+    number_items,
     render,
 )
 from .schema_text import schema_block
 
 __all__ = ["STEPS", "Language", "Prompt", "PromptFileError", "Step", "check_prompts", "evidence_block", "example",
-           "instructions_line", "language_of", "numbered", "question_language", "render", "schema_block"]
+           "instructions_line", "language_of", "number_items", "question_language", "render", "schema_block"]

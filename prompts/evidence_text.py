@@ -1,11 +1,11 @@
-"""The evidence for a question as a model reads it: numbered passages, facts and reports."""
+"""The evidence for a question as a model reads it: number_items passages, facts and reports."""
 
 import re
 from collections.abc import Sequence
 
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Passage
-from .rendering import numbered
+from .rendering import number_items
 
 # A line that is one by itself: a row, an item of a list, a heading, a quote.
 _SET_APART = re.compile(r"^\s*(?:[|#>*+\-•·]|\d+[.)、])")
@@ -13,8 +13,8 @@ _MARKS = "#= \t*_"
 
 
 def evidence_block(items: Sequence[Passage]) -> str:
-    """Return the items as a numbered list, from 1."""
-    return numbered(item.statement or _passage(item) for item in items)
+    """Return the items as a number_items list, from 1."""
+    return number_items(item.statement or _passage(item) for item in items)
 
 
 def _passage(item: Passage) -> str:

@@ -1,10 +1,10 @@
-"""Filling in a prompt so document text stays data.
+"""Fill in a prompt so document text stays data.
 
 A prompt file holds the system message, a line `=== user ===`, and the user message. What is fixed
 is in the system message and the text that changes from call to call at the end of the user
 message, so endpoints can reuse the common prefix. Every value that may come from a document
-stands between `<data>` and `</data>`, and no value can close that fence, nor end its turn by what a
-model's own template writes between turns: servers turn such signs into control tokens wherever they are.
+is put between `<data>` and `</data>`. No value can close that fence, nor end its turn by what a model's own
+template writes between turns: servers turn such signs into control tokens wherever they are.
 """
 
 import re
@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ..schemas.errors import BanyanError
 from ..schemas.naming import UNSEEN
+from ..text.tokens import estimate_tokens
 from .language import Language
 
 Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
@@ -34,15 +35,21 @@ _TURN = re.compile(r"<(?=[|｜]|<SYS>>|/?(?:s|bos|eos|pad|unk|start_of_turn|end_
                    r"function\w*|tools?|image)(?:\s[^<>]{0,80})?[>=|])|"
                    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])",
                    re.IGNORECASE)
-# A text in a numbered list cannot begin another item of it.
+# A text in a number_items list cannot begin another item of it.
 _NUMBER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d++\s*+\])", re.MULTILINE)
 
 
 class Prompt(NamedTuple):
-    """The two messages of a call; `system` is empty where the file has no divider (repair)."""
+    """The two messages of a call and their language; `system` is empty where the file has no divider (repair)."""
 
     system: str
     user: str
+    language: Language = "en"
+
+    @property
+    def tokens(self) -> int:
+        """The estimated tokens of both messages."""
+        return estimate_tokens(self.system) + estimate_tokens(self.user)
 
 
 _INSTRUCTIONS: dict[Language, str] = {
@@ -75,7 +82,7 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
     """
     fenced = {name: _TURN.sub(_replace_opening, _FENCE.sub("‹", value)) for name, value in values.items()}
     system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
-    return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip())
+    return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip(), language)
 
 
 def example(step: Step, language: Language) -> str:
@@ -83,7 +90,7 @@ def example(step: Step, language: Language) -> str:
     return (resources.files(__package__) / language / f"{step}_example.txt").read_text("utf-8").strip()
 
 
-def numbered(items: Iterable[str]) -> str:
+def number_items(items: Iterable[str]) -> str:
     """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none.
 
     A line of a text that begins as an item does gets another opening bracket.

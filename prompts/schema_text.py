@@ -78,13 +78,13 @@ def _text(schema: GraphSchema, language: Language, longest: int, letters: dict[s
     def name(element: SchemaElement) -> str:
         return element.label(language)
 
-    def signed(element: SchemaElement, signature: str) -> str:
+    def add_signature(element: SchemaElement, signature: str) -> str:
         return f"{name(element)} {signature}" if letters else f"{name(element)}({signature})"
 
     lines = (
         [f"{letters[t.name]} {name(t)}" if letters else name(t) for t in schema.entity_types],
-        [signed(r, f"{types(r.domain)}->{types(r.range)}") for r in schema.relation_types],
-        [signed(a, types(a.owners)) for a in schema.attribute_types],
+        [add_signature(r, f"{types(r.domain)}->{types(r.range)}") for r in schema.relation_types],
+        [add_signature(a, types(a.owners)) for a in schema.attribute_types],
     )
     headings = (_LEGEND[language] if letters else _HEADINGS[language][0], *_HEADINGS[language][1:])
     return "\n".join(f"{heading}: {', '.join(items)}" for heading, items in zip(headings, lines, strict=True) if items)

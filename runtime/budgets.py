@@ -56,7 +56,7 @@ class CallLedger(Protocol):
 
         Args:
             key: identifies the call.
-            step: the account to which the tokens are added, within the build and document that `charged` sets.
+            step: the account to which the tokens are added, within the build and document that `charge_calls` sets.
             response: the answer's text.
             prompt_tokens: all prompt tokens, including those from the endpoint's cache.
             completion_tokens: all completion tokens.
@@ -190,7 +190,7 @@ def charge() -> Charge:
 
 
 @contextmanager
-def charged(*, build: str = "", document: str = "", budget: Budget | None = None,
+def charge_calls(*, build: str = "", document: str = "", budget: Budget | None = None,
             usage: Usage | None = None, account: Account | None = None,
             allowance: Allowance | None = None) -> Iterator[None]:
     """Charge the calls of a block, and of the threads that inherit its context, to a build and a document.

@@ -32,13 +32,13 @@ class Cancellation:
         self._calls: set[Future[Any]] = set()
 
     @property
-    def cancelled(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Whether this cancellation, or an enclosing one, was triggered."""
-        return self._cancelled or (self._outer is not None and self._outer.cancelled)
+        return self._cancelled or (self._outer is not None and self._outer.is_cancelled)
 
     def check(self) -> None:
         """Raise CallCancelled if the run was cancelled."""
-        if self.cancelled:
+        if self.is_cancelled:
             raise CallCancelled
 
     def cancel(self) -> None:
@@ -139,7 +139,7 @@ async def _run_and_cancel(main: Coroutine[Any, Any, _T], cancellation: Cancellat
     try:
         return await main
     except CallCancelled:  # a thread may have noticed the cancellation before the tasks did
-        if cancellation.cancelled:
+        if cancellation.is_cancelled:
             raise asyncio.CancelledError from None
         raise
 

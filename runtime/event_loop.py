@@ -6,13 +6,14 @@ event loops. So all calls of a process run on one dedicated loop, and their call
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .cancellation import CallCancelled, current
 from .once import once
 
+_I = TypeVar("_I")
 _T = TypeVar("_T")
 
 
@@ -29,7 +30,7 @@ class EventLoopThread:
         Raises:
             CallCancelled: the caller's run was cancelled (`cancellable`); the coroutine is cancelled as well.
         """
-        if current().cancelled:
+        if current().is_cancelled:
             coroutine.close()
             raise CallCancelled
         return self.result(self.submit(coroutine))
@@ -57,12 +58,36 @@ class EventLoopThread:
         """Run a coroutine to its end while the calling task waits; cancelling the task cancels the coroutine."""
         return await asyncio.wrap_future(self.submit(coroutine))
 
-    def start(self, coroutine: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine without waiting for its outcome."""
-        self.submit(coroutine)
-
 
 @once
 def process_loop() -> EventLoopThread:
     """Return the event loop of this process, started at the first call."""
     return EventLoopThread("banyan-event-loop")
+
+
+async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
+    """Return the answers to all items, in order; after the first failure, no further item starts.
+
+    Calls in progress then end first: they are paid for, and their answers are stored.
+
+    Raises:
+        Exception: of the items that failed, the first's.
+    """
+    slots, failed = asyncio.Semaphore(workers), False
+
+    async def work(item: _I) -> _T | None:
+        nonlocal failed
+        async with slots:
+            if failed:
+                return None
+            try:
+                return await ask(item)
+            except Exception:
+                failed = True
+                raise
+
+    outcomes = await asyncio.gather(*map(work, items), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return cast("list[_T]", outcomes)

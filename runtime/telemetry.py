@@ -33,11 +33,11 @@ def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = S
             raise
         except BaseException as error:
             # The exception's text may quote a document, so only its type is recorded.
-            failed(current, type(error).__name__)
+            mark_failed(current, type(error).__name__)
             raise
 
 
-def failed(current: Span, error: str) -> None:
+def mark_failed(current: Span, error: str) -> None:
     """Mark a span as failed, with the kind of error."""
     current.set_attribute("error.type", error)
     current.set_status(StatusCode.ERROR)

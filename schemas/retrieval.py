@@ -143,8 +143,8 @@ class DraftAnswer(BaseModel):
     thought: str = ""
     answerable: bool
     claims: list[Claim] = Field(default_factory=list)
-    confidence: float = Field(default=1.0, ge=0, le=1)
     short: str = ""
+    confidence: float = Field(default=1.0, ge=0, le=1)
 
 
 class Reflection(BaseModel):

@@ -9,7 +9,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from ..runtime.telemetry import failed, span
+from ..runtime.telemetry import mark_failed, span
 from .metrics import method_of, route_of
 
 _PROPAGATOR = TraceContextTextMapPropagator()
@@ -37,6 +37,6 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
             current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
                                     "banyan.request": str(scope["state"]["request_id"])})
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                failed(current, str(status))
+                mark_failed(current, str(status))
 
         yield finish

@@ -37,7 +37,7 @@ class Fake:
     def said_to(self, step: str) -> list[tuple[Any, ...]]:
         return [arguments for name, arguments in self.calls if name == step]
 
-    def instructed(self, instructions):
+    def with_instructions(self, instructions):
         self.instructions = instructions
         return self
 

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.metadata import CREATED
 from ..models.embedding.embedder import Vectors, as_queries
-from ..runtime.budgets import Account, charged
+from ..runtime.budgets import Account, charge_calls
 from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
 from ..text.tokens import first_tokens
 from .best import best_rows
@@ -65,7 +65,7 @@ class Retriever:
             meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
             new = [text for text in dict.fromkeys(texts) if text not in meanings]
             if new:
-                with charged(account=self.account):
+                with charge_calls(account=self.account):
                     vectors = as_queries(self.index.embedder).encode(new)
                 batch = Batch(self.index, vectors)
                 for row, text in enumerate(new):
@@ -78,7 +78,7 @@ class Retriever:
             known = {text: self._texts[text] for text in texts if text in self._texts}
             new = [text for text in dict.fromkeys(texts) if text not in known]
             if new:
-                with charged(account=self.account):
+                with charge_calls(account=self.account):
                     vectors = self.index.embedder.encode(new)
                 for text, vector in zip(new, vectors, strict=True):
                     known[text] = self._texts[text] = vector

@@ -10,7 +10,7 @@ from ...config import Settings
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct
 from ...models.llm.capability import Form
 from ...models.llm.endpoint import Endpoint, Messages, Reply, SendIn
-from ...models.llm.reasoner import limited_endpoint
+from ...models.llm.model_calls import limited_endpoint
 from ...models.parsing.parser import Parser
 from ...models.rules.reasoner import RulesReasoner
 from ...runtime.event_loop import process_loop

@@ -88,7 +88,7 @@ class ClusterResources(Resources):
         content = await self._workers.compute("read", name, data) if isinstance(data, bytes) else data
         return partial(_content_or_raise, content)
 
-    def chunked(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
+    def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
         """Chunk groups of documents on workers, some groups ahead, and yield them in order."""
         return self._workers.ahead(groups, partial(self._workers.compute, "chunk"))
 

@@ -72,7 +72,7 @@ class Worker:
 
     async def send(self, model: str, messages: Messages, json_schema: dict[str, object], forms: Sequence[Form],
                    ) -> Reply | ReasonerError:
-        """Send one paid call to a model; see `OpenAiEndpoint.send`."""
+        """Send one paid call to a model; see `ChatClient.send`."""
         try:
             client = await self._client(model)
             # Connections belong to one event loop.
@@ -102,7 +102,7 @@ class Worker:
             return error
 
     def _encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
-        embedder = self._models.named(model)
+        embedder = self._models.load(model)
         if embedder.fingerprint != fingerprint:
             raise EmbeddingError(f"a worker of the Ray cluster has other files of the embedding model {model!r}: have "
                                  "the same everywhere")
@@ -128,7 +128,7 @@ class Worker:
 
     @property
     def _default(self) -> Embedder:
-        return self._models.named(default_name(self._settings))
+        return self._models.load(default_name(self._settings))
 
     @cached_property
     def _models(self) -> EmbeddingModels:

@@ -84,7 +84,7 @@ def distinct(given: Sequence[Document], read: Iterator[Document], failures: list
             yield document
 
 
-def grouped(documents: Iterator[Document]) -> Iterator[list[Document]]:
+def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
     """Group documents to be stored in one transaction each, bounded by number and by length of text."""
     group: list[Document] = []
     for document in documents:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from cachetools import LRUCache
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
 
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -24,7 +22,7 @@ from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.tables import read_rows
 from ...runtime import audit
-from ...runtime.budgets import Budget, BudgetExceeded, charged
+from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import ExtractionRequest
@@ -40,7 +38,7 @@ from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
     distinct,
-    grouped,
+    group_documents,
     is_inferred,
     named_schema,
     named_sources,
@@ -68,7 +66,7 @@ class ConstructionNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def abandon(self, state: dict[str, Any]) -> None:
+    def abandon(self, state: BuildState) -> None:
         """End a run of which a step failed or was cancelled, so others may write."""
         if "run" in state:
             self._resources.runs.abandon(state["knowledge_base"], state["run"])
@@ -77,7 +75,7 @@ class ConstructionNodes:
         """Entered for each run of a node: its calls are taken from its client's allowance."""
         return charged_to_client(self._resources.allowance_of)
 
-    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Validate all that was given, before anything is made or paid."""
         context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
         check_input(state)
@@ -92,9 +90,9 @@ class ConstructionNodes:
         given_documents(state.get("documents") or [], self._resources.limits)
         # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
-                "stopped": "", "unanswered": Overwrite([]), "undecided": True, "files_failed": []}
+                "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
 
-    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
         context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
@@ -127,7 +125,7 @@ class ConstructionNodes:
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         count = 0
-        for group in self._resources.chunked(grouped(documents)):
+        for group in self._resources.chunk_groups(group_documents(documents)):
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
                 for document, chunks in group:
@@ -141,7 +139,7 @@ class ConstructionNodes:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
-    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Let a model propose the first schema from a sample of the documents, where none was named."""
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         with self._resources.runs.step(name, run) as kb:
@@ -150,7 +148,7 @@ class ConstructionNodes:
             writer = self._resources.schema_writer(name)
             budget = self._budget(name, run, context)
             try:
-                with charged(build=run, budget=budget):
+                with charge_calls(build=run, budget=budget):
                     fitted = writer is not None and fit_schema(kb, writer, review=context.review)
             except (BudgetExceeded, ReasonerError) as error:
                 return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
@@ -159,7 +157,7 @@ class ConstructionNodes:
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
         return {}
 
-    def choose_batch(self, state: BuildState) -> dict[str, Any]:
+    def choose_batch(self, state: BuildState) -> BuildState:
         """Choose the chunks to extract next; those extracted before are to be written."""
         batch: list[str] = []
         if not state["stopped"]:
@@ -167,7 +165,7 @@ class ConstructionNodes:
                 batch = kb.documents.next_batch(self._resources.settings.batch_size, after=state["batch"])
         return {"batch": batch, "extracted": state["batch"]}
 
-    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again.
 
         `EndpointDown` stops the build and leaves the chunk to be extracted; any other `ReasonerError` fails this chunk
@@ -182,7 +180,7 @@ class ConstructionNodes:
         stated = await asyncio.to_thread(self._is_stated, name, run, chunk, prose)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
-            with charged(build=run, document=chunk.document_id, budget=budget):
+            with charge_calls(build=run, document=chunk.document_id, budget=budget):
                 extraction = rows.joined(await reasoner.aextract(request, schema)) if stated else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
@@ -227,7 +225,7 @@ class ConstructionNodes:
 
         await asyncio.to_thread(in_thread)
 
-    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
 
         A model groups labels that mean the same before they are judged.
@@ -274,13 +272,13 @@ class ConstructionNodes:
             return ""
         budget = self._budget(kb.layout.name, run, context)
         try:
-            with charged(build=run, budget=budget):
+            with charge_calls(build=run, budget=budget):
                 kb.schema_control.keep_same(labels, writer.group(labels, schema))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
         return ""
 
-    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
         The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
@@ -306,7 +304,7 @@ class ConstructionNodes:
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
-    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Bound a batch, write it, and embed it.
 
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
@@ -314,7 +312,7 @@ class ConstructionNodes:
         """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
         budget = self._budget(name, run, context)
-        with self._resources.runs.step(name, run) as kb, charged(build=run, budget=budget):
+        with self._resources.runs.step(name, run) as kb, charge_calls(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
@@ -322,7 +320,7 @@ class ConstructionNodes:
             show_progress("write", kb.documents.count("done"), kb.documents.count())
         return {}
 
-    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> dict[str, Any]:
+    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Derive all that follows from the rows (`graph_store/derive.py`), and report.
 
         That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
@@ -338,7 +336,7 @@ class ConstructionNodes:
                 kb.save_graph()
             else:
                 budget = self._budget(name, run, context)
-                with charged(build=run, budget=budget):
+                with charge_calls(build=run, budget=budget):
                     stopped = self._derive(kb)
             if not stopped:
                 forget_total(kb)

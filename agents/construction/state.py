@@ -1,6 +1,5 @@
 """The construction graph's input, state and report."""
 
-import operator
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -40,6 +39,11 @@ def new_run() -> str:
 def first_reason(old: str, new: str) -> str:
     """Return the first reason why parallel extractions stopped; a new "" resets it for a new run."""
     return (old or new) if new else ""
+
+
+def add_or_reset(old: list[str], new: list[str]) -> list[str]:
+    """Add up what parallel extractions return; a new empty list resets it for a new run."""
+    return [*old, *new] if new else []
 
 
 class GivenDocument(TypedDict):
@@ -94,9 +98,10 @@ class BuildOutput(TypedDict):
     report: Annotated[BuildReport, Field(description="what was done, and what the knowledge base holds now")]
 
 
-class BuildState(BuildInput, BuildOutput, total=False):
-    """The state between the nodes."""
+class BuildState(BuildInput, total=False):
+    """The state between the nodes, each of which returns the part that it changes."""
 
+    report: BuildReport
     run: str
     started: float
     files_failed: list[str]
@@ -111,7 +116,7 @@ class BuildState(BuildInput, BuildOutput, total=False):
     """True if the schema must still be reviewed before the build ends."""
     stopped: Annotated[str, first_reason]
     """Why the build stopped before its end, or ""."""
-    unanswered: Annotated[list[str], operator.add]
+    unanswered: Annotated[list[str], add_or_reset]
     """Chunks that failed because the endpoint did."""
 
 

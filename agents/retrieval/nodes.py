@@ -40,7 +40,7 @@ from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
 from .state import AskContext, AskState, Found, SearchInput, SurveyInput
-from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, sourced
+from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, with_sources
 
 _KEPT_SHARE = 1 / 2
 """At most this share of a prompt repeats earlier evidence."""
@@ -74,7 +74,7 @@ class RetrievalNodes:
         reasoner = self._reasoner(state, context)
         wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
         instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
-        return reasoner.instructed(instructions) if instructions else reasoner
+        return reasoner.with_instructions(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | SearchInput | SurveyInput) -> Retriever:
         """Return the retriever that the question began with, even if a build published meanwhile.
@@ -111,7 +111,7 @@ class RetrievalNodes:
         if not reasons:
             return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
         # An item of a batch is not judged; a point is as sure as the draft that it is from.
-        return within_budget(found if not any(item.score for item in found) else sourced(found), tokens)
+        return within_budget(found if not any(item.score for item in found) else with_sources(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -128,8 +128,8 @@ class RetrievalNodes:
         mapped = [in_schema(part, bounds) for part in parts]
         return [part for part, _ in mapped], [note for _, notes in mapped for note in notes]
 
-    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
-        """Make the question stand alone: a follow-up is rewritten from the conversation before it."""
+    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+        """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
         name = state.get("knowledge_base") or context.knowledge_base
@@ -149,13 +149,13 @@ class RetrievalNodes:
         self._resources.reranker  # noqa: B018
 
     def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
-                        earlier: list[tuple[str, str]]) -> dict[str, Any]:
+                        earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
         step = TraceStep(step="question", text=tracing.short(question))
         # An earlier question of the thread may have been asked with its trace.
-        old_trace: dict[str, Any] = {"trace": []} if state.get("trace") else {}
+        old_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"knowledge_base": name, "revision": self._states.begin(name, retriever), "scope": scope,
                 "question": question, "respelt": replaced,
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
@@ -163,7 +163,7 @@ class RetrievalNodes:
                 "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
                 "iterations": 0, "steps": [tracing.data(step)], **old_trace}
 
-    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
         context, question = runtime.context or AskContext(), state["question"]
         reasoner, limit = await in_busy_thread(self._reasoner, state, context), self._caps(context).sub_queries
@@ -184,7 +184,7 @@ class RetrievalNodes:
         return whole, relevant_schema(retriever, schema, question)
 
     def _first_round(self, state: AskState, context: AskContext, whole: SubQuery,
-                     proposed: Sequence[SubQuery]) -> dict[str, Any]:
+                     proposed: Sequence[SubQuery]) -> AskState:
         """Return the state with what is searched first."""
         caps, reasoner, retriever = self._caps(context), self._reasoner(state, context), self._retriever(state)
         parts, notes = self._in_schema(state, proposed)
@@ -199,7 +199,7 @@ class RetrievalNodes:
         plan = following(plan_round([first, *others], (), 0, context.routes, caps), parts)
         return {"asked": [part for _, part in plan.new], "searches": list(plan.searches), "iterations": 1,
                 "planned": parts, "history": [SubAnswer(question=part.question) for part in parts],
-                "steps": [tracing.data(tracing.decomposed(plan, notes))]}
+                "steps": [tracing.data(tracing.trace_decomposition(plan, notes))]}
 
     def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
         """Send the first searches, and one survey for each batch of reports if the question is about the whole."""
@@ -220,15 +220,15 @@ class RetrievalNodes:
                                            is_all=len(batches) == 1))
                 for batch in batches]
 
-    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def survey(self, state: SurveyInput, runtime: Runtime[AskContext]) -> AskState:
         """Answer the question from one batch of reports; return the claims whose citations hold."""
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
         if state["is_all"] and reasoner.reasons:
-            return {"surveyed": items, "steps": [tracing.data(tracing.surveyed(len(items), items))]}
+            return {"surveyed": items, "steps": [tracing.data(tracing.trace_survey(len(items), items))]}
         draft = await reasoner.aanswer(state["question"], [], items, context.mode)
         found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
-        return {"surveyed": found, "steps": [tracing.data(tracing.surveyed(len(items), found))]}
+        return {"surveyed": found, "steps": [tracing.data(tracing.trace_survey(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
         """Make a search for each route that is switched on, for all new sub-queries that take it."""
@@ -242,7 +242,7 @@ class RetrievalNodes:
             for route, wanted in numbers.items()
         ]
 
-    def search(self, route: Route, state: SearchInput) -> dict[str, Any]:
+    def search(self, route: Route, state: SearchInput) -> AskState:
         """Search one route for the sub-queries that take it, by the tool that other agents call."""
         retriever = self._retriever(state)
         queries = retriever.queries(state["asked"])
@@ -250,10 +250,10 @@ class RetrievalNodes:
         for number in state["numbers"]:
             evidence = call_route(retriever, route, queries[number], EVIDENCE)
             found.append(Found(number=number, route=route, evidence=tuple(evidence)))
-            steps.append(tracing.data(tracing.searched(retriever, (state["round"], number, route), evidence)))
+            steps.append(tracing.data(tracing.trace_search(retriever, (state["round"], number, route), evidence)))
         return {"found": found, "steps": steps}
 
-    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Rank the passages by the evidence for all sub-queries so far, and by that of the current round alone."""
         retriever, context, start = self._retriever(state), runtime.context or AskContext(), state["round_start"]
         queries = retriever.queries(state["asked"])
@@ -270,10 +270,10 @@ class RetrievalNodes:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
             followed, how = reorder([query.text for query in new], followed)
-        return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
-                "steps": [tracing.data(tracing.fused(retriever, state["iterations"], followed or ranking, how))]}
+        step = tracing.trace_ranking(retriever, state["iterations"], followed or ranking, how)
+        return {"ranking": ranking, "followed": followed, "fused": state["iterations"], "steps": [tracing.data(step)]}
 
-    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
 
         A model is not asked after the last round: what it asked for before is found, and `answer` reads it.
@@ -294,19 +294,19 @@ class RetrievalNodes:
         kb = self._knowledge_base(state)
         return self._items(state, reasons=reasoner.reasons), kb, kb.schemas.current()
 
-    def _apply_reflection(self, state: AskState, context: AskContext, items: Sequence[Passage],
-                          reflection: Reflection) -> dict[str, Any]:
+    def _apply_reflection(self, state: AskState, context: AskContext, items: list[Passage],
+                          reflection: Reflection) -> AskState:
         """Return the state after a reflection."""
         known = merged(state["history"], reflection.sub_answers, names_known_to(self._retriever(state)),
                        self._caps(context).sub_queries)
         missing = "" if reflection.sufficient else reflection.missing
         known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
-        update: dict[str, Any] = {"history": known, "shown": items, "draft": reflection.draft}
+        update: AskState = {"history": known, "shown": items, "draft": reflection.draft}
         if reflection.sufficient:
-            step = tracing.reflected(state["iterations"], "", known, None, sufficient=True)
-            return update | {"steps": [tracing.data(step)]}
+            step = tracing.trace_reflection(state["iterations"], "", known, None, sufficient=True)
+            return {**update, "steps": [tracing.data(step)]}
         plan, notes = self._next_round(state, reflection.sub_queries, known, context)
-        step = tracing.reflected(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
+        step = tracing.trace_reflection(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
         update["steps"] = [tracing.data(step)]
         if plan.new:
             return update | self._start_round(state, plan, known, items, reflection)
@@ -317,7 +317,7 @@ class RetrievalNodes:
         return update
 
     def _start_round(self, state: AskState, plan: Plan, known: Sequence[SubAnswer], items: Sequence[Passage],
-                     reflection: Reflection) -> dict[str, Any]:
+                     reflection: Reflection) -> AskState:
         """Return the state of a new round."""
         new = [part for _, part in plan.new]
         room = int(_KEPT_SHARE * self._resources.settings.context_tokens)
@@ -356,7 +356,7 @@ class RetrievalNodes:
             return "answer"
         return self._searches(state) or [Send("fuse", state)]
 
-    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Check every citation against its source, or abstain; a model is asked where no reflection answered."""
         context, draft, items = runtime.context or AskContext(), state["draft"], state["shown"]
         if draft is None:
@@ -369,7 +369,7 @@ class RetrievalNodes:
         return await in_busy_thread(self._check_answer, state, context, draft, items)
 
     def _check_answer(self, state: AskState, context: AskContext, draft: DraftAnswer,
-                      items: Sequence[Passage]) -> dict[str, Any]:
+                      items: Sequence[Passage]) -> AskState:
         """Return the answer with every citation checked, or an abstention.
 
         The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
@@ -391,7 +391,7 @@ class RetrievalNodes:
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._states.end(state["knowledge_base"], state["revision"])
-        step = tracing.data(tracing.answered(state["iterations"], checked))
+        step = tracing.data(tracing.trace_answer(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...models.reranking.reranker import Reranker
-from ...runtime.budgets import charged
+from ...runtime.budgets import charge_calls
 from ...tools.retriever import Retriever
 
 # Cormack, Clarke and Büttcher 2009.
@@ -52,7 +52,7 @@ def rerank(reranker: Reranker | None, retriever: Retriever, questions: Sequence[
         return ranking, ""
     passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
     texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-    with charged(account=retriever.account):
+    with charge_calls(account=retriever.account):
         ranking = reranked(reranker, questions, texts, ranking)
     return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 

@@ -33,7 +33,7 @@ MOST_CALLS = 8
 _FACTS = 5
 """Facts shown with each report, which its claims can cite."""
 OPENINGS_SHARE = 1 / 4
-"""The share of a call's tokens that openings may take. If all of them do not fit, none is shown."""
+"""The share of a call's tokens that openings may take. Openings are left out if they do not all fit."""
 _OPENING = 250
 """Characters of an opening: a long sentence."""
 _FIRST = 5
@@ -55,7 +55,8 @@ def report_batches(retriever: Retriever, query: Query, tokens: int,
         retriever: the knowledge base.
         query: the question; the facts nearest to it are shown.
         tokens: the most estimated tokens that one call may read.
-        openings_share: the share of them that the openings of all documents may take; none is shown if they take more.
+        openings_share: the share of them that the openings of all documents may take; they are left out if they take
+            more.
 
     Returns:
         At most `MOST_CALLS` lists of items with statements. They are of the finest level that fits; if none does, the
@@ -170,7 +171,7 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
     return made
 
 
-def sourced(points: Sequence[Passage]) -> list[Passage]:
+def with_sources(points: Sequence[Passage]) -> list[Passage]:
     """Return points as a model reads them, the surest first: each claim with its document and the words below it.
 
     The words of a document are shown once.

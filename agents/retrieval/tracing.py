@@ -28,12 +28,12 @@ def short(text: str, limit: int = TEXT) -> str:
     return line if len(line) <= limit else f"{line[:limit - 1]}…"
 
 
-def decomposed(plan: Plan, notes: Sequence[str]) -> TraceStep:
+def trace_decomposition(plan: Plan, notes: Sequence[str]) -> TraceStep:
     """Trace the sub-queries that are searched first, and what was left out."""
     return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_trace_parts(plan))
 
 
-def searched(retriever: Retriever, search: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
+def trace_search(retriever: Retriever, search: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
     """Trace the best findings of a search, given as (round, number of the sub-query, route)."""
     number, sub_query, route = search
     best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
@@ -41,14 +41,14 @@ def searched(retriever: Retriever, search: tuple[int, int, Route], evidence: Seq
     return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
 
 
-def surveyed(total: int, found: Sequence[Passage]) -> TraceStep:
+def trace_survey(total: int, found: Sequence[Passage]) -> TraceStep:
     """Trace what a batch of reports says on a question about the whole corpus."""
     return TraceStep(step="survey", total=total, found=tuple(
         TracedFinding(text=short(item.statement), score=round(item.score, _DIGITS), documents=(short(item.document),))
         for item in found[:FINDINGS]))
 
 
-def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
+def trace_ranking(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
     """Trace the best passages of a round's ranking."""
     index = retriever.index
     chunks = [(index.chunks[index.chunk_row[chunk_id]], score) for chunk_id, score in ranking[:PASSAGES]]
@@ -57,7 +57,7 @@ def fused(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]
                       score=round(score, _DIGITS)) for chunk, score in chunks))
 
 
-def reflected(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan | None, *, sufficient: bool,
+def trace_reflection(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan | None, *, sufficient: bool,
               notes: Sequence[str] = ()) -> TraceStep:
     """Trace what a reflection found sufficient or missing, and what is asked next."""
     return TraceStep(step="reflect", round=number, sufficient=sufficient, text=short(missing),
@@ -67,7 +67,7 @@ def reflected(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan 
                      sub_queries=_trace_parts(plan) if plan else ())
 
 
-def answered(number: int, answer: Answer) -> TraceStep:
+def trace_answer(number: int, answer: Answer) -> TraceStep:
     """Trace the checked answer and the documents that it cites."""
     return TraceStep(step="answer", round=number, text=short(answer.answer), abstained=answer.abstained,
                      confidence=round(answer.confidence, _DIGITS),
@@ -76,9 +76,9 @@ def answered(number: int, answer: Answer) -> TraceStep:
 
 def data(step: TraceStep) -> dict[str, Any]:
     """Return a step's non-default fields for the state, and write them to the stream."""
-    kept = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
-    get_stream_writer()({"step": step.step, "found": _headlines(step), "trace": kept})
-    return kept
+    fields = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
+    get_stream_writer()({"step": step.step, "found": _headlines(step), "trace": fields})
+    return fields
 
 
 def _headlines(step: TraceStep) -> list[str]:

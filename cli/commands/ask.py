@@ -9,7 +9,7 @@ from rich.table import Table
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
-from ...runtime.start import without_collecting
+from ...runtime.gc_pauses import gc_paused
 from ..console import err, escape, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, opened, where_of
 from ..trace import print_trace
@@ -39,7 +39,7 @@ def ask(  # noqa: PLR0913  (its options)
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
     # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
-    with without_collecting(), opened() as resources:
+    with gc_paused(permanent=True), opened() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
         answer, shown = _ask(resources, kb, context, [("user", question)],

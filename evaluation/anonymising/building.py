@@ -6,7 +6,7 @@ from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput
 from ...agents.resources import Resources
 from ...models.llm.retelling import Reteller
-from ...runtime.budgets import Budget, charged
+from ...runtime.budgets import Budget, charge_calls
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
 from .leaks import all_leaks
@@ -79,7 +79,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     facts = facts_by_ids(kb.graph, anonymiser.key, hide)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
-        with resources.standalone_reasoner() as (reasoner, calls), charged(build=name, budget=budget):
+        with resources.standalone_reasoner() as (reasoner, calls), charge_calls(build=name, budget=budget):
             tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hide, written)
             if not from_memory:
                 tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)

@@ -9,7 +9,7 @@ from ...agents.resources import Resources
 from ...agents.retrieval.citing import cite, within_budget
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
-from ...runtime.budgets import Budget, Usage, charged
+from ...runtime.budgets import Budget, Usage, charge_calls
 from ...schemas.documents import Chunk
 from ...schemas.retrieval import Mode
 from ..answers import without_marks
@@ -68,7 +68,7 @@ class Asker:
         """
         usage, started = Usage(), time.perf_counter()
         asks: Callable[[Arm, str], _Found] = self._by_graph if arm.method == "graph" else self._by_passages
-        with charged(build=f"bench {arm.name}", document=question.id, budget=budget, usage=usage):
+        with charge_calls(build=f"bench {arm.name}", document=question.id, budget=budget, usage=usage):
             reply, ranking = asks(arm, question.question)
         seconds = time.perf_counter() - started
         chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]

@@ -84,4 +84,4 @@ def _prompt_tokens(step: Step) -> int:
     """Estimate the tokens of a prompt without its inputs."""
     empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit", "instructions"),
                           "")
-    return sum(map(estimate_tokens, render(step, "en", None, **empty)))
+    return render(step, "en", None, **empty).tokens

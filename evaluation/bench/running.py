@@ -10,7 +10,7 @@ from langchain_core.runnables.config import ContextThreadPoolExecutor
 from ...agents.resources import Resources
 from ...models.llm.judging import Judge
 from ...models.reasoner import ReasonerError
-from ...runtime.budgets import Budget, BudgetExceeded, Usage, charged
+from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
 from ...runtime.cancellation import current
 from ..retrieval import Progress, Watch
 from .arms import Arm
@@ -100,12 +100,13 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Resu
             if arm in plan.rows and number in questions and not outcome.declined
             and (model, arm, number) not in results.verdicts]
     with ExitStack() as stack:
-        judge = Judge(resources.settings, model, stack.enter_context(resources.standalone_calls()))
+        judge = Judge(resources.settings.model_copy(update={"llm_model": model}),
+                      stack.enter_context(resources.standalone_calls()))
         progress = stack.enter_context(watch("judging"))
 
         def weigh(outcome: Outcome) -> None:
             question, usage = questions[outcome.id], Usage()
-            with charged(build="bench judge", budget=budget, usage=usage):
+            with charge_calls(build="bench judge", budget=budget, usage=usage):
                 verdict = judge.judge(question.question, question.answers, prediction(outcome))
             results.add_verdict(Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
                                        reason=verdict.reason, coverage=verdict.coverage,

@@ -3,7 +3,7 @@
 import threading
 from typing import NamedTuple
 
-from ...runtime.collection import at_rest
+from ...runtime.gc_pauses import gc_paused
 from ..ledger.aliases import AliasTable
 from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
@@ -78,12 +78,12 @@ class LedgerGraph:
         """Let go of the graph."""
         self._graph = self._mentions = self._made_of = None
 
-    @at_rest()
+    @gc_paused()
     def load_mentions(self) -> KnowledgeGraph:
         """Make the graph of the ledger's rows, in which every name and type is a separate node."""
         return KnowledgeGraph.of_rows(self._extractions.admitted.rows())
 
-    @at_rest()
+    @gc_paused()
     def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
         """Lay the ledger's aliases and edits over a graph of mentions; the schema says which facts end earlier ones."""
         schema = self._schemas.current() if self._schemas.version() else None

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.collection import at_rest
+from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
@@ -59,7 +59,7 @@ class _Rows(NamedTuple):
     edges: list[EdgeKey]
 
 
-@at_rest()
+@gc_paused()
 def contents(source: Source, before: Arrays) -> Made:
     """Return all arrays.
 

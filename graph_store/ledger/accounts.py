@@ -58,7 +58,7 @@ class Spent(Tokens):
 class Calls:
     """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts stay when their documents are deleted. The budget is used if the calling thread's `charged` names none.
+    Accounts stay when their documents are deleted. The budget is used if `charge_calls` names none.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -84,7 +84,7 @@ class Calls:
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
         """Store a paid call's response and add its tokens to the accounts, in one transaction.
 
-        `charged` names the build and document. Arguments are as in `CallLedger`.
+        `charge_calls` names the build and document. Arguments are as in `CallLedger`.
         """
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
@@ -103,7 +103,7 @@ class Calls:
             self._add(step, model, calls, prompt, 0, 0, 0, 0)
 
     def _add(self, step: str, model: str, *sums: int) -> None:
-        """Add amounts, in the order of the table's columns, to the account of the build and document in `charged`."""
+        """Add amounts, in the order of the table's columns, to the account of the current build and document."""
         self._db.execute(_ADDITION, build=charge().build, document=charge().document, step=step, model=model,
                          **dict(zip(_AMOUNTS, sums, strict=True)))
 
@@ -111,7 +111,8 @@ class Calls:
         """Check that a call may be made.
 
         Raises:
-            BudgetExceeded: the budget of `charged`, or else of these accounts, or the client's allowance is used up.
+            BudgetExceeded: the budget of `charge_calls`, or else of these accounts, or the client's allowance is used
+                up.
         """
         where = charge()
         where.check()

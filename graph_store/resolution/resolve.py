@@ -11,7 +11,7 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...runtime.collection import at_rest
+from ...runtime.gc_pauses import gc_paused
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .candidates import candidate_pairs
@@ -69,7 +69,7 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
     return Groups(around, {}, decisions, MERGE).aliases()
 
 
-@at_rest()
+@gc_paused()
 def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = (),
             surrounded: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find out which entities are the same.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
-from ...runtime.collection import at_rest
+from ...runtime.gc_pauses import gc_paused
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
@@ -127,7 +127,7 @@ class Resolver:
         return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
                 for decision in self._table.decisions()]
 
-    @at_rest()
+    @gc_paused()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
         stated: dict[str, list[Statement]] = {}
         read: dict[tuple[str, frozenset[str]], list[Statement]] = {}

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from ...runtime.collection import at_rest
+from ...runtime.gc_pauses import gc_paused
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
@@ -59,7 +59,7 @@ class TreeSynchroniser:
         self.describe(summarise)
         return self._communities.count()
 
-    @at_rest()
+    @gc_paused()
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
         graph, state = self._graph.graph, self._graph.state
         before, drift = ([], 0) if whole else self._before(settings)

@@ -57,7 +57,7 @@ class LedgerEmbedder:
         if recorded_model(self._db):
             return False
         self._name = ""
-        record_model(self._db, self._models.named(model_for(documents)))
+        record_model(self._db, self._models.load(model_for(documents)))
         return True
 
     def reread(self) -> None:
@@ -94,7 +94,7 @@ class LedgerEmbedder:
             return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
         self._name = self._name or recorded_model(self._db)
         try:
-            return self._models.named(self._name or DEFAULT_EMBEDDING_MODEL)
+            return self._models.load(self._name or DEFAULT_EMBEDDING_MODEL)
         except EmbeddingError as error:
             raise EmbeddingError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
                                  ) from error

@@ -93,10 +93,10 @@ class RememberingEmbedder(WrappedEmbedder):
     Threads wait for each other, which avoids encoding the same text twice.
     """
 
-    def __init__(self, embedder: Embedder, kept: int) -> None:
-        """Wrap an embedder and cache `kept` vectors, dropping the least recently used."""
+    def __init__(self, embedder: Embedder, size: int) -> None:
+        """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
         super().__init__(embedder)
-        self._vectors: LRUCache[str, Vectors] = LRUCache(kept)
+        self._vectors: LRUCache[str, Vectors] = LRUCache(size)
         self._made_by = ""
         self._lock = threading.Lock()
 

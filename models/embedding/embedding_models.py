@@ -30,7 +30,7 @@ class EmbeddingModels:
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
-    def named(self, name: str) -> Embedder:
+    def load(self, name: str) -> Embedder:
         """Return the model of that name.
 
         Raises:

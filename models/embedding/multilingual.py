@@ -39,8 +39,8 @@ class MultilingualEmbedder:
 
     The model was trained with "query: " before questions and "passage: " before all else. All its vectors share most of
     their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer
-    to whatever is in its own script than to its answer in another. So the mean of a text's script is taken out of its
-    vector. That is the same for every batch.
+    to any text in its own script than to its answer in another. So the mean vector of a text's script is subtracted
+    from its vector. The mean is the same for every batch.
     """
 
     name = MULTILINGUAL_EMBEDDING_MODEL

@@ -154,8 +154,8 @@ def export_model(model: Path, onnx_file: Path) -> None:
     The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns
     `vectors`, float32 of shape (batch, 384), rows of unit length.
     """
-    # torch's exporter warns of its own deprecated internals and logs that torchvision is missing: a user can
-    # do nothing about either.
+    # torch's exporter warns of deprecated internals and logs that torchvision is missing: a user can do nothing
+    # about either.
     with ignoring(Warning):
         from .torch_minilm import load_minilm, write_onnx  # noqa: PLC0415  (torch takes seconds, and only this needs it)
 

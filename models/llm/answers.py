@@ -18,36 +18,29 @@ _SHOWN_ERRORS = 3
 _WRAPPERS = ("arguments", "parameters", "properties")
 
 
-class Declined(UnusableAnswer):
-    """The reply is an explicit refusal."""
-
-
 def read_reply(reply: Reply, shape: Shape[T]) -> T:
     """Read the typed answer in a reply.
 
     Raises:
-        Declined: the reply is a refusal.
-        UnusableAnswer: the reply does not fit the shape; says what is wrong, in words to show to the model.
+        UnusableAnswer: the reply is a refusal or does not fit the shape; says what is wrong, in words to show to the
+            model.
     """
     if reply.refusal:
-        raise Declined(f"the model refused to answer: {' '.join(reply.refusal.split())[:_SHOWN]}")
+        raise UnusableAnswer(f"the model refused to answer: {' '.join(reply.refusal.split())[:_SHOWN]}")
     try:
-        return _fit(json_object(reply.text), shape)
+        return read_text(reply.text, shape)
     except ValueError as error:
         cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
         raise UnusableAnswer(cut + _describe(error)) from error
 
 
-def read_kept(text: str, shape: Shape[T]) -> T:
-    """Read the typed answer in a stored text.
+def read_text(text: str, shape: Shape[T]) -> T:
+    """Read the typed answer in a text.
 
     Raises:
-        ValueError: it does not fit; the rules may have changed since it was stored.
+        ValueError: it does not fit.
     """
-    return _fit(json_object(text), shape)
-
-
-def _fit(data: dict[str, Any], shape: Shape[T]) -> T:
+    data = json_object(text)
     try:
         return shape.read(data)
     except ValueError:
@@ -56,8 +49,6 @@ def _fit(data: dict[str, Any], shape: Shape[T]) -> T:
                 return shape.read(inner)
             except ValueError:  # the outer object's errors say more
                 continue
-        if _is_schema(data):
-            raise UnusableAnswer("it is the JSON schema itself, not an answer of that form") from None
         raise
 
 
@@ -71,10 +62,6 @@ def _unwrap(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[
                 continue
         if isinstance(inner, dict):
             yield inner
-
-
-def _is_schema(data: dict[str, Any]) -> bool:
-    return isinstance(data.get("properties"), dict) and ("type" in data or "required" in data)
 
 
 def _describe(error: ValueError) -> str:

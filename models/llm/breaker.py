@@ -1,11 +1,12 @@
 """A circuit breaker, which spares an endpoint that is down further calls.
 
 It opens after several failures in a row of the endpoint itself: every call then fails at once, without being sent.
-After some seconds a single call is let through as a trial; when that is answered, all calls may pass again.
+After some seconds calls pass again; the next failure opens it again, and an answer closes it.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..reasoner import ReasonerError
 
@@ -38,48 +39,47 @@ class EndpointDown(ReasonerError):
 
 
 class Breaker:
-    """Counts the outcomes of calls to one endpoint. Used only on the process's event loop."""
+    """Counts the failures of calls to one endpoint. Used only on the process's event loop."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
         self._clock = clock
         self._failures = 0
         self._reason = ""
-        self._opened: float | None = None
-        self._trying = False
+        self._down_until = 0.0
 
     def check(self) -> None:
-        """Raise EndpointDown if the endpoint is down and it is too early to try it, or another call tries it."""
-        if self._opened is not None and (self._trying or self._clock() - self._opened < SECONDS_CLOSED_TO_CALLS):
+        """Raise EndpointDown if the endpoint is down and it is too early to try it."""
+        if self._clock() < self._down_until:
             raise self._down()
 
-    def admit(self) -> None:
-        """Admit a call that is about to be sent; report its outcome to one of the methods below."""
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Record the outcome of the call that the block sends. Cancelling it counts neither way.
+
+        Raises:
+            EndpointDown: the endpoint is down, or this call failed as one too many in a row.
+        """
         self.check()
-        self._trying = self._opened is not None
+        try:
+            yield
+        except EndpointFailed as failure:
+            raise self.record_failure(failure) from None
+        except ReasonerError:  # the endpoint answered, even if it refused this one request
+            self._failures = 0
+            raise
+        self._failures = 0
 
-    def answered(self) -> None:
-        """Record that the endpoint answered, even if it refused this one request."""
-        if self._opened is not None:
-            _LOG.warning("%s answers again", self._name)
-        self._failures, self._opened, self._trying = 0, None, False
-
-    def given_up(self) -> None:
-        """Record that the call was cancelled, which does not count for or against the endpoint."""
-        self._trying = False
-
-    def failed(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
+    def record_failure(self, failure: EndpointFailed) -> EndpointFailed | EndpointDown:
         """Record a failure, and return the error to raise: the failure, or EndpointDown after too many in a row."""
         self._failures += 1
-        self._trying = False
-        self._reason = str(failure)
-        if not failure.certain and self._failures < FAILURES_IN_A_ROW and self._opened is None:
+        if not failure.certain and self._failures < FAILURES_IN_A_ROW:
             return failure
-        if self._opened is None:
-            _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
-        self._opened = self._clock()
+        self._reason = str(failure)
+        self._down_until = self._clock() + SECONDS_CLOSED_TO_CALLS
+        _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
         return self._down()
 
     def _down(self) -> EndpointDown:
-        return EndpointDown(f"the endpoint is down: {self._reason}. What was done stands; run the command again when "
-                            "it answers, to go on from here")
+        return EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when it "
+                            "answers, to go on from here")

@@ -12,11 +12,9 @@ Form = Literal["json_schema", "tools", "json_object", "text"]
 JSON object, and plain text in the form that the prompt describes."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
-REFUSALS_IN_A_ROW = 3
-"""A refusal that does not mention the form may have another cause. This many in a row, each answered in the next form,
-rule that out."""
-UNUSABLE_IN_A_ROW = 4
-"""Two prompts, each with its repair. If the form never gave a usable answer, the endpoint accepts but ignores it."""
+MISSES_IN_A_ROW = 3
+"""Calls in a row that a form failed. One may have another cause: a refusal that passes, an answer that is the model's
+own fault."""
 
 _LOG = logging.getLogger("banyan.llm")
 
@@ -28,44 +26,38 @@ class Capability:
         self._name = name
         self._open: list[Form] = list(FORMS)
         self._current = 0
-        self._proven = False
-        self._refusals = self._unusable = 0
+        self._is_proven = False
+        self._misses = 0
 
     def forms(self) -> tuple[Form, ...]:
         """Return the forms to try in order: the one in use, then those below it."""
         return tuple(self._open[self._current:])
 
-    def refused(self, form: Form, answered: Form, *, named: bool) -> None:
-        """Record that a call was refused in one form and answered in one below it.
+    def record(self, sent: Form, answered: Form, *, usable: bool) -> None:
+        """Record how a call went.
+
+        A form that is refused several times in a row, while one below it is answered, is never tried again. A form
+        that never gave a usable answer is left for the next one, as the endpoint accepts but ignores it. If no form
+        gives any, the first that is not refused is tried again.
 
         Args:
-            form: the form it was first sent in.
+            sent: the form it was first sent in.
             answered: the form it was answered in.
-            named: the refusals mentioned the form. Then one is enough, unless the form has worked before: a
-                transient error must never rule out a form for good.
+            usable: whether the answer could be used.
         """
-        if self._open[self._current] != form:
+        if self._open[self._current] != sent:
             return
-        self._refusals += 1
-        if (named and not self._proven) or self._refusals >= REFUSALS_IN_A_ROW:
+        if answered == sent and (usable or self._is_proven):
+            self._is_proven = True
+            self._misses = 0
+            return
+        self._misses += 1
+        if self._misses < MISSES_IN_A_ROW or len(self._open) == 1:
+            return
+        if answered == sent:
+            self._current = (self._current + 1) % len(self._open)
+        else:
             del self._open[self._current:self._open.index(answered)]
-            self._use(self._current, "it refuses the form before")
-
-    def judged(self, form: Form, *, usable: bool) -> None:
-        """Record whether an answer in a form could be used.
-
-        A form stays in use once it has given a usable answer: later unusable ones are the model's fault. If no form
-        gives any, the first that is not refused is tried again.
-        """
-        if self._open[self._current] != form:
-            return
-        if usable:
-            self._proven, self._refusals, self._unusable = True, 0, 0
-            return
-        self._unusable += 1
-        if not self._proven and self._unusable >= UNUSABLE_IN_A_ROW and len(self._open) > 1:
-            self._use((self._current + 1) % len(self._open), "no answer in the form before could be used")
-
-    def _use(self, number: int, reason: str) -> None:
-        self._current, self._proven, self._refusals, self._unusable = number, False, 0, 0
-        _LOG.info("%s is asked in the form %s from now on: %s", self._name, self._open[number], reason)
+        self._is_proven, self._misses = False, 0
+        _LOG.info("%s is asked in the form %s from now on, as the form before failed", self._name,
+                  self._open[self._current])

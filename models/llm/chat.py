@@ -1,35 +1,34 @@
-"""The OpenAI-compatible endpoint, through langchain-openai.
+"""Chat models through LangChain: any OpenAI-compatible endpoint, and other providers by LangChain's names.
 
 Importing this module takes about two seconds: only what is about to make a call imports it.
 """
 
+import asyncio
 import json
 import re
-import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.language_models.chat_models import agenerate_from_stream
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, SecretStr
 
 from ...config import OPENAI, Settings
-from ...runtime.event_loop import process_loop
 from ...text.tokens import estimate_tokens
 from ..claim_stream import text_listener
 from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
-from .http_client import open_http_client
-from .reply_stream import StreamFailed, stream_completion
-from .usage import whole, whole_usage
+from .http_client import open_openai
+from .reply_stream import StreamFailed, listen
+from .usage import read_usage, token_count
 
-TEMPERATURE = 0.0
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
@@ -38,31 +37,54 @@ _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|too many tokens", re.IGNORECASE)
+
+# What ChatOpenAI raises for a body that is not a response, such as an HTML page.
+_OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
 
 
-class OpenAiEndpoint:
-    """The client of the endpoint named in the settings. Used only on the process's event loop.
+class ChatClient:
+    """The client of the model named in the settings. Used only on the process's event loop.
 
-    Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx,
-    timeouts and lost connections are the openai client's, bounded by `llm_retries`.
+    Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx, timeouts and lost
+    connections are those of the provider's client, bounded by `llm_retries`.
+
+    Raises:
+        EndpointFailed: a package or a key is missing.
     """
-
-    _errors: ClassVar[tuple[type[Exception], ...]] = (openai.OpenAIError,)
 
     def __init__(self, settings: Settings) -> None:
         self._name = name_of(settings)
         self._key = settings.llm_api_key
-        self._chat = self._connect(settings)
+        try:
+            self._chat = self._connect(settings)
+        except Exception as error:  # noqa: BLE001  (a missing package or key: each provider raises its own error)
+            raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        client = open_http_client(settings.llm_timeout)
-        # Its connections can be closed only on the event loop that opened them.
-        weakref.finalize(self, lambda: process_loop().start(client.aclose())).atexit = False
-        try:
-            return _chat(settings, client)
-        except openai.OpenAIError as error:
-            raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
+        options: dict[str, Any] = {
+            "timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
+            "cache": False,  # a response cache of LangChain's would repeat the token counts
+            "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
+            "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
+        if not (settings.llm_base_url or settings.llm_model.startswith(OPENAI)):
+            from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
+
+            key = settings.llm_api_key.get_secret_value()
+            given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
+            options |= {name: value for name, value in given.items() if value is not None}
+            model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
+            return model
+        client = open_openai(settings, self)
+        return _Chat(
+            model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
+            root_async_client=client,
+            async_client=client.chat.completions,
+            api_key=SecretStr(client.api_key),
+            max_completion_tokens=settings.llm_reply_tokens,
+            # The client's own timeout ends a silent stream; this one would lose a cancellation in Python 3.11.
+            stream_chunk_timeout=None,
+            use_responses_api=False,  # of all servers only OpenAI's has another one
+            **options)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
         """Make one paid call, in the first of some forms of request that the endpoint takes.
@@ -74,82 +96,59 @@ class OpenAiEndpoint:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault.
         """
-        try:
-            return await self._send(messages, json_schema, forms)
-        except self._errors as error:
-            # From None: the client's own message may repeat the key, and a traceback would print it.
-            raise failure(error, self._name, self._key) from None
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            # Raised by a body that is not a response, such as an HTML page.
-            raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
-
-    async def _send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
-        named = True
         for form in forms:
             try:
                 message = await self._bind_form(form, json_schema).ainvoke(list(messages))
-            except self._errors as error:
+                return _reply(messages, message, form)
+            except Exception as error:  # noqa: BLE001  (each provider's package raises its own errors)
                 if form == forms[-1] or not _may_mean_the_form(error):
-                    raise
-                named = named and bool(_NAMES_THE_FORM.search(str(error)))
-                continue
-            return self._reply(messages, message, form)._replace(named=named)
+                    is_odd = isinstance(self._chat, ChatOpenAI) and isinstance(error, _OF_ODD_BODIES)
+                    # From None: the client's own message may repeat the key, and a traceback would print it.
+                    raise failure(error, self._name, self._key, fix=NOT_OPENAI if is_odd else None) from None
         raise AssertionError("there is always a form to try")
 
     def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
         """Bind a form of request to the model."""
-        asked = _asked(form, json_schema)
-        # As `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
-        # usage of an answer that does not fit, is cut or filtered.
-        return self._chat.bind(**({"extra_body": asked} if "response_format" in asked else asked))
-
-    def _reply(self, messages: Messages, message: AIMessage, form: Form) -> Reply:
-        """Convert a message to a reply, with estimated tokens if the endpoint does not report them."""
-        # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
-        arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
-        arguments += [call["args"] or "" for call in message.invalid_tool_calls]
-        text = "\n".join(arguments) or str(message.text)
-        refusal = str(message.additional_kwargs.get("refusal") or "")
-        usage: Mapping[str, Any] = message.usage_metadata or {}
-        cached = (usage.get("input_token_details") or {}).get("cache_read")
-        finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
-        return Reply(text,
-                     whole(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
-                     whole(usage.get("output_tokens")) or estimate_tokens(text or refusal),
-                     whole(cached) or 0,
-                     refusal,
-                     _FINISHES.get(finish.casefold(), finish or "stop"),
-                     form)
+        name = json_schema["title"]
+        schema = {part: value for part, value in json_schema.items() if part != "title"}
+        if form == "text":
+            return self._chat
+        if form == "tools":
+            answer = {"name": name, "description": "Takes the answer.", "parameters": schema}
+            return self._chat.bind_tools([{"type": "function", "function": answer}], tool_choice=name)
+        if isinstance(self._chat, ChatOpenAI):
+            # As `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
+            # usage of an answer that does not fit, is cut or filtered.
+            strict = {"json_schema": {"name": name, "strict": True, "schema": schema}} if form == "json_schema" else {}
+            return self._chat.bind(extra_body={"response_format": {"type": form, **strict}})
+        if form == "json_object":
+            return self._chat
+        structured = self._chat.with_structured_output(json_schema, method=form, include_raw=True)
+        return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
 
 
-def _asked(form: Form, json_schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the request fields of a form."""
-    name = json_schema["title"]
-    schema = {part: value for part, value in json_schema.items() if part != "title"}
-    match form:
-        case "json_schema":
-            return {"response_format": {
-                "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}}
-        case "tools":
-            return {"tools": [tool(json_schema)], "tool_choice": {"type": "function", "function": {"name": name}}}
-        case "json_object":
-            return {"response_format": {"type": "json_object"}}
-        case "text":
-            return {}
-
-
-def tool(json_schema: dict[str, Any]) -> dict[str, Any]:
-    """Describe a function whose parameters are the answer."""
-    schema = {part: value for part, value in json_schema.items() if part != "title"}
-    return {"type": "function", "function": {"name": json_schema["title"], "description": "Takes the answer.",
-                                             "parameters": schema}}
+def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
+    """Convert a message to a reply, with estimated tokens if the endpoint does not report them."""
+    # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
+    arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
+    arguments += [call["args"] or "" for call in message.invalid_tool_calls]
+    text = "\n".join(arguments) or str(message.text)
+    refusal = str(message.additional_kwargs.get("refusal") or "")
+    usage: Mapping[str, Any] = message.usage_metadata or {}
+    cached = (usage.get("input_token_details") or {}).get("cache_read")
+    finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
+    return Reply(text,
+                 token_count(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
+                 token_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
+                 token_count(cached) or 0,
+                 refusal,
+                 _FINISHES.get(finish.casefold(), finish or "stop"),
+                 form)
 
 
 def _may_mean_the_form(error: Exception) -> bool:
-    status, message = status_of(error), str(error)
-    if _TOO_LONG.search(message):
-        return False
-    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(message)))
+    status = status_of(error)
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(str(error))))
 
 
 class _Chat(ChatOpenAI):
@@ -166,39 +165,32 @@ class _Chat(ChatOpenAI):
         on_text = text_listener()
         if on_text is None or not self._streams:
             return await super()._agenerate(messages, stop, run_manager, **kwargs)
-        payload = self._get_request_payload(messages, stop=stop, **kwargs)
-        seconds = cast("float", self.request_timeout)
         try:
-            completion = await stream_completion(self.async_client, payload, on_text, seconds)
-            return self._create_chat_result(completion)
+            # A small model that repeats itself would not end.
+            async with asyncio.timeout(cast("float", self.request_timeout)):
+                chunks = self._astream(messages, stop, stream_usage=True, **kwargs)
+                return await agenerate_from_stream(listen(chunks, on_text))
         except StreamFailed as failed:
             if failed.broken_off and not self.max_retries:
                 raise
-            result = await super()._agenerate(messages, stop, run_manager, **kwargs)
-            self._streams = failed.broken_off
-            return result
+            may_stream = failed.broken_off
+        # Outside the handler, as an error of this request is no consequence of the stream's.
+        result = await super()._agenerate(messages, stop, run_manager, **kwargs)
+        self._streams = may_stream
+        return result
+
+    def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], default_chunk_class: type[BaseMessageChunk],
+            base_generation_info: dict[str, Any] | None) -> ChatGenerationChunk | None:
+        chunk = {**chunk, "usage": read_usage(chunk.get("usage"))}
+        converted = super()._convert_chunk_to_generation_chunk(chunk, default_chunk_class, base_generation_info)
+        if converted is not None and chunk["choices"] and chunk["choices"][0]["delta"].get("refusal"):
+            converted.message.additional_kwargs["refusal"] = chunk["choices"][0]["delta"]["refusal"]
+        return converted
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         if isinstance(response, openai.BaseModel):
             usage = getattr(response, "usage", None)
             reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage
-            response.usage = whole_usage(reported)  # type: ignore[attr-defined]
+            response.usage = read_usage(reported)  # type: ignore[attr-defined]
         return super()._create_chat_result(response, generation_info)
-
-
-def _chat(settings: Settings, client: openai.DefaultAsyncHttpxClient) -> ChatOpenAI:
-    own = settings.llm_base_url is None  # OpenAI's own: its client knows the address, and its variable with the key
-    return _Chat(
-        model=settings.llm_model.removeprefix(OPENAI) if own else settings.llm_model,
-        base_url=settings.llm_base_url,
-        api_key=None if own and settings.llm_api_key.get_secret_value() == NO_KEY else settings.llm_api_key,
-        http_async_client=client,
-        timeout=settings.llm_timeout,
-        max_retries=settings.llm_retries,
-        temperature=TEMPERATURE,
-        max_completion_tokens=settings.llm_reply_tokens,
-        cache=False,  # a response cache of LangChain's would repeat the token counts
-        use_responses_api=False,  # of all servers only OpenAI's has another one
-        disable_streaming=True,  # the answers are JSON for us, see `_Chat`:
-        tags=["nostream"],  # LangGraph must not stream them to a chat window
-    )

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from ...config import OPENAI, Settings
-from .capability import Capability, Form
+from ...config import Settings
+from .capability import Form
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -28,16 +28,12 @@ class Reply(NamedTuple):
     """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
     form: Form = "text"
     """The form of request that was answered."""
-    named: bool = False
-    """True if the refusals of the forms before it mentioned the form."""
     judged: Callable[[bool], None] = _ignore_feedback
     """Call it with whether the answer could be used: the endpoint learns which form of request to send."""
 
 
-Send = Callable[[Messages, dict[str, Any]], Awaitable[Reply]]
-"""Sends messages and the JSON schema of the answer."""
 SendIn = Callable[[Messages, dict[str, Any], Sequence[Form]], Awaitable[Reply]]
-"""Sends them in the first of some forms that is not refused."""
+"""Sends messages and the JSON schema of the answer, in the first of some forms that is not refused."""
 
 
 class Endpoint(Protocol):
@@ -56,27 +52,11 @@ class Endpoint(Protocol):
         """
 
 
-def learning(send_in: SendIn, capability: Capability) -> Send:
-    """Return a function that sends calls in the forms a model takes, and learns from each call which these are."""
-    async def send(messages: Messages, json_schema: dict[str, Any]) -> Reply:
-        forms = capability.forms()
-        reply = await send_in(messages, json_schema, forms)
-        if reply.form != forms[0]:
-            capability.refused(forms[0], reply.form, named=reply.named)
-        return reply._replace(judged=lambda usable: capability.judged(reply.form, usable=usable))
-
-    return send
-
-
 def open_client(settings: Settings) -> SendIn:
     """Open a client for the settings' model, and return its function to send calls."""
-    # Two seconds of imports, only for what makes a call.
-    if settings.llm_base_url or settings.llm_model.startswith(OPENAI):
-        from .chat import OpenAiEndpoint as Client  # noqa: PLC0415
-    else:
-        from .providers import ProviderEndpoint as Client  # noqa: PLC0415
+    from .chat import ChatClient  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
 
-    return Client(settings).send
+    return ChatClient(settings).send
 
 
 def host_of(settings: Settings) -> str:

@@ -1,5 +1,6 @@
 """Turn a client's error into one for the user: the model, the cause and the fix, and never the key."""
 
+from collections.abc import Iterator
 from socket import gaierror
 from typing import NamedTuple
 
@@ -38,9 +39,9 @@ _BY_STATUS = {
              "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
 # By a part of the name of the error's class or a base class: clients have different classes with similar names.
 _BY_NAME = {
+    "ResponseRefused": Fix("its response is not read", "check BANYAN_LLM_BASE_URL"),
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
-_NOT_READ = Fix("its response is not read", "check BANYAN_LLM_BASE_URL")
 _OTHER = Fix("it failed", "see to the endpoint, then try again")
 _OWN = ("BASE_URL", "API_KEY", "MODEL")
 
@@ -63,9 +64,10 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     Returns:
         `EndpointFailed` if it was not the request's fault.
     """
-    refused = _find_refusal(error)
-    fix = fix or (_NOT_READ if refused else _fix(error))
-    detail = " ".join(str(refused or error).split())
+    cause: BaseException = error
+    if fix is None:
+        fix, cause = _find_fix(error)
+    detail = " ".join(str(cause).split())
     secret = key.get_secret_value()
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
@@ -75,36 +77,30 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     message = f"{asked}: {fix.problem} ({detail[:_SHOWN]}); {advice}"
     if not fix.of_endpoint:
         return ReasonerError(message)
-    return EndpointFailed(message, certain=fix.certain or _nobody_listens(error))
+    nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _causes(error))
+    return EndpointFailed(message, certain=fix.certain or nobody_listens)
 
 
-def _find_refusal(error: BaseException | None) -> ResponseRefused | None:
-    """Return the `ResponseRefused` that an error is or was raised from, or None."""
-    while error is not None and not isinstance(error, ResponseRefused):
-        error = error.__cause__ or error.__context__
-    return error
-
-
-def status_of(error: BaseException | None) -> int | None:
+def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    while error is not None:
-        for status in (getattr(error, "status_code", None), getattr(error, "code", None)):
-            if isinstance(status, int):
-                return status
-        error = error.__cause__
-    return None
+    found = (getattr(one, name, None) for one in _causes(error) for name in ("status_code", "code"))
+    return next((status for status in found if isinstance(status, int)), None)
 
 
-def _fix(error: Exception) -> Fix:
+def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
+    """Return the fix for an error, and the one of its causes that it was found by."""
     status = status_of(error)
     if status is not None:
-        return _BY_STATUS.get(status, _OTHER)
-    names = [kind.__name__ for kind in type(error).__mro__]
-    return next((fix for part, fix in _BY_NAME.items() if any(part in name for name in names)), _OTHER)
+        return _BY_STATUS.get(status, _OTHER), error
+    for part, fix in _BY_NAME.items():
+        for cause in _causes(error):
+            if any(part in kind.__name__ for kind in type(cause).__mro__):
+                return fix, cause
+    return _OTHER, error
 
 
-def _nobody_listens(error: BaseException | None) -> bool:
-    """Return True if a connection was refused or the host is unknown."""
-    while error is not None and not isinstance(error, ConnectionRefusedError | gaierror):
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, and the errors that it was raised from."""
+    while error is not None:
+        yield error
         error = error.__cause__ or error.__context__
-    return error is not None

@@ -1,12 +1,15 @@
 """The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
 
+import weakref
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import openai
 
-from .failures import ResponseRefused
+from ...config import Settings
+from ...runtime.event_loop import process_loop
+from .failures import NO_KEY, ResponseRefused
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
@@ -48,3 +51,23 @@ def open_http_client(timeout: float) -> openai.DefaultAsyncHttpxClient:
     """
     return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"},
                                           event_hooks={"response": [_bound]})
+
+
+def open_openai(settings: Settings, owner: object) -> openai.AsyncOpenAI:
+    """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
+
+    Its connections are closed when `owner` is no longer used. Used only on the process's event loop.
+
+    Raises:
+        openai.OpenAIError: a key is missing.
+    """
+    key = settings.llm_api_key.get_secret_value()
+    client = openai.AsyncOpenAI(
+        base_url=settings.llm_base_url,
+        # OpenAI's own client knows the variable with the key.
+        api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
+        timeout=settings.llm_timeout, max_retries=settings.llm_retries,
+        http_client=open_http_client(settings.llm_timeout))
+    # They can be closed only on the event loop that opened them.
+    weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
+    return client

@@ -3,48 +3,31 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from pydantic import ValidationError
-
 from ...config import Settings
-from ...prompts import Language, Prompt, numbered, render, schema_block
-from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import process_loop
+from ...prompts import Prompt, number_items, render, schema_block
 from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
 from ...schemas.naming import is_readable_label, label_key
 from ...text.scripts import script_of
 from . import wire
-from .endpoint import Endpoint
-from .reasoner import limited_endpoint, prompt_language
-from .structured import StructuredChat
+from .model_calls import ModelCalls, prompt_language
 
 MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 16}
 """Elements that a model may propose: with the core, what fits `LETTERED_TOKENS` in an extraction prompt."""
 _SEPARATORS = re.compile(r"[|,/、，]")
 
 
-def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> tuple[Prompt, Language]:
-    """Return the prompt that proposes a schema from excerpts, and its language."""
-    text = numbered(excerpts)
+def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> Prompt:
+    """Return the prompt that proposes a schema from excerpts."""
+    text = number_items(excerpts)
     language = prompt_language(settings, text)
     return render("infer", language, settings.prompts, excerpts=text, schema=schema_block(known, language),
                   entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
-                  attributes=str(MOST["attribute"])), language
+                  attributes=str(MOST["attribute"]))
 
 
-class SchemaWriter:
-    """Asks a model for a schema.
-
-    Args:
-        settings: the endpoint, its model and the prompts' language.
-        ledger: response cache, accounts and budget.
-        endpoint: where the call goes; None means the settings' endpoint.
-    """
-
-    def __init__(self, settings: Settings, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
-        model = settings.llm_model
-        self._settings = settings
-        self._chat = StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
+class SchemaWriter(ModelCalls):
+    """Asks a model for a schema."""
 
     def propose(self, excerpts: Sequence[str], known: GraphSchema) -> GraphSchema:
         """Return a schema with the known elements and those that the excerpts call for.
@@ -57,25 +40,26 @@ class SchemaWriter:
             ReasonerError: the endpoint failed, or wrote nothing usable.
             BudgetExceeded: the call would exceed the budget.
         """
-        prompt, language = inference_prompt(excerpts, known, self._settings)
-        shape = wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))
-        return process_loop().run(self._chat.ask("infer", prompt, shape, language))
+        return self._run("infer", lambda: (
+            inference_prompt(excerpts, known, self._settings),
+            wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))))
 
     def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
         """Return which labels mean the same as an element of the schema, or as another one.
 
         Args:
-            labels: candidates, numbered from 1 in the result.
+            labels: candidates, number_items from 1 in the result.
             schema: the elements that there are.
 
         Raises:
             ReasonerError: the endpoint failed, or wrote nothing usable.
             BudgetExceeded: the call would exceed the budget.
         """
-        text = numbered(map(_candidate_text, labels))
+        text = number_items(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
-        prompt = render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language))
-        return process_loop().run(self._chat.ask("group", prompt, wire.same_labels(), language))
+        return self._run("group", lambda: (
+            render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language)),
+            wire.SAME_LABELS))
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
@@ -135,17 +119,13 @@ class _Proposal:
         """Return the schema.
 
         Raises:
-            ValueError: nothing was added.
+            ValueError: nothing was added, or what was added makes no schema.
         """
         if not any(self._added.values()):
             raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
-        try:
-            return GraphSchema(name=self._known.name, description=description.strip(),
-                               entity_types=tuple(self._types.values()),
-                               relation_types=tuple(self._relations.values()),
-                               attribute_types=tuple(self._attributes.values()))
-        except ValidationError as error:
-            raise ValueError(error.errors()[0]["msg"]) from error
+        return GraphSchema(name=self._known.name, description=description.strip(),
+                           entity_types=tuple(self._types.values()), relation_types=tuple(self._relations.values()),
+                           attribute_types=tuple(self._attributes.values()))
 
     def _takes(self, kind: ElementKind, name: str) -> bool:
         """Return True, and note the name, if an element of that name can be added."""

@@ -1,19 +1,13 @@
 """Judging a prediction against gold answers, with a model of the judge's own."""
 
-import asyncio
 from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...config import Settings
 from ...prompts import render
-from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import process_loop
 from ...text.tokens import first_tokens
 from . import wire
-from .endpoint import Endpoint
-from .reasoner import limited_endpoint, prompt_language
-from .structured import StructuredChat
+from .model_calls import ModelCalls, prompt_language
 
 PREDICTION_TOKENS = 1500
 """What is read of a prediction: an answer is shorter, and a longer text would bury the gold answer."""
@@ -35,23 +29,12 @@ class Verdict(BaseModel):
         return max(float(self.correct and self.statements == 1), min(1.0, self.stated / self.statements))
 
 
-class Judge:
-    """Asks a model for verdicts; safe to use from several threads.
+class Judge(ModelCalls):
+    """Asks a model for verdicts.
 
     Question, gold answers and prediction are fenced data in the prompt, so a prediction cannot speak to the model
     outside its place.
-
-    Args:
-        settings: the endpoint and the prompts' language.
-        model: the judge's model.
-        ledger: response cache, accounts and budget.
-        endpoint: where calls go; none: the settings' endpoint.
     """
-
-    def __init__(self, settings: Settings, model: str, ledger: CallLedger, endpoint: Endpoint | None = None) -> None:
-        self.model = model
-        self._settings = settings
-        self._chat = StructuredChat(model, endpoint or limited_endpoint(settings, model), ledger)
 
     def judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
         """Judge one prediction.
@@ -63,13 +46,10 @@ class Judge:
 
         Raises:
             ReasonerError: the endpoint failed, or gave no verdict.
-            BudgetExceeded: the call would be paid beyond the budget.
+            BudgetExceeded: the call would exceed the budget.
         """
-        return process_loop().run(self._judge(question, gold, prediction))
-
-    async def _judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
-        language = prompt_language(self._settings, question)
-        prompt = await asyncio.to_thread(
-            render, "judge", language, question=question, gold="\n".join(f"- {answer}" for answer in gold),
-            prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)])
-        return await self._chat.ask("judge", prompt, wire.verdict(Verdict), language)
+        return self._run("judge", lambda: (
+            render("judge", prompt_language(self._settings, question), question=question,
+                   gold="\n".join(f"- {answer}" for answer in gold),
+                   prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)]),
+            wire.verdict(Verdict)))

@@ -33,37 +33,30 @@ _STEP: ContextVar[_Step | None] = ContextVar("banyan_llm_step", default=None)
 @contextmanager
 def observed_step(name: str, model: str) -> Iterator[None]:
     """Observe a step, with or without calls to a model: a span, and a line in the log at level DEBUG."""
-    step, started = _Step(name), time.perf_counter()
+    step, started, fields = _Step(name), time.perf_counter(), {"step": name, "model": model}
     token = _STEP.set(step)
-    outcome = "ok"
-    try:
-        with span(f"banyan.{name}", {"banyan.step": name}) as current:
-            try:
+    with span(f"banyan.{name}", {"banyan.step": name}) as current:
+        try:
+            with _outcome(fields):
                 yield
-            except BaseException as error:
-                outcome = type(error).__name__
-                raise
-            finally:
-                current.set_attribute("banyan.calls", step.calls)
-    finally:
-        _STEP.reset(token)
-        _line(logging.DEBUG, "step", {"step": name, "model": model, "ms": _ms(started), "calls": step.calls,
-                                      "outcome": outcome})
+        finally:
+            _STEP.reset(token)
+            current.set_attribute("banyan.calls", step.calls)
+            _log_line(logging.DEBUG, "step", {**fields, "ms": _ms(started), "calls": step.calls})
 
 
 @dataclass
 class ObservedCall:
     """A call in progress, with the fields of its log line so far."""
 
-    waited_since: float
     fields: dict[str, Any] = field(default_factory=dict)
-    started: float | None = None
+    sent_at: float | None = None
 
-    def sent(self) -> None:
+    def start(self) -> None:
         """Start the clock: the wait for a free slot does not count as the endpoint's time."""
-        self.started = time.perf_counter()
+        self.sent_at = time.perf_counter()
 
-    def answered(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
+    def record_answer(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
         """Record the tokens of the answer."""
         self.fields.update(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
                            cached_tokens=cached_tokens)
@@ -72,9 +65,9 @@ class ObservedCall:
 _WATCHING: list[Callable[[Mapping[str, Any]], None]] = []
 
 
-def watch(told: Callable[[Mapping[str, Any]], None]) -> None:
+def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
     """Call a function after each call of this process, with the fields of its log line, until the process ends."""
-    _WATCHING.append(told)
+    _WATCHING.append(on_call)
 
 
 @contextmanager
@@ -86,26 +79,22 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
         host: the endpoint's host.
         operation: the operation's name in the conventions.
     """
-    step = _STEP.get() or _Step("")
+    step, started = _STEP.get() or _Step(""), time.perf_counter()
     step.calls += 1
-    call = ObservedCall(time.perf_counter(), {"step": step.name, "model": model, "host": host, "attempt": step.calls})
-    outcome = "ok"
+    call = ObservedCall({"step": step.name, "model": model, "host": host, "attempt": step.calls})
     with span(f"{operation} {model}", {
             "gen_ai.operation.name": operation, "gen_ai.provider.name": "openai", "gen_ai.request.model": model,
             "server.address": host, "banyan.step": step.name, "banyan.attempt": step.calls},
             SpanKind.CLIENT) as current:
         try:
-            yield call
-        except BaseException as error:
-            outcome = type(error).__name__
-            raise
+            with _outcome(call.fields):
+                yield call
         finally:
-            sent = call.started
-            call.fields.update(ms=0 if sent is None else _ms(sent), outcome=outcome,
-                               waited_ms=_ms(call.waited_since, sent))
-            _line(logging.INFO, "call", call.fields)
-            for told in _WATCHING:
-                told(call.fields)
+            sent_at = call.sent_at or time.perf_counter()
+            call.fields.update(ms=_ms(sent_at), waited_ms=_ms(started, sent_at))
+            _log_line(logging.INFO, "call", call.fields)
+            for on_call in _WATCHING:
+                on_call(call.fields)
             current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
                                     if name in call.fields})
 
@@ -114,12 +103,23 @@ _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
           "cached_tokens": "cache_read.input_tokens"}
 
 
+@contextmanager
+def _outcome(fields: dict[str, Any]) -> Iterator[None]:
+    """Add the outcome of the block to the fields: "ok", or the type of its error."""
+    fields["outcome"] = "ok"
+    try:
+        yield
+    except BaseException as error:
+        fields["outcome"] = type(error).__name__
+        raise
+
+
 def _ms(started: float, ended: float | None = None) -> int:
     return round(1000 * ((time.perf_counter() if ended is None else ended) - started))
 
 
-def _line(level: int, what: str, fields: dict[str, Any]) -> None:
+def _log_line(level: int, event: str, fields: dict[str, Any]) -> None:
     """Log one line; its fields are also the record's `fields`, for a formatter that writes them separately."""
     if LOG.isEnabledFor(level):
-        LOG.log(level, "%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()),
-                extra={"fields": {"event": what, **fields}})
+        LOG.log(level, "%s %s", event, " ".join(f"{name}={value}" for name, value in fields.items()),
+                extra={"fields": {"event": event, **fields}})

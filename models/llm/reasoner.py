@@ -1,13 +1,10 @@
 """The Reasoner over an OpenAI-compatible endpoint."""
 
-import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Self, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import Self
 
-from ...config import LLM_STEPS, LlmStep, Settings
+from ...config import Settings
 from ...prompts import (
     Language,
     Prompt,
@@ -16,8 +13,7 @@ from ...prompts import (
     evidence_block,
     example,
     instructions_line,
-    language_of,
-    numbered,
+    number_items,
     question_language,
     render,
     schema_block,
@@ -39,37 +35,24 @@ from ...schemas.retrieval import (
 )
 from ...text.tokens import estimate_tokens
 from . import wire
-from .endpoint import Endpoint, SendIn, learning, open_client
-from .limits import LimitedEndpoint, process_endpoints
-from .structured import StructuredChat
-
-_I = TypeVar("_I")
-_T = TypeVar("_T")
-_Call: TypeAlias = tuple[Prompt, wire.Shape[_T], Language]
+from .endpoint import Endpoint
+from .model_calls import ModelCalls, prompt_language
 
 COMMUNITIES_PER_CALL = 8
-"""Few enough that none is forgotten, many enough that the fixed prompt hardly counts."""
+"""Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
 
 PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
-_OF_FACTS: tuple[LlmStep, ...] = ("extract", "resolve")
-_ANSWER_STEPS: dict[Mode, Step] = {"reject": "answer_reject", "open": "answer_open"}
 
-
-def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, language: Language,
-                      folder: Path | None = None) -> Prompt:
-    """Return the prompt for a chunk's extraction; `folder` as for `render`."""
+def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, settings: Settings) -> Prompt:
+    """Return the prompt for a chunk's extraction."""
+    language = prompt_language(settings, request.text)
     context = " > ".join(part for part in (request.title, request.heading) if part)
-    return render("extract", language, folder, schema=schema_block(schema, language),
+    return render("extract", language, settings.prompts, schema=schema_block(schema, language),
                   example=example("extract", language), context=context or "-", text=request.text)
-
-
-def prompt_language(settings: Settings, text: str) -> Language:
-    """Return the language of the prompts for a text: that of the settings, or the text's own."""
-    return language_of(text) if settings.language == "auto" else settings.language
 
 
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
@@ -85,22 +68,21 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
     return [*batches, communities[start:]] if communities else []
 
 
-def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> tuple[Prompt, Language]:
-    """Return the prompt for the communities of a call, and its language."""
-    text = numbered(_digest_text(community) for community in communities)
-    language = prompt_language(settings, text)
-    return render("summarise", language, settings.prompts, communities=text), language
+def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> Prompt:
+    """Return the prompt for the communities of a call."""
+    text = number_items(_digest_text(community) for community in communities)
+    return render("summarise", prompt_language(settings, text), settings.prompts, communities=text)
 
 
-class LlmReasoner:
-    """Implements `Reasoner` with one structured call for each step, made on the process's event loop.
+class LlmReasoner(ModelCalls):
+    """Implements `Reasoner` with one structured call for each step.
 
     Document text, names learnt from documents and conversations go into the prompts as fenced data.
 
     Args:
-        settings: the endpoint, its limits and the prompts' language.
-        ledger: response cache, token accounts and budget.
-        endpoint_of: gives where calls to a model go, by its name; none: to the settings' endpoint.
+        settings: see `ModelCalls`.
+        ledger: see `ModelCalls`.
+        endpoint_of: see `ModelCalls`.
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
@@ -113,38 +95,18 @@ class LlmReasoner:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:
             check_prompts(settings.prompts)
-        self._settings = settings
+        super().__init__(settings, ledger, endpoint_of)
         self._instructions = ""
-        models = {step: settings.model_of(step) for step in LLM_STEPS}
-        endpoint_of = endpoint_of or partial(limited_endpoint, settings)
-        chats = {model: StructuredChat(model, endpoint_of(model), ledger) for model in dict.fromkeys(models.values())}
-        self._chats: dict[LlmStep, StructuredChat] = {step: chats[model] for step, model in models.items()}
 
     @property
     def fingerprint(self) -> str:
         """The implementation and the model that a build's facts come from, with resolution's if it is another."""
-        models = dict.fromkeys(self._settings.model_of(step) for step in _OF_FACTS)
+        models = dict.fromkeys((self._settings.model_of("extract"), self._settings.model_of("resolve")))
         return f"llm:{'+'.join(models)}"
-
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit.
-
-        A label of the model's own keeps the confidence it was proposed with.
-        """
-        return self._ask("extract", *self._extraction(request, schema))
-
-    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract without holding a thread while the endpoint works."""
-        return await self._aask("extract", partial(self._extraction, request, schema))
-
-    def _extraction(self, request: ExtractionRequest, schema: GraphSchema) -> _Call[Extraction]:
-        language = self._language(request.text)
-        shape = wire.extraction(schema, estimate_tokens(request.text))
-        return extraction_prompt(request, schema, language, self._settings.prompts), shape, language
 
     @property
     def resolves(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     @property
@@ -152,38 +114,43 @@ class LlmReasoner:
         """Return True."""
         return True
 
-    def instructed(self, instructions: str) -> Self:
+    def with_instructions(self, instructions: str) -> Self:
         """Return this reasoner with wishes for the wording of its answers."""
         other = copy.copy(self)
-        other._instructions = instructions  # noqa: SLF001  (a copy of its own)
+        other._instructions = instructions  # noqa: SLF001  (of a new copy)
         return other
+
+    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit.
+
+        A label of the model's own keeps the confidence it was proposed with.
+        """
+        return process_loop().run(self.aextract(request, schema))
+
+    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """Extract without holding a thread while the endpoint works."""
+        return await self._ask("extract", lambda: (
+            extraction_prompt(request, schema, self._settings),
+            wire.extraction(schema, estimate_tokens(request.text))))
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        return [verdict for batch in self._each(self._resolve, batches) for verdict in batch]
+        return [verdict for batch in self._run_each("resolve", self._resolution, batches) for verdict in batch]
 
-    async def _resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict]:
-        text = numbered(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
-        language = self._language(text)
-        prompt = await asyncio.to_thread(render, "resolve", language, self._settings.prompts, pairs=text)
-        return await self._chats["resolve"].ask("resolve", prompt, wire.verdicts(len(pairs)), language)
+    def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
+        text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
+        prompt = render("resolve", prompt_language(self._settings, text), self._settings.prompts, pairs=text)
+        return prompt, wire.verdicts(len(pairs))
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
-        batches = summary_batches(communities)
-        return [summary for batch in self._each(self._summarise, batches) for summary in batch]
-
-    async def _summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        prompt, language = await asyncio.to_thread(summary_prompt, communities, self._settings)
-        return await self._chats["summarise"].ask("summarise", prompt, wire.summaries(communities), language)
-
-    def _each(self, ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I]) -> list[_T]:
-        """Return the answers to all items, in order; after the first failure, no further call starts."""
-        return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
+        summaries = self._run_each("summarise", lambda batch: (
+            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities))
+        return [summary for batch in summaries for summary in batch]
 
     def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """At most `limit` atomic sub-queries; a simple question comes back as one.
+        """Return at most `limit` atomic sub-queries; a simple question comes back as one.
 
         Schema elements are named as the model named them, its labels turned into the schema's names.
         """
@@ -191,13 +158,11 @@ class LlmReasoner:
 
     async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
         """Decompose without holding a thread while the endpoint works."""
-        def make() -> _Call[list[SubQuery]]:
-            language = self._question_language(question)
-            prompt = render("decompose", language, self._settings.prompts, schema=schema_block(schema, language),
-                            limit=str(limit), question=question)
-            return prompt, wire.decomposition(schema, limit), language
-
-        return await self._aask("decompose", make)
+        language = self._question_language(question)
+        return await self._ask("decompose", lambda: (
+            render("decompose", language, self._settings.prompts, schema=schema_block(schema, language),
+                   limit=str(limit), question=question),
+            wire.decomposition(schema, limit)))
 
     def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                 schema: GraphSchema) -> Reflection:
@@ -211,8 +176,8 @@ class LlmReasoner:
                        schema: GraphSchema) -> Reflection:
         """Reflect without holding a thread while the endpoint works."""
         del schema
-        make = partial(self._judging, "reflect", question, history, passages, wire.reflection(history))
-        return await self._aask("reflect", make)
+        return await self._ask("reflect", lambda: (
+            self._judging_prompt("reflect", question, history, passages), wire.reflection(history)))
 
     def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                mode: Mode) -> DraftAnswer:
@@ -222,88 +187,34 @@ class LlmReasoner:
     async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
                       mode: Mode) -> DraftAnswer:
         """Answer without holding a thread while the endpoint works."""
-        make = partial(self._judging, _ANSWER_STEPS[mode], question, history, passages, wire.draft_answer())
-        return await self._aask("answer", make)
+        step: Step = "answer_open" if mode == "open" else "answer_reject"
+        return await self._ask("answer", lambda: (
+            self._judging_prompt(step, question, history, passages), wire.DRAFT_ANSWER))
 
-    def _judging(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                 shape: wire.Shape[_T]) -> _Call[_T]:
-        """Return a call that judges evidence; those of one question begin alike."""
+    def _judging_prompt(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
+                        ) -> Prompt:
+        """Return the prompt of a step that judges evidence; those of one question begin alike."""
         language = self._question_language(question)
-        prompt = render(step, language, self._settings.prompts, passages=evidence_block(passages),
-                        history=_history_text(history), question=question,
-                        instructions=instructions_line(self._instructions, language))
-        return prompt, shape, language
+        return render(step, language, self._settings.prompts, passages=evidence_block(passages),
+                      history=_history_text(history), question=question,
+                      instructions=instructions_line(self._instructions, language))
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Return a follow-up question made to stand alone; without earlier messages it is left as it is."""
+        """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
         return process_loop().run(self.acondense(question, messages))
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Condense without holding a thread while the endpoint works."""
         if not messages:
             return question
-
-        def make() -> _Call[str]:
-            language = self._question_language(question)
-            conversation = "\n".join(f"{role}: {text}" for role, text in messages)
-            prompt = render("condense", language, self._settings.prompts, conversation=conversation, question=question)
-            return prompt, wire.standalone_question(), language
-
-        return await self._aask("condense", make)
-
-    async def _aask(self, step: LlmStep, make: Callable[[], _Call[_T]]) -> _T:
-        """Make a prompt in a thread, which may read it from a file, and ask without one."""
-        prompt, shape, language = await asyncio.to_thread(make)
-        return await process_loop().arun(self._chats[step].ask(step, prompt, shape, language))
-
-    def _ask(self, step: LlmStep, prompt: Prompt, shape: wire.Shape[_T], language: Language) -> _T:
-        return process_loop().run(self._chats[step].ask(step, prompt, shape, language))
-
-    def _language(self, text: str) -> Language:
-        return prompt_language(self._settings, text)
+        conversation = "\n".join(f"{role}: {text}" for role, text in messages)
+        return await self._ask("condense", lambda: (
+            render("condense", self._question_language(question), self._settings.prompts, conversation=conversation,
+                   question=question),
+            wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
         return question_language(question) if self._settings.language == "auto" else self._settings.language
-
-
-async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
-    """Return the answers to all items, in order; after the first failure, no further item starts.
-
-    Those under way by then end first: they are paid for, and their answers are stored.
-
-    Raises:
-        Exception: of the items that failed, the first's.
-    """
-    slots, failed = asyncio.Semaphore(workers), False
-
-    async def work(item: _I) -> _T | None:
-        nonlocal failed
-        async with slots:
-            if failed:
-                return None
-            try:
-                return await ask(item)
-            except Exception:
-                failed = True
-                raise
-
-    outcomes = await asyncio.gather(*map(work, items), return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
-    return cast("list[_T]", outcomes)
-
-
-def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint, asked for a model, within its limits.
-
-    Args:
-        settings: the endpoint and its limits.
-        model: the model's name.
-        client: makes what sends the calls.
-    """
-    settings = settings.model_copy(update={"llm_model": model})
-    return LimitedEndpoint(lambda: learning(client(settings), process_endpoints().capability(settings)), settings)
 
 
 def _card_text(card: EntityCard) -> str:
@@ -319,4 +230,4 @@ def _digest_text(community: CommunityDigest) -> str:
 def _history_text(history: Sequence[SubAnswer]) -> str:
     """Return the steps with their answers, and what the last reflection missed."""
     missing = dict.fromkeys(f"missing: {step.missing}" for step in history if step.missing)
-    return "\n".join([numbered(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])
+    return "\n".join([number_items(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])

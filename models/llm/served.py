@@ -1,18 +1,16 @@
 """A model behind an endpoint's other paths than the chat: embeddings, rerankers."""
 
-import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.budgets import charge
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import in_parallel, process_loop
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of
-from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure
-from .limits import LimitedEndpoint
-from .reasoner import in_parallel
-from .usage import whole_usage
+from .failures import NOT_OPENAI, NOT_SET_UP, failure
+from .limits import LimitedCalls
+from .usage import read_usage
 
 
 class Request(NamedTuple):
@@ -41,10 +39,10 @@ class ServedModel:
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
         self._settings = settings
         self._variables = variables
-        self._endpoint = LimitedEndpoint(self._connect, settings, operation)
+        self._calls = LimitedCalls(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """Send requests and return their answers in order. Their tokens count in the account and budget of `charged`.
+        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
 
         Raises:
             ReasonerError: a request failed for good; names the cause and the fix.
@@ -52,7 +50,7 @@ class ServedModel:
         where, paid = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:
-            answer: _Answer = await self._endpoint.ask(request.texts, lambda: None, path, request)
+            answer = await self._calls.ask(request.texts, lambda: None, lambda send: send(path, request))
             paid.append(answer.prompt_tokens)
             if where.allowance is not None:
                 where.allowance.spend(answer.prompt_tokens)
@@ -71,20 +69,13 @@ class ServedModel:
     def _connect(self) -> Callable[[str, Request], Awaitable[_Answer]]:
         import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
-        from .http_client import open_http_client  # noqa: PLC0415
+        from .http_client import open_openai  # noqa: PLC0415
 
-        settings, asked, key = self._settings, name_of(self._settings), self._settings.llm_api_key
+        asked, key = name_of(self._settings), self._settings.llm_api_key
         try:
-            client = openai.AsyncOpenAI(
-                base_url=settings.llm_base_url, timeout=settings.llm_timeout, max_retries=settings.llm_retries,
-                http_client=open_http_client(settings.llm_timeout),
-                api_key=None if settings.llm_base_url is None and key.get_secret_value() == NO_KEY
-                else key.get_secret_value())
+            client = open_openai(self._settings, self)
         except openai.OpenAIError as error:
             raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
-
-        # Its connections can be closed only on the event loop that opened them.
-        weakref.finalize(self, lambda: process_loop().start(client.close())).atexit = False
 
         async def post(path: str, request: Request) -> _Answer:
             try:
@@ -93,7 +84,7 @@ class ServedModel:
                 raise failure(error, asked, key, variables=self._variables) from None
             if not isinstance(answer, dict):
                 raise failure(ValueError(type(answer).__name__), asked, key, fix=NOT_OPENAI, variables=self._variables)
-            usage = whole_usage(answer.get("usage"))
+            usage = read_usage(answer.get("usage"))
             return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens")
                            or sum(map(estimate_tokens, request.texts)))
 

@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from copy import copy
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
-from ...prompts import Language, Prompt, render
+from ...prompts import Prompt, render
 from ...runtime.budgets import CallLedger
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
-from .answers import Declined, read_kept, read_reply
-from .breaker import EndpointDown, EndpointFailed
+from .answers import read_reply, read_text
+from .breaker import EndpointDown
 from .endpoint import Endpoint, Messages, Reply
 from .observing import observed_step
 from .parsing import UnusableAnswer
@@ -39,9 +38,9 @@ class StructuredChat:
         self._model = model
         self._endpoint = endpoint
         self._ledger = ledger
-        self._under_way: dict[str, asyncio.Future[ReasonerError | None]] = {}
+        self._in_progress: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def ask(self, step: str, prompt: Prompt, shape: Shape[T], language: Language) -> T:
+    async def ask(self, step: str, prompt: Prompt, shape: Shape[T]) -> T:
         """Return the model's answer to a prompt, from the ledger if it was paid before.
 
         An answer that does not fit is sent back once with what is wrong with it. Only an answer that fits is cached
@@ -55,43 +54,19 @@ class StructuredChat:
         messages = [("system", prompt.system), ("user", prompt.user)]
         key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema))
         with observed_step(step, self._model):
-            return await self._once(key, lambda: self._cached_or_call(key, step, messages, shape, language))
+            # Of equal calls, the later ones wait for the first and find its answer in the ledger.
+            lock = self._in_progress.setdefault(key, asyncio.Lock())
+            async with lock:
+                cached = await asyncio.to_thread(self._ledger.lookup, key)
+                if cached is not None:
+                    try:
+                        return read_text(cached, shape)
+                    except ValueError:
+                        cached = None  # cached under older rules: pay for one that fits the present ones
+                return await self._call_model(key, step, messages, prompt, shape)
 
-    async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """Make a call after waiting for equal calls in progress.
-
-        The answer of an equal call is then in the ledger, and its failure is raised here too. What is not the call's
-        failure is not raised: a budget, a cancellation, an endpoint that was down.
-        """
-        while (other := self._under_way.get(key)) is not None:
-            failure = await asyncio.shield(other)
-            if failure is not None:
-                raise copy(failure) from failure
-        mine = self._under_way[key] = asyncio.get_running_loop().create_future()
-        failed: ReasonerError | None = None
-        try:
-            return await make()
-        except EndpointDown:
-            raise
-        except ReasonerError as error:
-            failed = error
-            raise
-        finally:
-            del self._under_way[key]
-            mine.set_result(failed)
-
-    async def _cached_or_call(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-                              language: Language) -> T:
-        kept = await asyncio.to_thread(self._ledger.lookup, key)
-        if kept is not None:
-            try:
-                return read_kept(kept, shape)
-            except ValueError:
-                kept = None  # cached under older rules: pay for one that fits the present ones
-        return await self._call_model(key, step, messages, shape, language)
-
-    async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], shape: Shape[T],
-                          language: Language) -> T:
+    async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], prompt: Prompt, shape: Shape[T],
+                          ) -> T:
         wrong = ""
         for _ in range(_ATTEMPTS):
             reply = await self._send(step, messages, shape)
@@ -99,17 +74,19 @@ class StructuredChat:
                 answer = read_reply(reply, shape)
             except UnusableAnswer as error:
                 wrong = str(error)
-                # A refusal is about the content and does not count against the form of request.
-                if not isinstance(error, Declined):
-                    reply.judged(False)
             else:
                 reply.judged(True)
                 await self._record(key, step, reply)
                 return answer
+            # A refusal is about the content and does not count against the form of request.
+            if not reply.refusal:
+                reply.judged(False)
             # Under a key that is never looked up: accounted and visible, but not replayed.
             await self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
-            self._raise_if_filtered(step, reply)
-            repair = (await asyncio.to_thread(render, "repair", language, error=wrong)).user
+            if reply.finish == "content_filter":  # asking again would repeat the text
+                raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
+                                    "another model (BANYAN_LLM_MODEL) for this text")
+            repair = (await asyncio.to_thread(render, "repair", prompt.language, error=wrong)).user
             messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
         raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
                             f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
@@ -119,19 +96,12 @@ class StructuredChat:
             reply = await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
         except EndpointDown:  # no call was sent, so no step has failed
             raise
-        except EndpointFailed as error:
-            raise EndpointFailed(f"{step}: {error}", certain=error.certain) from error
         except ReasonerError as error:
-            raise ReasonerError(f"{step}: {error}") from error
+            error.args = (f"{step}: {error}",)
+            raise
         # No await since the call's slot became free: the next call sees what this one spent.
         self._ledger.spend(self._model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         return reply
-
-    def _raise_if_filtered(self, step: str, reply: Reply) -> None:
-        """Raise ReasonerError if a content filter stopped the answer, because asking again would repeat the text."""
-        if reply.finish == "content_filter":
-            raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use another "
-                                "model (BANYAN_LLM_MODEL) for this text")
 
     async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
         # A thread runs to its end even if this task is cancelled: what was paid is stored.

@@ -1,14 +1,18 @@
-"""What goes over the wire: the JSON each step asks for, and its way into our typed models.
+"""The JSON that each step asks for, and how it becomes our typed models.
 
 Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words", "time"]`. They
 are what the papers' prompts ask for and models write well; every cell is a string, so strict
 JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
 entities cost about a third fewer tokens than as objects. How many cells a row has is checked here as well. The other
 steps' answers are short and their parts differ in kind: named fields keep those from being confused.
+
+The models below are in the order in which an answer is written: reasons before verdicts, and these before claims, which
+are shown as they arrive.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,15 +42,14 @@ UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
 need. It stays below the default acceptance threshold mu = 0.8."""
 
-
-_ENTITY_CELLS = (1, 2)
-_FACT_CELLS = (3, 5)
 _MOST_FINDINGS = 3
 _TOKENS_OF_A_FACT = 5
 """Fewer words state no fact: a dense list has one in five or six tokens."""
 _FEWEST_ROWS = 6
 _MOST_LABELS = 5
 """Of a kind in a sub-query, where more narrow nothing down, and of new ones in a text."""
+_STRICT = ("type", "enum", "items", "minItems", "maxItems")
+"""What strict decoding takes of a JSON schema. It keeps the bounds of arrays, so a model that repeats itself ends."""
 
 
 @dataclass(frozen=True)
@@ -61,50 +64,49 @@ class Shape(Generic[T]):
     read: Callable[[dict[str, Any]], T]
 
 
+def _shape(name: str, model: type[_M], read: Callable[[_M], T], **most: int) -> Shape[T]:
+    """Return the shape of a model's answer.
+
+    Args:
+        name: what the answer is called.
+        model: the form of its JSON.
+        read: converts an answer of that form, or raises ValueError.
+        **most: the most items of some fields, where they depend on the call.
+    """
+    schema = _strict_schema(model)
+    bounded = {field: {**schema["properties"][field], "maxItems": count} for field, count in most.items()}
+    return Shape({"title": name, **schema, "properties": schema["properties"] | bounded},
+                 lambda data: read(model.model_validate(data)))
+
+
+@cache
+def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a model's JSON schema for strict decoding, which wants every property required and no other."""
+    whole = model.model_json_schema()
+
+    def strict(part: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" in part:
+            return strict(whole["$defs"][part["$ref"].rpartition("/")[2]])
+        if "properties" in part:
+            properties = {name: strict(value) for name, value in part["properties"].items()}
+            return {"type": "object", "properties": properties, "required": list(properties),
+                    "additionalProperties": False}
+        return {word: strict(part[word]) if word == "items" else part[word] for word in _STRICT if word in part}
+
+    return strict(whole)
+
+
 class _Wire(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    # Strict mode wants every property required and no other; optional ones come back empty.
-    return {"type": "object", "properties": properties, "required": list(properties),
-            "additionalProperties": False}
+def _ask_for(**words: Any) -> Any:
+    """Put words into the JSON schema of a field that are not checked in the answer."""
+    return Field(json_schema_extra=words)
 
 
-def _answer(name: str, **properties: Any) -> dict[str, Any]:
-    return {"title": name, **_object(**properties)}
-
-
-def _list(item: dict[str, Any], least: int = 0, most: int | None = None) -> dict[str, Any]:
-    """Return the schema of an array; constrained decoding keeps its bounds, so a model that repeats itself ends."""
-    bounds = {"minItems": least or None, "maxItems": most}
-    return {"type": "array", "items": item, **{bound: count for bound, count in bounds.items() if count is not None}}
-
-
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "number"}
-_INTEGER = {"type": "integer"}
-_FLAG = {"type": "boolean"}
-_LABELS = _list(_TEXT, most=_MOST_LABELS)
-_SUB_QUERY = _object(question=_TEXT, types=_LABELS, relations=_LABELS, attributes=_LABELS,
-                     routes=_list({"type": "string", "enum": list(ROUTES)}, most=len(ROUTES)))
-
-_SUMMARIES = _answer("summaries", communities=_list(_object(
-    id=_INTEGER, name=_TEXT, summary=_TEXT,
-    findings=_list(_object(text=_TEXT, facts=_list(_INTEGER)), most=_MOST_FINDINGS))))
-_VERDICTS = _answer("verdicts", pairs=_list(_object(id=_INTEGER, thought=_TEXT, same=_FLAG, confidence=_NUMBER)))
-# In this order they are written: reasons before verdicts, and these before claims, which are shown as they arrive.
-_CLAIMS = _list(_object(text=_TEXT, quotes=_list(_object(passage=_INTEGER, words=_TEXT))))
-_REFLECTION = _answer("reflection", thought=_TEXT, answers=_list(_object(id=_INTEGER, answer=_TEXT)),
-                      sufficient=_FLAG, claims=_CLAIMS, short=_TEXT, confidence=_NUMBER, missing=_TEXT,
-                      sub_queries=_list(_TEXT), keep=_list(_INTEGER))
-_DRAFT = _answer("answer", thought=_TEXT, answerable=_FLAG, claims=_CLAIMS, short=_TEXT, confidence=_NUMBER)
-_QUESTION = _answer("question", question=_TEXT)
-_RETELLING = _answer("retelling", thought=_TEXT, text=_TEXT)
-_PROPOSAL = _answer("schema", thought=_TEXT, types=_list(_list(_TEXT, 1, 4)), relations=_list(_list(_TEXT, 3, 5)),
-                    attributes=_list(_list(_TEXT, 2, 5)))
-_SAME = _answer("same", same=_list(_list(_TEXT, 2, 3)))
-_JUDGEMENT = _answer("judgement", reason=_TEXT, correct=_FLAG, statements=_INTEGER, stated=_INTEGER)
+_Labels = Annotated[list[str], _ask_for(maxItems=_MOST_LABELS)]
+_RouteName = Annotated[str, _ask_for(enum=list(ROUTES))]
 
 
 class _Terms:
@@ -133,9 +135,8 @@ def _drop_blank(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
 
 
 def _pad(rows: Iterable[list[str]]) -> list[list[str]]:
-    """Return the rows of facts with all cells; those that may be left out are empty."""
-    least, most = _FACT_CELLS
-    return [[*row, *[""] * (most - len(row))] for row in _drop_blank(rows, least)]
+    """Return the rows of facts with all five cells; those that may be left out are empty."""
+    return [[*row, "", ""][:5] for row in _drop_blank(rows, 3)]
 
 
 class _NewLabel(_Wire):
@@ -144,17 +145,17 @@ class _NewLabel(_Wire):
     confidence: float = Field(ge=0, le=1)
 
 
-_EntityRow = Annotated[list[str], Field(min_length=_ENTITY_CELLS[0], max_length=_ENTITY_CELLS[1])]
-_FactRow = Annotated[list[str], Field(min_length=_FACT_CELLS[0], max_length=_FACT_CELLS[1])]
+_EntityRow = Annotated[list[str], Field(min_length=1, max_length=2)]
+_FactRow = Annotated[list[str], Field(min_length=3, max_length=5)]
 
 
 class _Extraction(_Wire):
     entities: list[_EntityRow]
     triples: list[_FactRow]
     attributes: list[_FactRow]
-    new: list[_NewLabel] = []
+    new: Annotated[list[_NewLabel], _ask_for(maxItems=_MOST_LABELS)] = []
 
-    def typed(self, schema: GraphSchema) -> Extraction:
+    def convert(self, schema: GraphSchema) -> Extraction:
         terms = _Terms(schema)
         proposed = {(new.kind, normalise(new.label)): new.confidence for new in self.new}
 
@@ -182,18 +183,24 @@ class _Extraction(_Wire):
                 for owner, attribute, value, words, time in _pad(self.attributes)))
 
 
+class _Numbered(_Wire):
+    id: int
+
+
+_N = TypeVar("_N", bound=_Numbered)
+
+
 class _Finding(_Wire):
     text: str
     facts: list[int] = []
 
 
-class _Summary(_Wire):
-    id: int
+class _Summary(_Numbered):
     name: str = Field(min_length=1)
     summary: str = Field(min_length=1)
-    findings: list[_Finding] = []
+    findings: Annotated[list[_Finding], _ask_for(maxItems=_MOST_FINDINGS)] = []
 
-    def typed(self, facts: Sequence[str]) -> CommunitySummary:
+    def convert(self, facts: Sequence[str]) -> CommunitySummary:
         """Return the summary with its findings; one that rests on none of the facts is left out."""
         lines = [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
@@ -206,16 +213,9 @@ class _Summary(_Wire):
 class _Summaries(_Wire):
     communities: list[_Summary]
 
-    def in_order(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        by_number = {summary.id: summary for summary in self.communities}
-        missing = [str(number) for number in range(1, len(communities) + 1) if number not in by_number]
-        if missing:
-            raise ValueError(f"communities: no item with id {', '.join(missing)}")
-        return [by_number[number].typed(digest.statements) for number, digest in enumerate(communities, 1)]
 
-
-class _Verdict(_Wire):
-    id: int
+class _Verdict(_Numbered):
+    thought: str = ""
     same: bool
     confidence: float = Field(ge=0, le=1)
 
@@ -223,23 +223,28 @@ class _Verdict(_Wire):
 class _Verdicts(_Wire):
     pairs: list[_Verdict]
 
-    def in_order(self, count: int) -> list[PairVerdict]:
-        by_number = {verdict.id: verdict for verdict in self.pairs}
-        missing = [str(number) for number in range(1, count + 1) if number not in by_number]
-        if missing:
-            raise ValueError(f"pairs: no item with id {', '.join(missing)}")
-        return [PairVerdict(same=by_number[number].same, confidence=by_number[number].confidence)
-                for number in range(1, count + 1)]
+
+def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
+    """Return items in the order of their numbers, from 1.
+
+    Raises:
+        ValueError: one is missing.
+    """
+    by_number = {item.id: item for item in items}
+    missing = [str(number) for number in range(1, count + 1) if number not in by_number]
+    if missing:
+        raise ValueError(f"{field}: no item with id {', '.join(missing)}")
+    return [by_number[number] for number in range(1, count + 1)]
 
 
 class _SubQuery(_Wire):
     question: str = Field(min_length=1)
-    types: list[str] = []
-    relations: list[str] = []
-    attributes: list[str] = []
-    routes: list[str] = []
+    types: _Labels = []
+    relations: _Labels = []
+    attributes: _Labels = []
+    routes: Annotated[list[_RouteName], _ask_for(maxItems=len(ROUTES))] = []
 
-    def typed(self, terms: _Terms) -> SubQuery:
+    def convert(self, terms: _Terms) -> SubQuery:
         routes: tuple[Route, ...] = tuple(route for route in get_args(Route) if route in self.routes)
         return SubQuery(question=self.question,
                         entity_types=tuple(_schema_name(label, terms.types) for label in self.types),
@@ -253,23 +258,22 @@ class _Decomposition(_Wire):
     sub_queries: list[_SubQuery] = Field(min_length=1)
 
 
-class _NumberedAnswer(_Wire):
-    id: int
+class _NumberedAnswer(_Numbered):
     answer: str
 
 
 class _Reflection(_Wire):
     thought: str = ""
+    answers: list[_NumberedAnswer] = []
     sufficient: bool
     claims: list[Claim] = []
     short: str = ""
     confidence: float = Field(default=1.0, ge=0, le=1)
     missing: str = ""
-    answers: list[_NumberedAnswer] = []
     sub_queries: list[str] = []
     keep: list[int] = []
 
-    def typed(self, history: Sequence[SubAnswer]) -> Reflection:
+    def convert(self, history: Sequence[SubAnswer]) -> Reflection:
         if self.sufficient and not self.claims:
             raise ValueError("claims: empty although sufficient is true")
         answers = {item.id: item.answer.strip() for item in self.answers}
@@ -291,94 +295,83 @@ class _Question(_Wire):
 
 
 class _Retelling(_Wire):
+    thought: str = ""
     text: str = Field(min_length=1)
-
-
-def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
-    """Return the answer to an extraction, its labels turned into the schema's names.
-
-    Args:
-        schema: the schema in force.
-        tokens: of the text, which bound how many facts it can state; None: no bound.
-    """
-    most = None if tokens is None else max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT)
-    facts = _list(_list(_TEXT, *_FACT_CELLS), most=most)
-    asked = _answer("extraction", entities=_list(_list(_TEXT, *_ENTITY_CELLS), most=most), triples=facts,
-                    attributes=facts,
-                    new=_list(_object(label=_TEXT, kind=_TEXT, confidence=_NUMBER), most=_MOST_LABELS))
-    return Shape(asked, lambda data: _Extraction.model_validate(data).typed(schema))
-
-
-def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
-    """Return the names, summaries and findings of communities, in order; each must be there."""
-    return Shape(_SUMMARIES, lambda data: _Summaries.model_validate(data).in_order(communities))
-
-
-def verdicts(count: int) -> Shape[list[PairVerdict]]:
-    """Return the verdicts on `count` pairs, in order; each must be there."""
-    return Shape(_VERDICTS, lambda data: _Verdicts.model_validate(data).in_order(count))
-
-
-def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
-    """At least one and at most `limit` sub-queries; what goes beyond is cut off."""
-    terms = _Terms(schema)
-    schema_of_answer = _answer("decomposition", thought=_TEXT, sub_queries=_list(_SUB_QUERY, 1, limit))
-    return Shape(schema_of_answer, lambda data: [
-        query.typed(terms) for query in _Decomposition.model_validate(data).sub_queries[:limit]])
-
-
-def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
-    """Return the shape of a reflection with one sub-answer for each sub-query of `history`."""
-    return Shape(_REFLECTION, lambda data: _Reflection.model_validate(data).typed(history))
-
-
-def draft_answer() -> Shape[DraftAnswer]:
-    """Return an answer in claims; one that says it is answerable has at least one claim."""
-    def read(data: dict[str, Any]) -> DraftAnswer:
-        draft = DraftAnswer.model_validate(data)
-        if draft.answerable and not draft.claims:
-            raise ValueError("claims: empty although answerable is true")
-        return draft
-    return Shape(_DRAFT, read)
-
-
-def standalone_question() -> Shape[str]:
-    """Return a rewritten question."""
-    return Shape(_QUESTION, lambda data: _Question.model_validate(data).question)
-
-
-def retelling() -> Shape[str]:
-    """Return a passage of the model's own."""
-    return Shape(_RETELLING, lambda data: _Retelling.model_validate(data).text)
 
 
 class ProposedSchema(_Wire):
     """The rows of a schema that a model proposes; missing cells are empty."""
 
     thought: str = ""
-    types: list[list[str]] = []
-    relations: list[list[str]] = []
-    attributes: list[list[str]] = []
-
-
-def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
-    """Return a proposed schema as `read` takes it, which raises ValueError where it cannot be used."""
-    return Shape(_PROPOSAL, lambda data: read(ProposedSchema.model_validate(data)))
+    types: list[Annotated[list[str], _ask_for(minItems=1, maxItems=4)]] = []
+    relations: list[Annotated[list[str], _ask_for(minItems=3, maxItems=5)]] = []
+    attributes: list[Annotated[list[str], _ask_for(minItems=2, maxItems=5)]] = []
 
 
 class _Same(_Wire):
-    same: list[list[str]] = []
+    same: list[Annotated[list[str], _ask_for(minItems=2, maxItems=3)]] = []
 
-
-def same_labels() -> Shape[list[SameLabel]]:
-    """Return the labels that mean the same as another name; rows that cannot be read are left out."""
-    def read(data: dict[str, Any]) -> list[SameLabel]:
-        rows = [[*row, "", ""][:3] for row in _Same.model_validate(data).same]
+    def convert(self) -> list[SameLabel]:
+        rows = [[*row, "", ""][:3] for row in self.same]
         return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")
                 for number, name, way in rows if number.strip().isdecimal() and name.strip()]
-    return Shape(_SAME, read)
+
+
+def _has_claims(draft: DraftAnswer) -> DraftAnswer:
+    if draft.answerable and not draft.claims:
+        raise ValueError("claims: empty although answerable is true")
+    return draft
+
+
+QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
+RETELLING: Shape[str] = _shape("retelling", _Retelling, lambda answer: answer.text)
+DRAFT_ANSWER: Shape[DraftAnswer] = _shape("answer", DraftAnswer, _has_claims)
+SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
+"""Malformed rows of it are dropped."""
+
+
+def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
+    """Return the shape of an extraction, with labels replaced by the schema's names.
+
+    Args:
+        schema: the schema in force.
+        tokens: the tokens of the text, which limit how many facts it can state; None means no limit.
+    """
+    most = {} if tokens is None else dict.fromkeys(("entities", "triples", "attributes"),
+                                                   max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT))
+    return _shape("extraction", _Extraction, lambda answer: answer.convert(schema), **most)
+
+
+def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
+    """Return the shape of the names, summaries and findings of all communities, in order."""
+    return _shape("summaries", _Summaries, lambda answer: [
+        summary.convert(community.statements) for community, summary in zip(
+            communities, _in_order("communities", answer.communities, len(communities)), strict=True)])
+
+
+def verdicts(count: int) -> Shape[list[PairVerdict | None]]:
+    """Return the shape of the verdicts on `count` pairs, in order."""
+    return _shape("verdicts", _Verdicts, lambda answer: [
+        PairVerdict(same=one.same, confidence=one.confidence) for one in _in_order("pairs", answer.pairs, count)])
+
+
+def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
+    """Return the shape of one to `limit` sub-queries; further ones are dropped."""
+    terms = _Terms(schema)
+    return _shape("decomposition", _Decomposition, lambda answer: [
+        query.convert(terms) for query in answer.sub_queries[:limit]], sub_queries=limit)
+
+
+def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
+    """Return the shape of a reflection with one sub-answer for each sub-query of `history`."""
+    return _shape("reflection", _Reflection, lambda answer: answer.convert(history))
+
+
+def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
+    """Return the shape of a proposed schema, converted by `read`, which raises ValueError if it cannot be used."""
+    return _shape("schema", ProposedSchema, read)
 
 
 def verdict(model: type[_M]) -> Shape[_M]:
     """Return the shape of a judgement on a prediction, with the reason first."""
-    return Shape(_JUDGEMENT, model.model_validate)
+    return _shape("judgement", model, lambda answer: answer)

@@ -91,7 +91,7 @@ def pipeline_name(language: str, configured: str = "") -> str | None:
         configured: comma-separated pipelines; the one whose name begins with the language code counts.
 
     Returns:
-        The package's name or folder, or None if none is installed.
+        The package's name or folder, or None if no package is installed.
     """
     named = [name.strip() for name in configured.split(",") if name.strip()]
     own = next((name for name in named if Path(name).name.startswith(f"{language}_")), None)

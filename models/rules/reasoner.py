@@ -55,7 +55,7 @@ class RulesReasoner:
         """Extract in a thread; see `extract`."""
         return await asyncio.to_thread(self.extract, request, schema)
 
-    def instructed(self, instructions: str) -> "RulesReasoner":
+    def with_instructions(self, instructions: str) -> "RulesReasoner":
         """Return this reasoner: quotes are not worded."""
         del instructions
         return self

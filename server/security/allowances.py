@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from ...config import Settings
 from ...runtime.audit import acting
-from ...runtime.budgets import AllowanceSpent, charged
+from ...runtime.budgets import AllowanceSpent, charge_calls
 from ..database import ServerDatabase
 from .clients import Clients
 
@@ -118,7 +118,7 @@ class Allowances:
         Args:
             client: the client's name; empty keeps the current client.
         """
-        with acting(client), charged(allowance=self.of(client)):
+        with acting(client), charge_calls(allowance=self.of(client)):
             yield
 
 

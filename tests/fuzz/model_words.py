@@ -11,7 +11,7 @@ from banyan.agents.retrieval.citing import cite
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.llm.parsing import UnusableAnswer, json_object
-from banyan.models.llm.usage import whole_usage
+from banyan.models.llm.usage import read_usage
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.server.database import ServerDatabase
 from banyan.server.runs.conversations import Conversations
@@ -50,7 +50,7 @@ class ModelWords:
     def _usage(self, draw: random.Random) -> None:
         names = ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details")
         said = "{" + ", ".join(f'"{name}": {draw.choice(_COUNTS)}' for name in names) + "}"
-        counts = whole_usage(json.loads(said))
+        counts = read_usage(json.loads(said))
         details = counts.pop("prompt_tokens_details", {"cached_tokens": 0})
         assert all(type(count) is int and count >= 0 for count in (*counts.values(), details["cached_tokens"])), said
 

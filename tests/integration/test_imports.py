@@ -25,7 +25,7 @@ def run(program: str, *arguments: str) -> str:
 
 REASONER = """
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner
+from banyan.models.llm.reasoner import LlmReasoner
 LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), object())
 """
 EMBEDDER = """

@@ -20,8 +20,8 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner
 from banyan.models.llm.breaker import EndpointFailed
+from banyan.models.llm.reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
 from ..in_memory_calls import InMemoryCalls
@@ -172,7 +172,7 @@ def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp
     stopped = banyan("build", ENGLISH, "--kb", "kb", "--json")
     assert stopped.code == 1
     assert "the endpoint is down: " in stopped.report["stopped"]
-    assert "run the command again when it answers, to go on from here" in stopped.report["stopped"]
+    assert "Run the command again when it answers, to go on from here" in stopped.report["stopped"]
     assert "stopped:" in stopped.err
     assert stopped.report["chunks_failed"] == 0
     assert banyan("status", "--kb", "kb", "--json").json["failures"] == []

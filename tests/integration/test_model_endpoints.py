@@ -7,7 +7,7 @@ from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder,
 from banyan.models.embedding.loading import load_embedder
 from banyan.models.reranking.loading import load_reranker
 from banyan.models.reranking.reranker import RerankerError
-from banyan.runtime.budgets import Budget, BudgetExceeded, charged
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 
 from .. import llama_server
 
@@ -19,7 +19,7 @@ def test_an_endpoint_embeds_in_batches_and_its_tokens_are_counted(real_model):
     settings = Settings(_env_file=None, embedding_model="smollm2", embedding_base_url=real_model.base_url,
                         embedding_batch=2)
     embedder, budget = load_embedder(settings), Budget(1)
-    with charged(budget=budget):
+    with charge_calls(budget=budget):
         vectors = embedder.encode(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dimension) == (len(TEXTS), 576)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)

@@ -13,7 +13,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
-from banyan.models.llm.chat import OpenAiEndpoint
+from banyan.models.llm.chat import ChatClient
 from banyan.models.llm.endpoint import Reply
 
 from .. import command_line, llm_server, warm_start
@@ -136,13 +136,13 @@ def test_every_document_knows_what_it_cost(tmp_path, hashed_embedder, server):
 def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(tmp_path, hashed_embedder, server,
                                                                              monkeypatch):
     server.faults.append(llm_server.Fault("text"))
-    send = OpenAiEndpoint.send
+    send = ChatClient.send
 
-    async def cached(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+    async def cached(self: ChatClient, *arguments: Any) -> Reply:
         reply = await send(self, *arguments)
         return reply._replace(cached_tokens=reply.prompt_tokens // 2)
 
-    monkeypatch.setattr(OpenAiEndpoint, "send", cached)
+    monkeypatch.setattr(ChatClient, "send", cached)
     home = Home(tmp_path / "home", hashed_embedder, server)
     report = home.build([ENGLISH / "polonium.md"])
     spent = home.status().spent
@@ -155,14 +155,14 @@ def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(t
 def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, hashed_embedder, server, monkeypatch,
                                                                    factor):
     """An endpoint whose tokenizer is not our estimator, and a model that answers in short."""
-    send = OpenAiEndpoint.send
+    send = ChatClient.send
 
-    async def counted(self: OpenAiEndpoint, *arguments: Any) -> Reply:
+    async def counted(self: ChatClient, *arguments: Any) -> Reply:
         reply = await send(self, *arguments)
         return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
                               completion_tokens=round(factor * reply.completion_tokens))
 
-    monkeypatch.setattr(OpenAiEndpoint, "send", counted)
+    monkeypatch.setattr(ChatClient, "send", counted)
     home = Home(tmp_path / "home", hashed_embedder, server)
     files = sorted(ENGLISH.iterdir())
     home.build(files[:10])

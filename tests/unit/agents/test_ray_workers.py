@@ -222,9 +222,9 @@ def test_a_cancelled_call_is_cancelled_at_its_worker(monkeypatch):
 
 def test_workers_have_the_embedding_model_only_where_they_can_load_it(hashed_embedder):
     def embedding(own, **settings):
-        instructed = InstructedEmbedder(hashed_embedder, "passage: ", "query: ")
+        with_instructions = InstructedEmbedder(hashed_embedder, "passage: ", "query: ")
         return workers_embedding(SimpleNamespace(settings=Settings(_env_file=None, **settings), own_embedder=own,
-                                                 embedder=instructed))
+                                                 embedder=with_instructions))
 
     assert embedding(own=False) == "hashed-trigrams-128:passage: "
     assert embedding(own=True) == ""

@@ -43,7 +43,7 @@ class FittedResources(ScriptedResources):
     endpoint: ScriptedEndpoint
 
     def schema_writer(self, name):
-        return SchemaWriter(self.settings, self._calls(name), self.endpoint)
+        return SchemaWriter(self.settings, self._calls(name), lambda _: self.endpoint)
 
 
 class FittedShop(Workshop):

@@ -18,7 +18,7 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.accounts import Calls, Spent, Tokens, total
 from banyan.graph_store.ledger.database import Database
 from banyan.models.embedding.loading import load_embedder
-from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charged
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charge_calls
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema
@@ -54,12 +54,12 @@ def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):
 
 def test_what_is_paid_is_put_down_to_build_document_step_and_model(database):
     calls = Calls(database)
-    with charged(build="b1", document="d1"):
+    with charge_calls(build="b1", document="d1"):
         pay(calls, "1", model="dear", cached_tokens=40)
         pay(calls, "2", model="dear", wasted=True)
-    with charged(build="b1"):
+    with charge_calls(build="b1"):
         pay(calls, "3", step="summarise", model="cheap")
-    with charged(build="b2", document="d2"):
+    with charge_calls(build="b2", document="d2"):
         pay(calls, "4", model="cheap")
     pay(calls, "5", step="answer", model="dear")
 
@@ -94,7 +94,7 @@ def test_cached_tokens_are_no_more_than_the_prompt(database):
 
 def test_threads_that_are_handed_the_context_pay_for_the_same(database):
     calls = Calls(database)
-    with charged(build="b", document="d"), ThreadPoolExecutor(4) as pool:
+    with charge_calls(build="b", document="d"), ThreadPoolExecutor(4) as pool:
         contexts = [copy_context() for _ in range(20)]
         list(pool.map(lambda numbered: numbered[1].run(pay, calls, str(numbered[0])), enumerate(contexts)))
         assert charge().document == "d"
@@ -125,7 +125,7 @@ def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder,
 def test_what_a_deleted_document_cost_stays_spent(shop):
     shop.copy_built()
     with shop.resources() as resources:
-        with resources.runs.step("kb", "r") as kb, charged(build="r", document="a.txt"):
+        with resources.runs.step("kb", "r") as kb, charge_calls(build="r", document="a.txt"):
             pay(kb.calls, "1")
         resources.runs.finish("kb", "r")
         resources.delete_document("kb", "a.txt")
@@ -168,7 +168,7 @@ def test_of_two_budgets_the_first_reached_counts():
 
 def test_the_budget_of_the_block_is_taken_before_that_of_the_accounts(database):
     calls = Calls(database, Budget(0))
-    with charged(budget=Budget(50)):
+    with charge_calls(budget=Budget(50)):
         calls.check_budget()
         pay(calls, "1")
         with pytest.raises(BudgetExceeded, match="110 tokens spent of 50"):
@@ -177,9 +177,9 @@ def test_the_budget_of_the_block_is_taken_before_that_of_the_accounts(database):
 
 def test_a_budget_knows_what_its_build_paid_in_another_process(database):
     calls = Calls(database)
-    with charged(build="b"):
+    with charge_calls(build="b"):
         pay(calls, "1", model="dear")
-    with charged(build="other"):
+    with charge_calls(build="other"):
         pay(calls, "2", model="dear")
     budget = Budget(110)
     calls.charge_to(budget, "b")
@@ -259,9 +259,9 @@ def test_each_extraction_is_put_down_to_its_document_and_build(shop):
 
 def spend(kb):
     for number in range(DEAREST + 3):
-        with charged(build="b1", document=f"d{number:02}"):
+        with charge_calls(build="b1", document=f"d{number:02}"):
             pay(kb.calls, f"k{number}", prompt=100 + number, model="cheap", cached_tokens=number)
-    with charged(build="b2", document="d00"):
+    with charge_calls(build="b2", document="d00"):
         pay(kb.calls, "last", prompt=1, completion=200, model="dear", wasted=True)
 
 
@@ -334,7 +334,7 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
         small_base.store(kb, Document(id=document, title="", text=text, source=""), 8, 0)
         kb.database.execute("UPDATE chunks SET status = 'done' WHERE document = :id", id=document)
         count = kb.database.count("SELECT count(*) FROM chunks WHERE document = :id", id=document)
-        with charged(build="b", document=document):
+        with charge_calls(build="b", document=document):
             for number in range(count if calls is None else calls):
                 pay(kb.calls, f"{document}{number}", model="cheap", **more)
         return count
@@ -343,7 +343,7 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     stored("part", 3, 1)
     stored("other step", 1, None, step="resolve")
     repaired = stored("repaired", 2, None)
-    with charged(build="b", document="repaired"):
+    with charge_calls(build="b", document="repaired"):
         pay(kb.calls, "again", model="cheap", wasted=True)
     paid, chunks = kb.calls.extractions("cheap", 100)
     assert len(chunks) == len(set(chunks)) == whole + repaired

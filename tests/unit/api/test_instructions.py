@@ -30,7 +30,7 @@ def sent(endpoint: ScriptedEndpoint) -> list[str]:
 def test_they_are_in_the_prompts_that_word_answers_and_in_no_other(question):
     endpoint = ScriptedEndpoint([REFLECTED, ANSWERED, ANSWERED, FOUND, ANSWERED])
     plain = reasoner(endpoint)
-    wishing = plain.instructed(WISH)
+    wishing = plain.with_instructions(WISH)
     wishing.reflect(question, [], [PASSAGE], SCHEMA)
     wishing.answer(question, [], [PASSAGE], "reject")
     wishing.answer(question, [], [PASSAGE], "open")

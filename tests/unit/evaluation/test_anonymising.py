@@ -134,7 +134,7 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
     settings = Settings(_env_file=None, language="en")
     # Its own check looks for names by other means than they were replaced by.
     key = Key(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
-    tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), author), FACTS, key,
+    tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), lambda _: author), FACTS, key,
                           lambda text: anonymiser.replace("", text), 5)
     assert len(author.prompts) == 2
     assert sum("- Marie Curie | born in | Warsaw" in prompt for prompt in author.prompts) == 1  # in any order

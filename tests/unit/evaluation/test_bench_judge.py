@@ -44,7 +44,7 @@ class Endpoint:
 
 
 def judge(endpoint: Any, ledger: Any = None) -> Judge:
-    return Judge(Settings(_env_file=None), "another", ledger or in_memory.InMemoryCalls(), endpoint)
+    return Judge(Settings(_env_file=None, llm_model="another"), ledger or in_memory.InMemoryCalls(), lambda _: endpoint)
 
 
 @pytest.mark.parametrize(("prediction", "coverage"), [

@@ -38,7 +38,7 @@ def test_a_call_counts_before_the_next_one_takes_its_slot_however_slow_the_disk_
     chat = StructuredChat("m", LimitedEndpoint(lambda: reply, settings), calls)
 
     async def ask_all() -> list[Any]:
-        return await asyncio.gather(*(chat.ask("extract", Prompt("system", f"text {number}"), SHAPE, "en")
+        return await asyncio.gather(*(chat.ask("extract", Prompt("system", f"text {number}"), SHAPE)
                                       for number in range(6)), return_exceptions=True)
 
     results = process_loop().run(ask_all())

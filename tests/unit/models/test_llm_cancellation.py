@@ -11,10 +11,9 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
-from banyan.models.llm.reasoner import in_parallel
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable, run_interruptible
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import in_parallel, process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw.")]
 SOON = 10.0
@@ -113,11 +112,11 @@ def test_a_cancelled_run_cancels_those_within_it_but_no_others():
     with cancellable() as outer, ExitStack() as inside:
         inner = inside.enter_context(cancellable())
         outer.cancel()
-        assert inner.cancelled
+        assert inner.is_cancelled
         with pytest.raises(CallCancelled):
             process_loop().run(ended(60))
     with cancellable() as other:
-        assert not other.cancelled
+        assert not other.is_cancelled
         process_loop().run(ended(0))
 
 
@@ -125,7 +124,7 @@ def test_cancelling_the_inner_run_leaves_the_outer_one():
     with cancellable() as outer:
         with cancellable() as inner:
             inner.cancel()
-        assert not outer.cancelled
+        assert not outer.is_cancelled
         process_loop().run(ended(0))
 
 

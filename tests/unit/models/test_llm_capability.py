@@ -4,13 +4,7 @@
 import openai
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.capability import (
-    FORMS,
-    REFUSALS_IN_A_ROW,
-    UNUSABLE_IN_A_ROW,
-    Capability,
-    Form,
-)
+from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW, Capability, Form
 from banyan.models.llm.failures import failure
 from banyan.models.llm.limits import ProcessEndpoints
 from hypothesis import given
@@ -23,75 +17,68 @@ def known() -> Capability:
     return Capability("model 'm' at host")
 
 
-def judged(known: Capability, form: Form, *usable: bool) -> None:
+def record(known: Capability, form: Form, *usable: bool) -> None:
     for one in usable:
-        known.judged(form, usable=one)
+        known.record(form, form, usable=one)
+
+
+def refuse(known: Capability, form: Form, answered: Form, times: int = MISSES_IN_A_ROW) -> None:
+    for _ in range(times):
+        known.record(form, answered, usable=True)
 
 
 def test_the_strictest_form_is_first(known: Capability) -> None:
     assert known.forms() == ("json_schema", "tools", "json_object", "text") == FORMS
 
 
-def test_a_refusal_that_names_the_form_is_enough(known: Capability) -> None:
-    known.refused("json_schema", "json_object", named=True)
+def test_a_refusal_must_repeat(known: Capability) -> None:
+    refuse(known, "json_schema", "json_object", MISSES_IN_A_ROW - 1)
+    assert known.forms() == FORMS
+    refuse(known, "json_schema", "json_object", 1)
     assert known.forms() == ("json_object", "text")
 
 
-def test_a_refusal_that_names_nothing_must_repeat(known: Capability) -> None:
-    for _ in range(REFUSALS_IN_A_ROW - 1):
-        known.refused("json_schema", "tools", named=False)
+def test_a_form_that_works_is_not_left_for_stray_refusals(known: Capability) -> None:
+    for _ in range(3 * MISSES_IN_A_ROW):
+        record(known, "json_schema", True)
+        refuse(known, "json_schema", "tools", MISSES_IN_A_ROW - 1)
     assert known.forms() == FORMS
-    known.refused("json_schema", "tools", named=False)
-    assert known.forms()[0] == "tools"
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_a_form_that_works_is_not_left_for_a_stray_refusal(known: Capability, named: bool) -> None:
-    for _ in range(3 * REFUSALS_IN_A_ROW):
-        judged(known, "json_schema", True)
-        known.refused("json_schema", "tools", named=named)
-    assert known.forms() == FORMS
-    for _ in range(REFUSALS_IN_A_ROW):
-        known.refused("json_schema", "tools", named=named)
+    refuse(known, "json_schema", "tools", 1)
     assert known.forms()[0] == "tools", "it has come to be refused every time"
 
 
 def test_a_form_that_never_gives_a_usable_answer_is_left(known: Capability) -> None:
-    judged(known, "json_schema", *[False] * (UNUSABLE_IN_A_ROW - 1))
+    record(known, "json_schema", *[False] * (MISSES_IN_A_ROW - 1))
     assert known.forms()[0] == "json_schema"
-    judged(known, "json_schema", False)
+    record(known, "json_schema", False)
     assert known.forms()[0] == "tools"
 
 
 def test_a_form_that_has_worked_is_kept_whatever_a_model_answers(known: Capability) -> None:
-    judged(known, "json_schema", True, *[False] * (5 * UNUSABLE_IN_A_ROW))
+    record(known, "json_schema", True, *[False] * (5 * MISSES_IN_A_ROW))
     assert known.forms() == FORMS
 
 
 def test_where_no_form_gives_a_usable_answer_the_first_has_its_turn_again(known: Capability) -> None:
-    known.refused("json_schema", "tools", named=True)
+    refuse(known, "json_schema", "tools")
     for form in ("tools", "json_object", "text"):
         assert known.forms()[0] == form
-        judged(known, form, *[False] * UNUSABLE_IN_A_ROW)
+        record(known, form, *[False] * MISSES_IN_A_ROW)
     assert known.forms() == ("tools", "json_object", "text"), "what is refused is not tried again"
 
 
 def test_late_answers_in_a_form_that_was_left_say_nothing(known: Capability) -> None:
-    known.refused("json_schema", "tools", named=True)
-    known.refused("json_schema", "text", named=True)
-    judged(known, "json_schema", *[False] * UNUSABLE_IN_A_ROW)
+    refuse(known, "json_schema", "tools")
+    refuse(known, "json_schema", "text")
+    record(known, "json_schema", *[False] * MISSES_IN_A_ROW)
     assert known.forms()[0] == "tools"
 
 
-@given(st.lists(st.tuples(st.sampled_from(FORMS), st.sampled_from(["yes", "no", "named", "unnamed"]))))
-def test_there_is_always_a_form_and_plain_text_is_never_lost(events: list[tuple[Form, str]]) -> None:
+@given(st.lists(st.tuples(st.sampled_from(FORMS), st.booleans(), st.booleans())))
+def test_there_is_always_a_form_and_plain_text_is_never_lost(events: list[tuple[Form, bool, bool]]) -> None:
     known = Capability("any")
-    for form, event in events:
-        if event in {"yes", "no"}:
-            known.judged(form, usable=event == "yes")
-        else:
-            below = known.forms()[-1]
-            known.refused(form, below, named=event == "named")
+    for form, is_refused, usable in events:
+        known.record(form, known.forms()[-1] if is_refused else form, usable=usable)
         assert known.forms()[-1] == "text"
 
 
@@ -100,10 +87,10 @@ def test_what_is_known_belongs_to_endpoint_and_model() -> None:
         return Settings(_env_file=None, llm_base_url=base_url, llm_model=model)
 
     endpoints = ProcessEndpoints()
-    known = endpoints.capability(settings("http://a.invalid/v1", "m"))
-    assert endpoints.capability(settings("http://a.invalid/v1", "m")) is known
-    assert endpoints.capability(settings("http://a.invalid/v1", "n")) is not known
-    assert endpoints.capability(settings("http://b.invalid/v1", "m")) is not known
+    known = endpoints.limits(settings("http://a.invalid/v1", "m")).capability
+    assert endpoints.limits(settings("http://a.invalid/v1", "m")).capability is known
+    assert endpoints.limits(settings("http://a.invalid/v1", "n")).capability is not known
+    assert endpoints.limits(settings("http://b.invalid/v1", "m")).capability is not known
 
 
 # What servers may say, by what is known of vLLM, Ollama, llama.cpp and others; written, not captured from them.
@@ -119,7 +106,6 @@ SAID: list[tuple[int, str, bool]] = [
     (404, "The model `m` does not exist", False),
     (500, "internal error", False),
     (503, "the tools are down", False),
-    (400, "This model's maximum context length is 8192 tokens; response_format takes some", False),
 ]
 
 

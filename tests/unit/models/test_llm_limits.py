@@ -18,10 +18,9 @@ from banyan.models.llm.breaker import (
 )
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
-from banyan.models.llm.reasoner import in_parallel
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import in_parallel, process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
 SOON = 10.0
@@ -197,7 +196,7 @@ def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
     assert outcomes_of(endpoint, 9) == ["EndpointFailed"] * (FAILURES_IN_A_ROW - 1) + ["EndpointDown"] * (
         9 - FAILURES_IN_A_ROW + 1)
     assert len(sent) == FAILURES_IN_A_ROW
-    with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*run the command again"):
+    with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*Run the command again"):
         send(endpoint)
 
 
@@ -220,37 +219,34 @@ def test_what_no_other_call_can_escape_opens_it_at_once():
     assert len(sent) == 1
 
 
-def test_after_some_seconds_one_call_is_let_through():
+def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
     clock = Clock()
     breaker = Breaker("m", clock)
-    assert isinstance(breaker.failed(EndpointFailed("down", certain=True)), EndpointDown)
+    for _ in range(FAILURES_IN_A_ROW - 1):
+        assert not isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
+    assert isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
     clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
-    with pytest.raises(EndpointDown):
-        breaker.admit()
+    with pytest.raises(EndpointDown, match="down"), breaker.watch():
+        pass
     clock.now += 0.1
-    breaker.check()
-    breaker.admit()
-    with pytest.raises(EndpointDown):
-        breaker.admit()  # while the first one tries
-    assert isinstance(breaker.failed(EndpointFailed("still down")), EndpointDown)
-    clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
+    with pytest.raises(EndpointDown, match="still down"), breaker.watch():
+        raise EndpointFailed("still down")
     with pytest.raises(EndpointDown, match="still down"):
-        breaker.admit()
-    clock.now += 0.1
-    breaker.admit()
-    breaker.given_up()
-    breaker.admit()  # the one that tried was cancelled: another may
-    breaker.answered()
-    breaker.admit()
-    breaker.admit()
-    assert not isinstance(breaker.failed(EndpointFailed("once")), EndpointDown), "it counts from the beginning again"
+        breaker.check()
+    clock.now += SECONDS_CLOSED_TO_CALLS
+    with pytest.raises(asyncio.CancelledError), breaker.watch():
+        raise asyncio.CancelledError
+    with breaker.watch():
+        pass
+    with pytest.raises(EndpointFailed), breaker.watch():  # it counts from the beginning again
+        raise EndpointFailed("once")
 
 
 def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
     endpoint = limited(replying(6000), llm_tokens_per_minute=60)
     send(endpoint)
     limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
-    threading.Timer(0.2, lambda: limits.breaker.failed(EndpointFailed("401", certain=True))).start()
+    threading.Timer(0.2, lambda: limits.breaker.record_failure(EndpointFailed("401", certain=True))).start()
     with pytest.raises(EndpointDown):
         send(endpoint)
     assert time.monotonic() - started < SOON

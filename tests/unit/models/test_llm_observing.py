@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from banyan.cli.logs import set_up_logs
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
+from banyan.models.llm.reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime import telemetry
 from banyan.schemas.extraction import ExtractionRequest

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import LlmReasoner
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
+from banyan.models.llm.reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
     GraphSchema,
@@ -102,7 +102,7 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("shape", [
     wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
     wire_module.decomposition(SCHEMA, 5),
-    wire_module.reflection([]), wire_module.draft_answer(), wire_module.standalone_question()])
+    wire_module.reflection([]), wire_module.DRAFT_ANSWER, wire_module.QUESTION])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
@@ -267,7 +267,7 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
             reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
             return reply._replace(form=forms[0])
 
-    monkeypatch.setattr("banyan.models.llm.chat.OpenAiEndpoint", Model)
+    monkeypatch.setattr("banyan.models.llm.chat.ChatClient", Model)
     ledger = InMemoryCalls()
     llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
                                llm_model_extract="cheap"), ledger)

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from banyan.models.llm import BudgetExceeded
 from banyan.models.reasoner import ReasonerError
+from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import open_schema
 

@@ -7,7 +7,7 @@ import pytest
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.runtime import audit, budgets
-from banyan.runtime.budgets import AllowanceSpent, BudgetExceeded, charge, charged
+from banyan.runtime.budgets import AllowanceSpent, BudgetExceeded, charge, charge_calls
 from banyan.server.database import ServerDatabase
 from banyan.server.security import allowances
 from banyan.server.security.allowances import Allowances
@@ -130,11 +130,11 @@ def test_a_budget_and_an_allowance_both_hold(tmp_path, database):
     pay(allowance, 100)
     spent = budgets.Budget(max_tokens=0)
     charge().check()
-    with charged(budget=spent), pytest.raises(BudgetExceeded, match="token budget"):
+    with charge_calls(budget=spent), pytest.raises(BudgetExceeded, match="token budget"):
         charge().check()
-    with charged(budget=spent, allowance=allowance), pytest.raises(AllowanceSpent):
+    with charge_calls(budget=spent, allowance=allowance), pytest.raises(AllowanceSpent):
         charge().check()
-    with charged(budget=spent), charged(allowance=allowance), pytest.raises(AllowanceSpent):
+    with charge_calls(budget=spent), charge_calls(allowance=allowance), pytest.raises(AllowanceSpent):
         charge().check()
 
 

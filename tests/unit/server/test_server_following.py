@@ -133,7 +133,7 @@ async def test_a_run_ends_at_its_deadline_waiting_included():
 
     def items():
         yield "begun"
-        while not current().cancelled:
+        while not current().is_cancelled:
             time.sleep(0.01)
         cancelled.set()
 
