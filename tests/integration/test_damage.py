@@ -141,7 +141,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
     home, rng = shell.settings.home, random.Random(3)
     folder = files(home)["chroma.sqlite3"].parent
     loaded = []
-    for number in range(8):
+    for number in range(5):
         copy = shell.folder / f"copy{number}"
         shutil.copytree(folder, copy)
         (copy / "checksums.json").unlink()
@@ -149,7 +149,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
         damage(copy / files(home)[name].parent.name / name, kind, rng.random())
         if FolderCollections(copy, "model").is_sound():
             loaded.append(copy)
-    assert len(loaded) < 7, "most damages are found"
+    assert len(loaded) < 4, "most damages are found"
     done = subprocess.run([sys.executable, "-c", LOAD, *map(str, loaded)], capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0, done
@@ -278,7 +278,7 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
     assert shell.sound()
 
 
-@pytest.mark.parametrize("spare", [40_000, 200_000, 600_000])
+@pytest.mark.parametrize("spare", [40_000, 600_000])
 def test_a_disk_that_is_really_full(shell, mounted, spare):
     """A file system of its own with little room: a build, a delete and a reindex fail in words, and go on with room."""
     home, plain = shell.settings.home, shell.folder / "plain"

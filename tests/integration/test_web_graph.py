@@ -225,15 +225,6 @@ def test_the_map_is_saved_as_a_picture(web_browser, web_server):
         assert ">Marie Curie</text>" in drawn
 
 
-def test_showing_more_adds_entities_to_the_map(web_browser, web_server, linked):
-    with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
-        page.wait_for_selector(".map canvas")
-        before = page.evaluate(f"{CY}.nodes().length")
-        page.get_by_role("button", name="Show more entities").click()
-        expect(page.locator(".graph-note")).to_contain_text("80 of 80 entities")
-        assert page.evaluate(f"{CY}.nodes().length") > before
-
-
 def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server, linked):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
         page.wait_for_selector(".map canvas")
