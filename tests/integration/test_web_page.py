@@ -146,7 +146,7 @@ def test_a_narrow_screen_shows_all_of_it(web_browser, web_server):
 
 def test_all_views_begin_at_the_line_of_the_bar(web_browser, web_server):
     first = {"ask": "h1", "graph": ".toolbar", "documents": "h1", "schema": "h1", "connect": "h1", "api": "h1"}
-    for width in (1400, 1800, 390):
+    for width in (1400, 390):
         with browsing.opened(web_browser, web_server, viewport={"width": width, "height": 860}) as page:
             left = page.locator(".brand").bounding_box()["x"]
             for name, selector in first.items():
