@@ -16,7 +16,7 @@ expect = playwright.expect
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
 
-def test_an_answer_streams_in_with_citations_that_open_the_source_at_the_quoted_words(web_browser, web_server):
+def test_an_answer_streams_in_with_citations_that_open_the_source_and_a_trace_of_its_steps(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
         web.ask(page)
         expect(page.locator(".answer .short")).to_have_text("Vistula")
@@ -35,11 +35,6 @@ def test_an_answer_streams_in_with_citations_that_open_the_source_at_the_quoted_
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
             expect(page).to_have_url(re.compile("kb=english$"))
-
-
-def test_the_trace_tells_sub_queries_routes_and_what_each_found(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page)
         page.get_by_text("How this was found").click()
         trace = page.locator(".trace")
         expect(trace).to_contain_text("Who is the discoverer of polonium?")

@@ -114,7 +114,7 @@ def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
         assert len(chosen) >= 2, chosen
 
 
-def test_only_a_few_hundred_nodes_are_ever_shown(web_browser, web_server):
+def test_only_a_few_hundred_nodes_are_shown_and_a_type_has_one_colour_in_every_base(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         size, kept, edges = page.evaluate("""async () => {
             const { Shown } = await import("/assets/graph/shown.js");
@@ -128,6 +128,13 @@ def test_only_a_few_hundred_nodes_are_ever_shown(web_browser, web_server):
             return [shown.nodes.size, shown.nodes.has("kept"), shown.edges.size];
         }""")
         assert (size, kept, edges) == (300, True, 299)
+        numbers = page.evaluate("""async () => {
+            const { colourOf } = await import("/assets/graph/colours.js");
+            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
+        }""")
+        assert numbers[:3] == [0, 1, 7]
+        assert numbers[3] == numbers[4]
+        assert all(8 <= number < 16 for number in numbers[3:])
 
 
 CY = "document.querySelector('.map')._cyreg.cy"
@@ -257,17 +264,6 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         toast.get_by_role("button", name="Undo").click()
         expect(toast).to_be_hidden()
         assert page.evaluate(named)
-
-
-def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_server):
-    with browsing.opened(web_browser, web_server) as page:
-        numbers = page.evaluate("""async () => {
-            const { colourOf } = await import("/assets/graph/colours.js");
-            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
-        }""")
-        assert numbers[:3] == [0, 1, 7]
-        assert numbers[3] == numbers[4]
-        assert all(8 <= number < 16 for number in numbers[3:])
 
 
 class Unread:
