@@ -28,6 +28,11 @@ from banyan.config import Settings
 from banyan.models.llm import LlmReasoner
 LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), object())
 """
+COMMAND = """
+from banyan.cli.main import command
+command("status")
+import banyan.agents.resources
+"""
 EMBEDDER = """
 from banyan.config import Settings
 from banyan.models.embedding.loading import load_embedder
@@ -83,6 +88,7 @@ def exported() -> None:
 
 STEPS = {
     "the package": ("import banyan; assert set(banyan.__all__) <= set(dir(banyan))", LATE | {"pydantic"}),
+    "a command without a graph": (COMMAND, {"langgraph", "langchain_core", "langsmith", "chromadb", "networkx"}),
     "a reasoner before its first call": (REASONER, {"openai", "langchain_openai"}),
     "the retrieval graph": ("import banyan.agents.retrieval.graph",
                             {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
