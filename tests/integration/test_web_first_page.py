@@ -3,9 +3,7 @@
 import pytest
 
 from .. import browsing, llm_server, serving
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [
     pytest.mark.integration,

@@ -1,8 +1,4 @@
-"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it."""
 
 import re
 
@@ -12,9 +8,7 @@ from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
 from .. import browsing, small_base, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 

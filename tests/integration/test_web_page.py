@@ -1,8 +1,4 @@
-"""The web page in a real browser: in English and Chinese, by keyboard, with a key, on a narrow screen.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: in English and Chinese, by keyboard, with a key, on a narrow screen."""
 
 import json
 import re
@@ -13,9 +9,7 @@ import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
 
 from .. import browsing, serving, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
