@@ -24,7 +24,6 @@ os.environ.update(_SAFE)
 _START = ("from ray._private import ray_constants, services\nfrom ray.scripts.scripts import main\n"
           "services.get_node_ip_address = lambda address=None: '127.0.0.1'\n"
           "ray_constants.ENABLE_RAY_CLUSTER = True\nmain()")
-_LISTENING = "0A"
 _OBJECT_STORE = 80_000_000  # the least that Ray takes
 
 

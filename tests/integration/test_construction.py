@@ -67,6 +67,9 @@ def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
     assert report["triples"] == 4
     with shop.resources() as resources:
         assert resources.knowledge_base("kb").documents.failures() == [("b.txt", 0, "the endpoint refused")]
+        assert shop.problems() == []
+        resources.reindex("kb")
+    assert shop.problems() == []
     shop.scripted.before = lambda _: None
     assert shop.build()["chunks_failed"] == 1, "without --retry-failed it stays failed, and is counted"
     report = shop.build(retry_failed=True)
@@ -75,19 +78,6 @@ def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
     assert max(shop.scripted.extracted.values()) == 1
     with shop.resources() as resources:
         assert resources.knowledge_base("kb").documents.failures() == []
-
-
-def test_a_knowledge_base_with_a_failed_chunk_is_sound_after_a_reindex(shop):
-    def fail_on_b(text):
-        if "Bob:Person --employer" in text:
-            raise ReasonerError("the endpoint refused")
-
-    shop.scripted.before = fail_on_b
-    shop.build(shop.write(TEXTS))
-    assert shop.problems() == []
-    with shop.resources() as resources:
-        resources.reindex("kb")
-    assert shop.problems() == []
 
 
 def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop):

@@ -36,12 +36,6 @@ def shop(tmp_path, hashed_embedder):
     return scripted.Workshop(tmp_path, hashed_embedder, chunk_tokens=120, chunk_overlap=0)
 
 
-def edges(shop):
-    with shop.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
-
-
 def state(shop):
     """All that a knowledge base answers from, and its numbers."""
     with shop.resources() as resources:
