@@ -9,8 +9,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from langgraph.errors import GraphBubbleUp
-
 from ..graph_store.errors import WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..runtime.budgets import charge_calls
@@ -97,6 +95,8 @@ class Runs:
             with charge_calls(account=writer.kb.calls.put_down):
                 yield writer.kb
         except BaseException as error:
+            from langgraph.errors import GraphBubbleUp  # noqa: PLC0415  (slow to import, and commands run no graph)
+
             self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
             raise
         else:

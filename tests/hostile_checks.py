@@ -15,6 +15,9 @@ from banyan.schemas.naming import UNSEEN, normalise
 FOLDER = Path(__file__).parent / "hostile"
 CLEAN = sorted((FOLDER / "clean").glob("*.txt"))
 ATTACKS = sorted(FOLDER.glob("*.txt"))
+ALONE = [path for path in ATTACKS if path.stem in {
+    "en-fake-schema-delta", "en-fake-extraction", "en-poisoned-entity", "zh-fake-turns"}]
+"""Attacks that are tried one by one: what one document asks for is not what several ask for."""
 
 SCHEMA: dict[str, Any] = {
     "name": "offices",
@@ -61,6 +64,14 @@ class World:
     def contributions(self, documents: list[str]) -> dict[str, Any]:
         return {chunk.id: self.kb.extractions.admitted.contribution(chunk).model_dump()
                 for chunk in self.kb.documents.chunks() if chunk.document_id in documents}
+
+
+def check_contained(world: World) -> None:
+    """What the clean documents say is as it was, and all that was read stands in its source."""
+    now = world.state()
+    assert now["contributions"] == world.baseline["contributions"]
+    assert {name: now["documents"][name] for name in world.baseline["documents"]} == world.baseline["documents"]
+    assert check_grounded(world.kb) > 0
 
 
 def check_grounded(kb: KnowledgeBase) -> int:

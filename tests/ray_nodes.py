@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -25,7 +24,6 @@ os.environ.update(_SAFE)
 _START = ("from ray._private import ray_constants, services\nfrom ray.scripts.scripts import main\n"
           "services.get_node_ip_address = lambda address=None: '127.0.0.1'\n"
           "ray_constants.ENABLE_RAY_CLUSTER = True\nmain()")
-_LISTENING = "0A"
 _OBJECT_STORE = 80_000_000  # the least that Ray takes
 
 
@@ -85,16 +83,3 @@ class RayCluster:
         if node.poll() is None:
             os.killpg(node.pid, signal.SIGKILL)
             node.wait()
-
-    def listening(self) -> set[str]:
-        """The addresses at which its processes listen, as the kernel writes them in hexadecimal."""
-        groups, found = {node.pid for node in self._nodes}, set[str]()
-        sockets = {fields[9]: fields[1].partition(":")[0] for table in ("tcp", "tcp6")
-                   for line in Path("/proc/net", table).read_text("ascii").splitlines()[1:]
-                   if (fields := line.split())[3] == _LISTENING}
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):  # it may end meanwhile
-                if os.getpgid(int(process.name)) in groups:
-                    found |= {sockets[inode] for entry in (process / "fd").iterdir()
-                              if (inode := str(entry.readlink())[8:-1]) in sockets}
-        return found

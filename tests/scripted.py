@@ -127,8 +127,8 @@ class Workshop:
         self.schema = folder / "schema.json"
         self.schema.write_text(json.dumps(SCHEMA), "utf-8")
         self.scripted = ScriptedReasoner()
-        self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None,
-                                 **{"schema_support": 2, **settings})
+        self.changes = {"schema_support": 2, **settings}
+        self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **self.changes)
 
     def write(self, texts: dict[str, str]) -> list[str]:
         """Write documents; returns their paths in the order given."""
@@ -187,21 +187,21 @@ class Workshop:
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
 
     def copy_built(self, texts: dict[str, str] | None = None) -> list[str]:
-        """Copy a knowledge base that each process builds once: that of TEXTS, or of other texts."""
+        """Copy a knowledge base that each process builds once with such settings: that of TEXTS, or of other texts."""
         from .copying import copied  # noqa: PLC0415  (benchmarks import this file without its package)
 
         texts = TEXTS if texts is None else texts
-        built = _built(self.embedder, tuple(texts.items()))
+        built = _built(self.embedder, tuple(texts.items()), tuple(sorted(self.changes.items())))
         copied(Layout.by(built.settings, "kb"), Layout.by(self.settings, "kb"))
         self.scripted.extracted.update(built.scripted.extracted)
         return self.write(texts)
 
 
 @cache
-def _built(embedder: Embedder, texts: tuple[tuple[str, str], ...]) -> Workshop:
+def _built(embedder: Embedder, texts: tuple[tuple[str, str], ...], settings: tuple[tuple[str, Any], ...]) -> Workshop:
     folder = Path(tempfile.mkdtemp(prefix="banyan-built-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shop = Workshop(folder, embedder)
+    shop = Workshop(folder, embedder, **dict(settings))
     shop.build(shop.write(dict(texts)))
     return shop
 

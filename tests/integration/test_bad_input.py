@@ -26,7 +26,7 @@ def test_an_empty_folder(shell):
     assert "there is nothing to read in" in result.err
     assert ".docx" in result.err
     assert shell.kbs() == [], "no empty knowledge base is left behind"
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     assert shell.run_build(shell.folder / "home" / "nothing").code == 1
     empty = shell.folder / "empty"
     empty.mkdir()
@@ -115,12 +115,12 @@ def test_a_knowledge_base_that_is_not_there(shell, command):
     assert "there is no knowledge base 'none' in" in result.err
     assert "make one with `banyan build`" in result.err
     assert shell.kbs() == []
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     assert "there are: kb" in shell(*command, "--kb", "none").err
 
 
 def test_a_document_that_is_not_there(shell):
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     result = shell("delete", "z.txt", "--kb", "kb")
     assert result.code == 1
     assert "there is no document 'z.txt'; see `banyan documents`" in result.err
@@ -131,7 +131,7 @@ def test_a_document_that_is_not_there(shell):
     ("who " * 25_000, "the question has 99,999 characters, at most 10,000 are read: shorten it"),
 ])
 def test_questions_that_are_none(shell, question, why):
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     result = shell("ask", question, "--kb", "kb")
     assert result.code == 1
     assert why in result.err
@@ -139,7 +139,7 @@ def test_questions_that_are_none(shell, question, why):
 
 @pytest.mark.parametrize("question", ["?!", "\ufffd\u200b", "🙂", "a", "Ada' OR 1=1 --", "[bold]Ada[/nothing]"])
 def test_odd_questions_are_answered_or_abstained_from(shell, question):
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     result = shell("ask", "--kb", "kb", "--", question)
     assert result.code == 0, result.err
     assert result.out.strip()
@@ -175,7 +175,7 @@ def test_a_store_of_another_embedding_model(shell):
 
 
 def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     before, put = shell.vectors(), VectorStore.put
 
     def full(self, kind, ids, texts):
@@ -193,7 +193,7 @@ def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
 
 
 def test_vectors_damaged_inside_are_missed_by_no_question_and_made_again_by_reindex(shell):
-    shell.run_build(*shell.write(TEXTS))
+    shell.copy_built()
     before = shell.vectors()
     file = shell.folder / "home" / "kb" / "chroma" / "chroma.sqlite3"
     with closing(sqlite3.connect(file)) as chroma, chroma:

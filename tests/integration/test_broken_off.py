@@ -102,7 +102,7 @@ def _wait(happened: Any) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_a_build_that_is_cancelled_leaves_what_stood_in_service(folder, endpoint, sign):
     banyan = _commands(folder, endpoint.server.base_url)
     answer = banyan("ask", MARIE, "--kb", "kb", "--json").json
@@ -117,20 +117,6 @@ def test_a_build_that_is_cancelled_leaves_what_stood_in_service(folder, endpoint
     # No stale lock keeps it out, and the calls in flight, which nobody waited for, have failed no chunk.
     report = banyan("build", "documents", "--kb", "kb", "--json").json
     assert (report["documents"], report["chunks_failed"], report["stopped"]) == (len(FIRST) + len(ADDED), 0, "")
-    assert banyan("verify", "--kb", "kb").out == "all is well\n"
-
-
-def test_an_endpoint_that_is_down_leaves_what_stood_in_service(folder, endpoint):
-    down, banyan = _commands(folder, "http://127.0.0.1:9/v1"), _commands(folder, endpoint.server.base_url)
-    answer = banyan("ask", MARIE, "--kb", "kb", "--json").json
-    failing = down("build", "documents", "--kb", "kb", "--json")
-    assert failing.code == 1
-    assert failing.report["chunks_failed"] == 0
-    assert "cannot be reached" in failing.report["stopped"]
-    after = banyan("ask", MARIE, "--kb", "kb", "--json").json
-    assert (after["answer"], after["citations"]) == (answer["answer"], answer["citations"])
-    report = banyan("build", "documents", "--kb", "kb", "--json").json
-    assert (report["chunks_failed"], report["stopped"]) == (0, "")
     assert banyan("verify", "--kb", "kb").out == "all is well\n"
 
 

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 from banyan.graph_store.integrity.backup import back_up
@@ -100,8 +101,10 @@ def damage(path, kind, seed=0):
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("kind", DAMAGES)
-@pytest.mark.parametrize("name", ["graph.json", "chroma.sqlite3", *INDEX])
+# Checksums tell every damage of an index's files alike: of these, two each.
+@pytest.mark.parametrize(("name", "kind"), [
+    *((name, kind) for name in ("graph.json", "chroma.sqlite3") for kind in DAMAGES),
+    *((name, kind) for name, kinds in zip(INDEX, pairwise([*DAMAGES, DAMAGES[0]]), strict=False) for kind in kinds)])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
     """Some of these damages end the process that loads the file: this one goes on."""
     path = files(shell.settings.home)[name]
@@ -138,7 +141,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
     home, rng = shell.settings.home, random.Random(3)
     folder = files(home)["chroma.sqlite3"].parent
     loaded = []
-    for number in range(8):
+    for number in range(5):
         copy = shell.folder / f"copy{number}"
         shutil.copytree(folder, copy)
         (copy / "checksums.json").unlink()
@@ -146,7 +149,7 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
         damage(copy / files(home)[name].parent.name / name, kind, rng.random())
         if FolderCollections(copy, "model").is_sound():
             loaded.append(copy)
-    assert len(loaded) < 7, "most damages are found"
+    assert len(loaded) < 4, "most damages are found"
     done = subprocess.run([sys.executable, "-c", LOAD, *map(str, loaded)], capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0, done
@@ -176,10 +179,9 @@ for folder in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("kind", ["page", "zeros", "cut", "empty", "gone"])
-@pytest.mark.parametrize("seed", range(2))
-def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind, seed):
+def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind):
     path = shell.settings.home / "kb" / "ledger.sqlite"
-    damage(path, kind, seed)
+    damage(path, kind)
     verified = shell("verify", "--kb", "kb")
     assert verified.code == 1, "every page is somebody's"
     shown = verified.out + verified.err
@@ -202,7 +204,7 @@ def test_no_page_of_a_ledger_can_be_lost_unnoticed(shell):
     size = int.from_bytes(data[16:18], "big")
     free = int.from_bytes(data[36:40], "big")
     unseen = 0
-    for page in range(0, len(data) // size, max(1, len(data) // size // 40)):
+    for page in range(0, len(data) // size, max(1, len(data) // size // 20)):
         path.write_bytes(data[:page * size] + bytes(size) + data[(page + 1) * size:])
         unseen += shell("verify", "--kb", "kb").code == 0
     assert unseen <= free
@@ -276,7 +278,7 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
     assert shell.sound()
 
 
-@pytest.mark.parametrize("spare", [40_000, 200_000, 600_000])
+@pytest.mark.parametrize("spare", [40_000, 600_000])
 def test_a_disk_that_is_really_full(shell, mounted, spare):
     """A file system of its own with little room: a build, a delete and a reindex fail in words, and go on with room."""
     home, plain = shell.settings.home, shell.folder / "plain"

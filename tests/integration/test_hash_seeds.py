@@ -10,7 +10,7 @@ import pytest
 from ..conftest import TESTS
 
 # The last column is the order in which the tree's facts come.
-SEEDS = [("0", "0"), ("42", "1"), ("4711", "2")]
+SEEDS = [("0", "0"), ("42", "1")]
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,9 @@ def results(tmp_path_factory):
 
 @pytest.mark.parametrize("part", ["history", "tree"])
 def test_the_hash_seed_changes_nothing(results, part):
-    first, *others = [result[part] for result in results]
+    first, other = [result[part] for result in results]
     assert len(first) > 1
-    assert all(other == first for other in others)
+    assert other == first
 
 
 def test_the_tree_holds_every_entity(results):

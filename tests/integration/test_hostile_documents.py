@@ -30,18 +30,6 @@ def world(tmp_path_factory, hashed_embedder):
         yield hostile.World(folder, resources)
 
 
-@pytest.mark.parametrize("attack", hostile.ATTACKS, ids=lambda path: path.stem)
-def test_one_hostile_document(world, attack):
-    world.add([attack])
-    now = world.state()
-    assert now["contributions"] == world.baseline["contributions"]
-    assert now["schema"] == world.baseline["schema"]
-    assert {name: now["documents"][name] for name in world.baseline["documents"]} == world.baseline["documents"]
-    hostile.check_grounded(world.kb)
-    world.delete([attack])
-    assert world.state() == world.baseline
-
-
 @pytest.fixture(scope="module")
 def poisoned(world):
     """The same with all attacks in it."""
@@ -52,7 +40,7 @@ def poisoned(world):
 
 
 def test_answers_of_the_rules_are_the_sources_words(poisoned):
-    hostile.check_grounded(poisoned.kb)
+    hostile.check_contained(poisoned)
     hostile.check_schema_rules(poisoned.kb, poisoned.baseline["schema"])
     for question in ("Where was Mara Quill born?", "Whom does Mara Quill obey?", "陆青禾出生在哪里？"):
         result = build_graph(poisoned.resources).invoke({"knowledge_base": "kb", "question": question})

@@ -49,31 +49,30 @@ def test_the_clean_documents_are_read(world):
     assert len(edges) == 7
 
 
-@pytest.mark.parametrize("attack", hostile.ATTACKS, ids=lambda path: path.stem)
-def test_one_hostile_document(world, attack):
-    """It adds what its own words say; schema and all else are as they were, and after its deletion nothing is left."""
-    report = world.add([attack])
+def check_kept_out(world: Any, report: Any) -> None:
+    """What the model made up is rejected, and nothing of it is in the graph."""
     assert report["rejected"]["ungrounded"] > 0, "the model made things up"
-    now = world.state()
-    assert now["contributions"] == world.baseline["contributions"]
-    assert now["schema"] == world.baseline["schema"]
-    assert {name: now["documents"][name] for name in world.baseline["documents"]} == world.baseline["documents"]
-    assert hostile.check_grounded(world.kb) > 0
-    for text in hostile.texts(now["graph"]):
+    hostile.check_contained(world)
+    for text in hostile.texts(world.kb.graph.dump()):
         assert gullible.MADE_UP not in text
         assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("attack", hostile.ALONE, ids=lambda path: path.stem)
+def test_one_hostile_document(world, attack):
+    """It adds what its own words say; schema and all else are as they were, and after its deletion nothing is left."""
+    check_kept_out(world, world.add([attack]))
+    assert world.state()["schema"] == world.baseline["schema"]
     world.delete([attack])
     assert world.state() == world.baseline
 
 
 def test_all_hostile_documents_at_once(world):
-    world.add(hostile.ATTACKS)
-    hostile.check_grounded(world.kb)
+    check_kept_out(world, world.add(hostile.ATTACKS))
     grown = hostile.check_schema_rules(world.kb, world.baseline["schema"])
     # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
     # threat model. It stays an addition, with its evidence, and goes with the documents.
     assert set(grown) == {"obeys", "Overlord", "loyalty"}
-    assert world.state()["contributions"] == world.baseline["contributions"]
     for question in QUESTIONS:
         for mode in ("reject", "open"):
             ask(world, question, mode)

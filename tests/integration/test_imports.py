@@ -28,6 +28,11 @@ from banyan.config import Settings
 from banyan.models.llm.reasoner import LlmReasoner
 LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), object())
 """
+COMMAND = """
+from banyan.cli.main import command
+command("status")
+import banyan.agents.resources
+"""
 EMBEDDER = """
 from banyan.config import Settings
 from banyan.models.embedding.loading import load_embedder
@@ -81,20 +86,25 @@ def exported() -> None:
     load_embedder(Settings())
 
 
-@pytest.mark.parametrize(("program", "not_imported"), [
-    ("import banyan; assert set(banyan.__all__) <= set(dir(banyan))", LATE | {"pydantic"}),
-    (REASONER, {"openai", "langchain_openai"}),
-    (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
-    (PARSER, {"torch"}),
-    ("import banyan.agents.retrieval.graph", {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
-    (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "sklearn", "openai", "fastapi",
-                "banyan.models.rules.reader"}),
-    (BUILD, {"ray", "torch", "fastapi"})],
-    ids=["the package", "a reasoner before its first call", "an embedder that has been exported", "a parser",
-         "the retrieval graph",
-         "a question before it is asked", "a build without Ray"])
-def test_what_is_not_needed_is_not_imported(exported, program, not_imported):
-    assert run(f"{program}\nimport sys; print({not_imported} & set(sys.modules))") == "set()\n"
+STEPS = {
+    "the package": ("import banyan; assert set(banyan.__all__) <= set(dir(banyan))", LATE | {"pydantic"}),
+    "a command without a graph": (COMMAND, {"langgraph", "langchain_core", "langsmith", "chromadb", "networkx"}),
+    "a reasoner before its first call": (REASONER, {"openai", "langchain_openai"}),
+    "the retrieval graph": ("import banyan.agents.retrieval.graph",
+                            {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
+    "a question before it is asked": (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "sklearn", "openai",
+                                                 "fastapi", "banyan.models.rules.reader"}),
+    "an embedder that has been exported": (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
+    "a parser": (PARSER, {"torch"}),
+    "a build without Ray": (BUILD, {"ray", "torch", "fastapi"}),
+}
+"""What is done one after the other in an interpreter, and what none of it imports until then."""
+
+
+def test_what_is_not_needed_is_not_imported(exported):
+    program = "import sys\n" + "".join(f"{code}\nprint({step!r}, {late} & set(sys.modules))\n"
+                                       for step, (code, late) in STEPS.items())
+    assert run(program).splitlines() == [f"{step} set()" for step in STEPS]
 
 
 def test_the_pages_views_of_a_graph_need_neither_networkx_nor_chroma(tmp_path, hashed_embedder):

@@ -53,6 +53,13 @@ def url(folder, keys, issuer):
 
 
 @pytest.fixture(scope="module")
+def http(url):
+    """Whoever has no key yet; a client for each request would read the machine's certificates each time."""
+    with httpx.Client(base_url=url, timeout=30) as http:
+        yield http
+
+
+@pytest.fixture(scope="module")
 def clients(url, keys):
     made = {name: get_sync_client(url=url, headers={"X-API-Key": key}) for name, key in keys.items()}
     yield made
@@ -81,18 +88,18 @@ def build(client, thread=None, **more):
     return client.runs.wait(thread, "construction", **{"input": {"knowledge_base": "kb", "documents": GIVEN}, **more})
 
 
-def test_nobody_enters_without_a_key(url, waiting):
+def test_nobody_enters_without_a_key(url, http, waiting):
     for headers in ({}, {"X-API-Key": "banyan_wrong"}, {"x-auth-scheme": "langsmith"}):
         with get_sync_client(url=url, headers=headers) as client, refused(401):
             client.assistants.search()
     for path in ("/threads", "/runs/stream", "/api/knowledge-bases", "/chat/invoke", "/mcp", "/store/items"):
-        assert httpx.post(f"{url}{path}", json={}).status_code in {401, 405}, path
-    assert httpx.get(f"{url}/ok").status_code == 200
+        assert http.post(path, json={}).status_code in {401, 405}, path
+    assert http.get("/ok").status_code == 200
 
 
-def described(url, key, known=""):
+def described(http, key, known=""):
     """Each route and method of LangGraph's own description, with any id in its path, or one that is known."""
-    paths = httpx.get(f"{url}/openapi.json", headers={"X-API-Key": key}).json()["paths"]
+    paths = http.get("/openapi.json", headers={"X-API-Key": key}).json()["paths"]
     routes = [(method.upper(), re.sub(r"{[^}]+}", known or str(uuid4()), path)) for path, methods in paths.items()
               for method in methods]
     assert len(routes) > 40
@@ -100,13 +107,13 @@ def described(url, key, known=""):
                        for method in ("GET", "POST")), ("GET", "/docs"), ("GET", "/info"), ("GET", "/metrics")]
 
 
-def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(url, keys, issuer, waiting):
+def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(http, keys, issuer, waiting):
     mine, bad = {"X-API-Key": keys["all"]}, issuer.bad_tokens("ask write review")
     bad_ones = [keys["revoked"], *(bad[why] for why in (
         "expired", "of another issuer", "for others", "signed by another", "unsigned"))]
-    for method, path in described(url, keys["all"]):
+    for method, path in described(http, keys["all"]):
         def status(**headers):
-            return httpx.request(method, f"{url}{path}", headers=headers, content=b"{}", verify=False).status_code  # noqa: B023
+            return http.request(method, path, headers=headers, content=b"{}").status_code  # noqa: B023
 
         if path not in {"/ok", "/"}:
             for key in ({}, *({"X-API-Key": bad} for bad in bad_ones)):
@@ -120,14 +127,13 @@ def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(url, k
             assert status(**mine, **{"Content-Type": "text/plain"}) == 415, f"{method} {path} as text"
 
 
-def test_no_route_tells_a_key_of_others_or_without_scopes_of_a_knowledge_base(url, keys, waiting):
+def test_no_route_tells_a_key_of_others_or_without_scopes_of_a_knowledge_base(http, keys, waiting):
     """Each route, about the thread of another client and its assistant, with a question to its knowledge base."""
     question = {"assistant_id": "retrieval", "input": {"knowledge_base": "chess", "question": "Who was Ada Blum?"},
                 "namespace": ["x"], "key": "x", "value": {}, "thread_id": waiting, "schedule": "0 0 1 1 *"}
     for name in ("other", "nothing", "token: other", "token: nothing"):
-        for method, path in described(url, keys["all"], waiting):
-            told = httpx.request(method, f"{url}{path}", headers={"X-API-Key": keys[name]}, json=question, timeout=30,
-                                 verify=False)  # else the machine's certificates are read each time
+        for method, path in described(http, keys["all"], waiting):
+            told = http.request(method, path, headers={"X-API-Key": keys[name]}, json=question)
             assert not [word for word in ("Otto", "Tom Hale") if word in told.text], f"{method} {path}: {told.text}"
             runs = method == "POST" and path.startswith(("/runs", f"/threads/{waiting}/runs")) and "cancel" not in path
             if told.status_code == 200:
@@ -169,7 +175,7 @@ def test_the_holder_of_a_token_does_what_it_grants(clients, folder, waiting):
     assert "oidc|bob" in {entry.who for entry in audit.entries(folder / "home")}
 
 
-def test_no_state_is_updated_without_the_scope_of_what_follows(url, keys, clients, waiting):
+def test_no_state_is_updated_without_the_scope_of_what_follows(http, keys, clients, waiting):
     """A run goes on wherever its state says, so that whoever may write the state may build."""
     reviewer = clients["reviewer"]
     own = reviewer.threads.create()["thread_id"]
@@ -183,21 +189,21 @@ def test_no_state_is_updated_without_the_scope_of_what_follows(url, keys, client
         with refused(403, "lacks the scope write"):
             reviewer.threads.update_state(named, update, as_node="__start__")
     # Upstream makes the thread, and then says why it has no state.
-    made = httpx.post(f"{url}/threads", headers={"X-API-Key": keys["reviewer"]}, json={
+    made = http.post("/threads", headers={"X-API-Key": keys["reviewer"]}, json={
         "metadata": {"graph_id": "construction"},
         "supersteps": [{"updates": [{"values": started, "as_node": "__start__"}]}]})
     assert "lacks the scope write" in made.text
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/a2a/{assistant}"])
-def test_other_protocols_are_no_way_around_the_scopes(url, keys, clients, folder, path):
+def test_other_protocols_are_no_way_around_the_scopes(http, keys, clients, folder, path):
     (assistant,) = clients["all"].assistants.search(graph_id="construction")
     given = {"knowledge_base": "around", "documents": GIVEN}
     parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
     params = ({"name": "construction", "arguments": given} if path == "/mcp" else
               {"message": {"role": "user", "messageId": "m", "parts": parts}})
-    told = httpx.post(
-        url + path.format(assistant=assistant["assistant_id"]), timeout=60,
+    told = http.post(
+        path.format(assistant=assistant["assistant_id"]),
         headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
             "jsonrpc": "2.0", "id": 1, "method": "tools/call" if path == "/mcp" else "message/send", "params": params})
     assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500

@@ -11,7 +11,6 @@ from .. import langgraph_server, llm_server
 
 pytestmark = pytest.mark.integration
 
-command_line = langgraph_server.command_line
 FIRST = {"id": "marie", "title": "Marie Curie", "text": "Marie Curie was born in Warsaw. Warsaw lies in Poland."}
 SECOND = {"id": "niels", "title": "Niels Bohr", "text": "Niels Bohr was born in Copenhagen."}
 SILENT = 60.0

@@ -25,6 +25,12 @@ def server(english_folder):
 
 
 @pytest.fixture(scope="module")
+def http(server):
+    with httpx.Client(base_url=server.url, timeout=60) as http:
+        yield http
+
+
+@pytest.fixture(scope="module")
 def chat(server):
     return RemoteRunnable(f"{server.url}/chat")
 
@@ -47,11 +53,6 @@ def test_an_answer_comes_with_what_it_rests_on(chat):
     (citation,) = rests_on["citations"]
     assert (citation["id"], citation["document"]) == (1, "marie-curie.md")
     assert citation["quote"] in answer.content
-
-
-def test_several_are_answered_at_once(chat):
-    answers = chat.batch([ASKED, {"knowledge_base": "english", "messages": [("user", "Where was Marie Curie born?")]}])
-    assert [word in answer.content for word, answer in zip(("1867", "Warsaw"), answers, strict=True)] == [True, True]
 
 
 def test_the_checked_answer_is_streamed_in_pieces(chat):
@@ -127,8 +128,8 @@ def test_what_is_wrong_is_told(chat, given, status, reason, way):
     b'{"inputs": [{}]}', b'{"inputs": 7}', b'{"inputs": [], "config": [{}]}',
     b'{"inputs": [' + b"0," * 100 + b"0]}"])
 @pytest.mark.parametrize("name", ["invoke", "batch", "stream_log", "c/nonsense/invoke"])
-def test_malformed_requests_are_no_defects(server, body, name):
-    answer = httpx.post(f"{server.url}/chat/kb/english/{name}", content=body, timeout=60)
+def test_malformed_requests_are_no_defects(http, body, name):
+    answer = http.post(f"/chat/kb/english/{name}", content=body)
     if answer.headers["content-type"].startswith("text/event-stream"):
         assert '"status_code": 422' in answer.text
     elif answer.status_code != 200 or name != "batch":  # nothing in a batch is nothing to answer
@@ -139,15 +140,14 @@ def test_malformed_requests_are_no_defects(server, body, name):
 class TestPlaygrounds:
     @pytest.mark.parametrize(("path", "title"), [
         ("/chat/playground/", "Playground"), ("/chat/kb/english/playground/", "Chat Playground")])
-    def test_page_and_files_load_from_here_alone(self, server, path, title):
-        with httpx.Client(base_url=server.url) as http:
-            page = http.get(path)
-            assert f"<title>{title}</title>" in page.text
-            files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-            assert len(files) == 3
-            assert all(file.startswith("/") and not file.startswith("//") for file in files)
-            assert [http.get(file).status_code for file in files] == [200, 200, 200]
-            policy = page.headers["content-security-policy"]
+    def test_page_and_files_load_from_here_alone(self, http, path, title):
+        page = http.get(path)
+        assert f"<title>{title}</title>" in page.text
+        files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        assert len(files) == 3
+        assert all(file.startswith("/") and not file.startswith("//") for file in files)
+        assert [http.get(file).status_code for file in files] == [200, 200, 200]
+        policy = page.headers["content-security-policy"]
         assert "default-src 'self'" in policy
         assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
 
@@ -164,13 +164,12 @@ class TestPlaygrounds:
             page.get_by_text("Knowledge Base").first.wait_for(timeout=browsing.WAIT)
         assert watch.faults == []
 
-    def test_files_of_elsewhere_are_not_served(self, server):
+    def test_files_of_elsewhere_are_not_served(self, http):
         for path in ("..%2f..%2fplayground.py", "%2e%2e/%2e%2e/playground.py", "assets/../../../server.py"):
-            assert httpx.get(f"{server.url}/chat/playground/{path}").status_code == 404
+            assert http.get(f"/chat/playground/{path}").status_code == 404
 
-    def test_the_schemas_show_what_may_be_set(self, chat, server):
-        with httpx.Client(base_url=f"{server.url}/chat") as http:
-            given, config = http.get("/input_schema").json(), http.get("/config_schema").json()
+    def test_the_schemas_show_what_may_be_set(self, http):
+        given, config = http.get("/chat/input_schema").json(), http.get("/chat/config_schema").json()
         assert all(field["description"] for field in given["properties"].values())
         settings = config["$defs"]["Configurable"]["properties"]
         assert {name: bool(one["description"]) for name, one in settings.items()} == {

@@ -5,11 +5,9 @@ import json
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 
-import httpx
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
 from .. import serving, warm_start
 
@@ -40,17 +38,8 @@ def environment(folder, **settings):
     return command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **settings)
 
 
-@asynccontextmanager
-async def over_stdio(folder):
-    """A client of a `banyan mcp` that it starts and ends."""
-    parameters = StdioServerParameters(command=warm_start.BANYAN, args=["mcp"], env=environment(folder),
-                                       cwd=str(folder))
-    async with Client(parameters) as client:
-        yield client
-
-
 async def add_and_ask(client, kb):
-    """Two documents are added and asked about; checks what every transport has to do alike."""
+    """Add two documents, ask about them, and check what the tools give."""
     progress = []
 
     async def followed(_, __, message):
@@ -87,43 +76,17 @@ async def add_and_ask(client, kb):
     assert schema["schema"]["entity_types"]
 
 
-async def asked_in_vain(client):
-    """What agents get wrong is told to them in a sentence; returns what was said."""
-    wrong = [("ask", {"knowledge_base": "nowhere", "question": "Who?"}),
-             ("ask", {"knowledge_base": "../home", "question": "Who?"}),
-             ("ask", {"knowledge_base": "notes", "question": " "}), ("search", {"query": "Who?"}),
-             ("search", {"knowledge_base": "notes", "query": "Who?", "limit": 1000}),
-             ("read_document", {"knowledge_base": "notes", "document": "../../etc/passwd"}),
-             ("add_document", {"knowledge_base": "a/b", "document": "x.md", "text": "Text."})]
-    answers = [await client.call_tool(*call) for call in wrong]
-    assert all(answer.is_error for answer in answers)
-    return [answer.content[0].text for answer in answers]
-
-
 @pytest.fixture(scope="module")
-def notes(folder):
-    """The documents are in the knowledge base "notes"; the tools on offer, and what wrong calls were told."""
+def notes(folder, url):
+    """The documents are in the knowledge base "notes"; the names of the tools that a server offers."""
     async def talk():
-        async with over_stdio(folder) as client:
+        async with Client(url) as client:
             await add_and_ask(client, "notes")
-            return {tool.name: tool for tool in (await client.list_tools()).tools}, await asked_in_vain(client)
+            return {tool.name for tool in (await client.list_tools()).tools}
     return asyncio.run(talk())
 
 
 class TestStdio:
-    def test_documents_are_added_and_asked_about(self, notes):
-        tools, said = notes
-        assert set(tools) == {*READING, "add_document"}
-        assert all(tool.output_schema and tool.description for tool in tools.values())
-        assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING
-        assert "there is no knowledge base 'nowhere'" in said[0]
-        assert "cannot name a knowledge base" in said[1]
-        assert "the question is empty" in said[2]
-        assert "name a knowledge base: there are notes" in said[3]
-        assert "less than or equal to 50" in said[4]
-        assert "there is no document" in said[5]
-        assert "cannot name a knowledge base" in said[6]
-
     def test_nothing_but_the_protocol_is_on_standard_output(self, folder, notes):
         """Whatever is logged; with the options of a reader that has a default."""
         asked = [{"id": 1, "method": "initialize", "params": {
@@ -166,36 +129,14 @@ class TestStdio:
 
 
 class TestHttp:
-    def test_documents_are_added_and_asked_about(self, url):
-        async def talk():
-            async with Client(url) as client:
-                await add_and_ask(client, "served")
-                return {tool.name for tool in (await client.list_tools()).tools}
-        assert asyncio.run(talk()) == {*READING, "add_document", "decide_schema"}
+    def test_documents_are_added_and_asked_about(self, notes):
+        assert notes == {*READING, "add_document", "decide_schema"}
 
     def test_clients_of_the_older_protocol_are_served(self, url, notes):
         async def talk():
             async with Client(url, mode="legacy") as client:
                 return await client.call_tool("ask", {"knowledge_base": "notes", **QUESTION})
         assert "Graz" in asyncio.run(talk()).content[0].text
-
-    def test_many_ask_at_once(self, url, notes):
-        async def ask(client):
-            answer = await client.call_tool("ask", {"knowledge_base": "notes", **QUESTION})
-            return answer.structured_content["short"]
-
-        async def talk():
-            async with Client(url) as one, Client(url) as other:
-                return await asyncio.gather(*(ask(client) for client in (one, other) for _ in range(8)))
-        assert set(asyncio.run(talk())) == {"Graz"}
-
-    @pytest.mark.parametrize(("headers", "body", "status"), [
-        ({"Origin": "https://evil.example"}, {}, 403), ({"Host": "evil.example"}, {}, None),
-        ({}, {"jsonrpc": "2.0"}, 400), ({}, "x" * 5_000_000, 413)])
-    def test_hostile_requests_are_refused(self, url, headers, body, status):
-        said = httpx.post(url, headers={"Accept": "application/json, text/event-stream", **headers}, json=body)
-        assert 400 <= said.status_code < 500
-        assert status is None or said.status_code == status
 
 
 @pytest.mark.parametrize("served", [False, True])

@@ -184,19 +184,6 @@ class TestAdding:
         names = {one["name"] for one in schema.structured_content["schema"]["attribute_types"]}
         assert "defeat" in names
 
-    def test_progress_is_told(self, empty):
-        said = []
-
-        async def followed(progress, total, message):
-            said.append(message)
-
-        async def talk():
-            async with Client(mcp_server(empty, knowledge_base="new")) as client:
-                await client.call_tool("add_document", {"document": "a.md", "text": "Ines Falk was born in Graz."},
-                                       progress_callback=followed)
-        asyncio.run(talk())
-        assert [one.partition(":")[0] for one in said][:2] == ["read", "extract"]
-
 
 def test_the_log_of_the_process_is_left_alone(resources):
     before = list(logging.getLogger().handlers), logging.getLogger().level

@@ -152,18 +152,6 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
     assert (states[-1], "waiting" in states) == ("done", False)
 
 
-def test_a_build_that_waits_is_decided_on_by_way_of_the_other_process(both):
-    with both(0) as first:
-        waiting = rest.built(first, "reviewed", CHESS, review="true", schema="general")
-    assert waiting["state"] == "waiting"
-    decided = {"decisions": [{"kind": "relation", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
-    with both(1) as second:
-        assert second.post(f"/api/builds/{waiting['id']}/decisions", json=decided).json()["state"] == "queued"
-    with both(0) as first:
-        assert first.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 409
-        assert rest.followed(first, waiting["id"])[-1]["state"] == "done"
-
-
 def test_both_write_to_a_knowledge_base_in_turn_and_it_stays_sound(both, folder, shared):
     for number in (0, 1):
         with both(number) as client:

@@ -67,6 +67,14 @@ class Home:
             return status_of(resources.knowledge_base("kb"), resources.spending.prices)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, hashed_embedder) -> Any:
+    """A home with a build that nothing stopped, its report, and the prompt tokens that the endpoint counted."""
+    with llm_server.LlmServer() as server:
+        home = Home(tmp_path_factory.mktemp("whole"), hashed_embedder, server)
+        return home, home.build(), server.stats.prompt_tokens
+
+
 def tokens(report: Any) -> int:
     return int(report["tokens"]["prompt"] + report["tokens"]["completion"])
 
@@ -77,10 +85,11 @@ def largest_call(home: Home) -> int:
             "SELECT max(prompt_tokens + completion_tokens) FROM calls")
 
 
-def test_half_the_need_stops_within_the_calls_in_flight_and_the_rest_completes_it(tmp_path, hashed_embedder, server):
-    whole, halves = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "halves"))
-    needed = whole.build()
-    largest = largest_call(whole)
+def test_half_the_need_stops_within_the_calls_in_flight_and_the_rest_completes_it(tmp_path, hashed_embedder, server,
+                                                                                  whole):
+    home, needed, _ = whole
+    halves = Home(tmp_path, hashed_embedder, server)
+    largest = largest_call(home)
     budget = tokens(needed) // 2
     first = halves.build(max_tokens=budget)
     assert "the token budget is reached" in first["stopped"]
@@ -90,30 +99,28 @@ def test_half_the_need_stops_within_the_calls_in_flight_and_the_rest_completes_i
     assert rest["stopped"] == ""
     assert tokens(first) + tokens(rest) == tokens(needed), "nothing is paid twice"
     assert first["tokens"]["calls"] + rest["tokens"]["calls"] == needed["tokens"]["calls"]
-    assert halves.state() == whole.state()
+    assert halves.state() == home.state()
     assert [one.calls for one in halves.status().spent_by_build] == [
         first["tokens"]["calls"], rest["tokens"]["calls"]]
 
 
-def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server):
+def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server, whole):
     """They also end between the steps that come after extraction."""
-    whole, steps = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "steps"))
-    needed, largest = whole.build(), largest_call(whole)
-    reports = []
+    home, needed, _ = whole
+    steps, largest, reports = Home(tmp_path, hashed_embedder, server), largest_call(home), []
     while not reports or reports[-1]["stopped"]:
         assert len(reports) < 100
         reports.append(steps.build(max_tokens=700))
         assert tokens(reports[-1]) < 700 + AT_ONCE * largest
     assert len(reports) > 2
     assert sum(map(tokens, reports)) == tokens(needed)
-    assert steps.state() == whole.state()
+    assert steps.state() == home.state()
     assert {one.name for one in steps.status().spent_by_step} >= {"extract", "summarise"}
 
 
-def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedder, server):
-    whole, spent = (Home(tmp_path / name, hashed_embedder, server) for name in ("whole", "spent"))
-    whole.build()
-    read = [one for one in whole.status().spent_by_step if one.name in {"extract", "infer"}]
+def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedder, server, whole):
+    home, spent = whole[0], Home(tmp_path, hashed_embedder, server)
+    read = [one for one in home.status().spent_by_step if one.name in {"extract", "infer"}]
     needed = sum(one.prompt + one.completion for one in read)
     report = spent.build(max_tokens=needed)
     assert report["stopped"]
@@ -121,15 +128,14 @@ def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedde
     assert [one.name for one in spent.status().spent_by_step] == ["extract", "infer"]
 
 
-def test_every_document_knows_what_it_cost(tmp_path, hashed_embedder, server):
-    home = Home(tmp_path / "home", hashed_embedder, server)
-    report = home.build()
+def test_every_document_knows_what_it_cost(whole):
+    home, report, counted = whole
     with home.resources() as resources:
         kb = resources.knowledge_base("kb")
         documents = {one.name: one for one in kb.calls.spent("document", resources.spending.prices)}
         chunks = {entry.id: entry.chunks for entry in kb.documents.entries()}
     assert {name: one.calls for name, one in documents.items() if name} == chunks
-    assert sum(one.prompt for one in documents.values()) == report["tokens"]["prompt"] == server.stats.prompt_tokens
+    assert sum(one.prompt for one in documents.values()) == report["tokens"]["prompt"] == counted
     assert documents[""].calls == report["tokens"]["calls"] - sum(chunks.values())
 
 

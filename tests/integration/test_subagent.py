@@ -152,16 +152,6 @@ class TestRemote:
                 ("user", "When was she born?")]})
         assert "1867" in state["messages"][-1].text
 
-    def test_is_awaited_side_by_side(self, url):
-        async def both():
-            async with banyan.Remote(url, "english") as remote:
-                tool = remote.as_tool()
-                return await asyncio.gather(*(tool.ainvoke({"question": question}) for question in (
-                    self.QUESTION, "Where was Niels Bohr born?")))
-        first, second = asyncio.run(both())
-        assert "Warsaw" in first
-        assert "Copenhagen" in second
-
     def test_what_goes_wrong_there_is_a_message(self, url):
         with banyan.Remote(url, "nowhere") as remote:
             assert "there is no knowledge base 'nowhere'" in remote.as_tool().invoke({"question": self.QUESTION})

@@ -34,7 +34,7 @@ class KilledError(Exception):
 @pytest.fixture
 def shop(tmp_path, hashed_embedder):
     made = scripted.Workshop(tmp_path, hashed_embedder)
-    made.build(made.write(TEXTS))
+    made.copy_built()
     return made
 
 
@@ -69,7 +69,7 @@ def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_pa
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
     delete(shop, "c.txt")
     other = scripted.Workshop(tmp_path / "other", shop.embedder)
-    other.build(other.write({name: text for name, text in TEXTS.items() if name != "c.txt"}))
+    other.copy_built({name: text for name, text in TEXTS.items() if name != "c.txt"})
     assert shop.dump() == other.dump()
     assert shop.vectors() == other.vectors()
     assert sound(shop)
@@ -201,7 +201,7 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
             scripted.run_build(resources, shop.given(paths))
         scripted.run_build(resources, shop.given(paths))
     whole = scripted.Workshop(tmp_path / "whole", shop.embedder)
-    whole.build(whole.write({**TEXTS, "a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."}))
+    whole.copy_built({**TEXTS, "a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."})
     assert shop.dump() == whole.dump()
     assert shop.vectors() == whole.vectors()
     assert sound(shop)

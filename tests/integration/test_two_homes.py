@@ -22,6 +22,7 @@ chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connecti
 TEXTS = scripted.TEXTS | scripted.WAITING
 MORE = {"m.txt": "Mia:Person --employer--> Zeta:Organization. Zeta:Organization --located_in--> Bonn:Place."}
 QUESTION = "Where is the organization that employs Ada?"
+WHEREVER_VECTORS_ARE = pytest.mark.parametrize("homes", ["embedded", "server"], indirect=True)
 
 
 @pytest.fixture
@@ -29,10 +30,11 @@ def database(postgresql, request):
     return SecretStr(postgresql.database(f"homes-{hashlib.sha1(request.node.name.encode()).hexdigest()}"))
 
 
-@pytest.fixture(params=["embedded", "server"])
+@pytest.fixture
 def homes(request, tmp_path, hashed_embedder, database):
-    """Two homes of one database, with vectors of their own or on one server."""
-    more = {"chroma_url": request.getfixturevalue("chroma").url} if request.param == "server" else {}
+    """Two homes of one database, with vectors of their own or, as a parameter, on one server."""
+    shared = getattr(request, "param", "") == "server"
+    more = {"chroma_url": request.getfixturevalue("chroma").url} if shared else {}
     return [scripted.Workshop(tmp_path / name, hashed_embedder, database_url=database, **more)
             for name in ("here", "there")]
 
@@ -53,6 +55,7 @@ def follows(resources, documents):
     assert resources.knowledge_base("kb").written_index() is not None, "it is mapped, not made in memory"
 
 
+@WHEREVER_VECTORS_ARE
 def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
     here, there = homes
     here.build(here.write(TEXTS))
@@ -128,6 +131,7 @@ def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatc
         ours.runs.abandon("kb", "next")
 
 
+@WHEREVER_VECTORS_ARE
 def test_reindexing_and_restoring_in_one_home_reach_the_other(homes, tmp_path, hashed_embedder):
     here, there = homes
     here.build(here.write(TEXTS))
@@ -196,18 +200,13 @@ def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashe
 
 def test_all_engines_give_the_same_graph_answers_and_accounts(tmp_path, hashed_embedder, database, chroma):
     found = {}
-    for ledger, ledger_settings in (("sqlite", {}), ("postgresql", {"database_url": database})):
-        for vectors, more in (("embedded", {}), ("server", {"chroma_url": chroma.url})):
-            shop = scripted.Workshop(tmp_path / ledger / vectors, hashed_embedder, **ledger_settings, **more)
-            shop.build(shop.write(TEXTS))
-            shop.build(shop.write(MORE | {"c.txt": TEXTS["c.txt"]}))
-            with shop.resources() as resources:
-                resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
-                kb = resources.knowledge_base("kb")
-                found[ledger, vectors] = (
-                    kb.graph.dump(), kb.communities.all(), kb.calls.steps(), answer(resources), shop.vectors())
-                if ledger == "postgresql":
-                    resources.drop("kb")
-    first = found["sqlite", "embedded"]
-    for engines, what in found.items():
-        assert what == first, engines
+    for place, engines in (("files", {}), ("servers", {"database_url": database, "chroma_url": chroma.url})):
+        shop = scripted.Workshop(tmp_path / place, hashed_embedder, **engines)
+        shop.build(shop.write(TEXTS))
+        shop.build(shop.write(MORE | {"c.txt": TEXTS["c.txt"]}))
+        with shop.resources() as resources:
+            resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
+            kb = resources.knowledge_base("kb")
+            found[place] = (
+                kb.graph.dump(), kb.communities.all(), kb.calls.steps(), answer(resources), shop.vectors())
+    assert found["files"] == found["servers"]

@@ -36,12 +36,6 @@ def shop(tmp_path, hashed_embedder):
     return scripted.Workshop(tmp_path, hashed_embedder, chunk_tokens=120, chunk_overlap=0)
 
 
-def edges(shop):
-    with shop.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
-
-
 def state(shop):
     """All that a knowledge base answers from, and its numbers."""
     with shop.resources() as resources:
@@ -77,7 +71,7 @@ def failing(words, error=ReasonerError):
 
 
 def test_only_changed_chunks_are_extracted_again(shop):
-    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
     shop.scripted.extracted.clear()
     shop.build(shop.write({"a.md": text(KEPT, NEW, LAST)}))
     said = "".join(shop.scripted.extracted)
@@ -89,7 +83,7 @@ def test_only_changed_chunks_are_extracted_again(shop):
 
 
 def test_old_facts_answer_until_the_new_ones_are_there(shop):
-    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
     stood = shop.dump()
     shop.scripted.before = failing("Bolt")
     report = shop.build(shop.write({"a.md": text(NEW, KEPT, LAST)}))
@@ -108,7 +102,7 @@ def test_old_facts_answer_until_the_new_ones_are_there(shop):
 
 @pytest.mark.parametrize("step", ["extract", "swap"])
 def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop, monkeypatch, step):
-    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
     stood = shop.dump()
     paths = shop.write({"a.md": text(KEPT, NEW, NEWER)})
     calls = count()
@@ -134,7 +128,7 @@ def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop,
 
 
 def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
-    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
     shop.scripted.before = failing("Core")
     paths = shop.write({"a.md": text(KEPT, NEW, NEWER)})
     shop.build(paths)
@@ -156,7 +150,7 @@ def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
     ("UPDATE revisions SET chunks = '{'", "new content that waits cannot be read"),
 ])
 def test_verify_sees_damage_in_what_waits(shop, statement, seen):
-    shop.build(shop.write({"a.md": text(KEPT, OLD, LAST)}))
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
     shop.scripted.before = failing("Core")
     shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
@@ -166,7 +160,7 @@ def test_verify_sees_damage_in_what_waits(shop, statement, seen):
 
 
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
-    shop.build(shop.write({"a.md": text(KEPT, OLD), "b.md": LAST}))
+    shop.copy_built({"a.md": text(KEPT, OLD), "b.md": LAST})
     shop.scripted.before = failing("Bolt")
     shop.build(shop.write({"a.md": text(KEPT, NEW)}))
     shop.scripted.before = lambda _: None
@@ -178,7 +172,7 @@ def test_a_document_deleted_while_its_update_waits_is_gone(shop):
 
 @pytest.mark.parametrize("second", [text(KEPT, NEWER), text(KEPT, OLD), text(KEPT)], ids=["newer", "back", "less"])
 def test_an_update_takes_the_place_of_one_that_waits(shop, second):
-    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.copy_built({"a.md": text(KEPT, OLD)})
     shop.scripted.before = failing("Bolt")
     shop.build(shop.write({"a.md": text(KEPT, NEW)}))
     shop.build(shop.write({"a.md": second}))
@@ -186,7 +180,7 @@ def test_an_update_takes_the_place_of_one_that_waits(shop, second):
 
 
 def test_what_was_paid_for_an_update_that_waits_is_not_paid_again(shop):
-    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.copy_built({"a.md": text(KEPT, OLD)})
     shop.scripted.before = failing("Core")
     shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
     shop.scripted.before = lambda _: None
@@ -197,7 +191,7 @@ def test_what_was_paid_for_an_update_that_waits_is_not_paid_again(shop):
 
 def test_an_update_larger_than_a_batch(shop):
     shop = scripted.Workshop(shop.folder, shop.embedder, chunk_tokens=120, chunk_overlap=0, batch_chunks=1)
-    shop.build(shop.write({"a.md": text(KEPT, OLD)}))
+    shop.copy_built({"a.md": text(KEPT, OLD)})
     shop.build(shop.write({"a.md": text(NEW, NEWER, LAST)}))
     assert state(shop) == fresh(shop, {"a.md": text(NEW, NEWER, LAST)})
 

@@ -1,22 +1,16 @@
-"""The web page in a real browser: questions, answers, sources and conversations.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: questions, answers, sources and conversations."""
 
 import re
 
 import pytest
 
 from .. import browsing, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
 
-def test_an_answer_streams_in_with_citations_that_open_the_source_at_the_quoted_words(web_browser, web_server):
+def test_an_answer_streams_in_with_citations_that_open_the_source_and_a_trace_of_its_steps(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
         web.ask(page)
         expect(page.locator(".answer .short")).to_have_text("Vistula")
@@ -35,11 +29,6 @@ def test_an_answer_streams_in_with_citations_that_open_the_source_at_the_quoted_
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
             expect(page).to_have_url(re.compile("kb=english$"))
-
-
-def test_the_trace_tells_sub_queries_routes_and_what_each_found(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page)
         page.get_by_text("How this was found").click()
         trace = page.locator(".trace")
         expect(trace).to_contain_text("Who is the discoverer of polonium?")

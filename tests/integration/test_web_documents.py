@@ -1,8 +1,4 @@
-"""The web page in a real browser: documents are uploaded, listed, opened and deleted.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: documents are uploaded, listed, opened and deleted."""
 
 import re
 import zipfile
@@ -10,9 +6,7 @@ import zipfile
 import pytest
 
 from .. import browsing, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 

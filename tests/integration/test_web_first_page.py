@@ -3,9 +3,7 @@
 import pytest
 
 from .. import browsing, llm_server, serving
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [
     pytest.mark.integration,
@@ -38,16 +36,23 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         expect(page.locator(".answer .quotes").first).to_be_visible()
 
 
-def test_documents_of_ones_own_are_dropped_on_the_first_page(web_browser, tmp_path):
+def test_documents_of_ones_own_are_dropped_and_a_file_that_cannot_be_read_is_named(web_browser, tmp_path):
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.7 not really")
     with (serving.served(tmp_path) as server,
           browsing.opened(web_browser, server.url, viewport={"width": 390, "height": 800}) as page):
         expect(page.get_by_text("pdf, docx, pptx")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         browsing.shoot(page, "narrow-first-page")
         page.get_by_label("Name of the knowledge base").fill("rivers")
-        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md"])
-        page.get_by_role("button", name="Add 1 file and build").click()
-        expect(page.locator(".welcome")).to_contain_text("the one document of “rivers”")
+        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md", broken])
+        page.get_by_role("button", name="Add 2 files and build").click()
+        welcome = page.locator(".welcome")
+        expect(welcome).to_contain_text("the one document of “rivers”")
+        expect(welcome).to_contain_text("1 file could not be read")
+        expect(welcome).to_contain_text("broken.pdf: a broken PDF file")
+        browsing.shoot(page, "unread")
+        assert not browsing.violations(page)
 
 
 def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
@@ -91,21 +96,6 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         page.get_by_role("button", name="Change the model").click()
         page.get_by_role("button", name="Answer with rules").click()
         expect(page.locator(".model")).to_contain_text("answers come from rules")
-
-
-def test_a_file_that_cannot_be_read_is_named_on_the_page_that_follows(web_browser, tmp_path):
-    broken = tmp_path / "broken.pdf"
-    broken.write_bytes(b"%PDF-1.7 not really")
-    with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
-        page.get_by_label("Name of the knowledge base").fill("rivers")
-        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md", broken])
-        page.get_by_role("button", name="Add 2 files and build").click()
-        welcome = page.locator(".welcome")
-        expect(welcome).to_contain_text("the one document of")
-        expect(welcome).to_contain_text("1 file could not be read")
-        expect(welcome).to_contain_text("broken.pdf: a broken PDF file")
-        browsing.shoot(page, "unread")
-        assert not browsing.violations(page)
 
 
 def test_every_empty_view_leads_to_adding_documents(web_browser, tmp_path):

@@ -1,8 +1,4 @@
-"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it."""
 
 import re
 
@@ -12,9 +8,7 @@ from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
 from .. import browsing, small_base, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
@@ -114,7 +108,7 @@ def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
         assert len(chosen) >= 2, chosen
 
 
-def test_only_a_few_hundred_nodes_are_ever_shown(web_browser, web_server):
+def test_only_a_few_hundred_nodes_are_shown_and_a_type_has_one_colour_in_every_base(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         size, kept, edges = page.evaluate("""async () => {
             const { Shown } = await import("/assets/graph/shown.js");
@@ -128,6 +122,13 @@ def test_only_a_few_hundred_nodes_are_ever_shown(web_browser, web_server):
             return [shown.nodes.size, shown.nodes.has("kept"), shown.edges.size];
         }""")
         assert (size, kept, edges) == (300, True, 299)
+        numbers = page.evaluate("""async () => {
+            const { colourOf } = await import("/assets/graph/colours.js");
+            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
+        }""")
+        assert numbers[:3] == [0, 1, 7]
+        assert numbers[3] == numbers[4]
+        assert all(8 <= number < 16 for number in numbers[3:])
 
 
 CY = "document.querySelector('.map')._cyreg.cy"
@@ -225,15 +226,6 @@ def test_the_map_is_saved_as_a_picture(web_browser, web_server):
         assert ">Marie Curie</text>" in drawn
 
 
-def test_showing_more_adds_entities_to_the_map(web_browser, web_server, linked):
-    with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
-        page.wait_for_selector(".map canvas")
-        before = page.evaluate(f"{CY}.nodes().length")
-        page.get_by_role("button", name="Show more entities").click()
-        expect(page.locator(".graph-note")).to_contain_text("80 of 80 entities")
-        assert page.evaluate(f"{CY}.nodes().length") > before
-
-
 def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server, linked):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
         page.wait_for_selector(".map canvas")
@@ -266,17 +258,6 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         toast.get_by_role("button", name="Undo").click()
         expect(toast).to_be_hidden()
         assert page.evaluate(named)
-
-
-def test_a_type_has_the_same_colour_in_every_knowledge_base(web_browser, web_server):
-    with browsing.opened(web_browser, web_server) as page:
-        numbers = page.evaluate("""async () => {
-            const { colourOf } = await import("/assets/graph/colours.js");
-            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
-        }""")
-        assert numbers[:3] == [0, 1, 7]
-        assert numbers[3] == numbers[4]
-        assert all(8 <= number < 16 for number in numbers[3:])
 
 
 class Unread:

@@ -1,17 +1,11 @@
-"""The web page in a real browser: a person decides on the schema.
-
-Every test fails if the page logs an error or warning, throws, or asks any host but its server. Screenshots are kept
-where BANYAN_SHOTS says.
-"""
+"""The web page in a real browser: a person decides on the schema."""
 
 import json
 
 import pytest
 
 from .. import browsing, web
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-expect = playwright.expect
+from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 

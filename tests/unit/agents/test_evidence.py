@@ -127,7 +127,7 @@ def test_no_passage_of_another_document_stands_beside_one(retriever):
     assert [item.chunk_id for item in items if not item.statement] == ["guide0", "guide2", "guide1"]
 
 
-@pytest.mark.parametrize("tokens", [150, 400, 700, 1500])
+@pytest.mark.parametrize("tokens", [100, 150, 400, 700, 1500])
 def test_everything_together_keeps_to_the_budget(retriever, tokens):
     items = chosen(retriever, ranked(retriever, "ulm", "ada", "year"), tokens=tokens)
     shown = sum(estimate_tokens(item.statement) if item.statement else estimate_tokens(item.header)

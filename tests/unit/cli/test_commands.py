@@ -8,9 +8,11 @@ import pytest
 import typer.main
 from banyan.cli import main as cli
 from banyan.cli.examples import EXAMPLES
+from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner
 
 from ... import scripted
+from ...copying import copied
 
 shell = scripted.shell
 
@@ -18,9 +20,8 @@ shell = scripted.shell
 @pytest.fixture
 def two(shell):
     """The knowledge bases `kb`, of one document, and `other`."""
-    (path,) = shell.write({"a.txt": "Ada:Person --employer--> Acme:Organization."})
-    assert shell("build", path, "--kb", "kb", "--schema", shell.schema).code == 0
-    assert shell("build", path, "--kb", "other", "--schema", shell.schema).code == 0
+    shell.copy_built({"a.txt": "Ada:Person --employer--> Acme:Organization."})
+    copied(Layout.by(shell.settings, "kb"), Layout.by(shell.settings, "other"))
     return shell
 
 

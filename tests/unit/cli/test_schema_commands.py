@@ -35,12 +35,6 @@ def typing(monkeypatch):
     return type_in
 
 
-def triples(shell) -> set[tuple[str, str, str]]:
-    with shell.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
-
-
 def version(shell) -> int:
     with shell.resources() as resources:
         return resources.knowledge_base("kb").schemas.version()
@@ -105,7 +99,7 @@ def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing
     assert second.code == 0, second.err
     assert "game" not in second.out.split("plays")[0].split("mentor of")[0]
     assert left == []
-    assert triples(shell) == {("Ada", "teaches", "Bob"), ("Ada", "plays", "Chess"), ("Cem", "employer", "Acme")}
+    assert shell.triples() == {("Ada", "teaches", "Bob"), ("Ada", "plays", "Chess"), ("Cem", "employer", "Acme")}
     who = [v["who"] for v in json.loads(shell("schema", "history", "--kb", "kb", "--json").out)]
     assert who == ["seed", "Ann", "Ben", "Ben"]
     assert "nothing else is pending" in shell("schema", "review", "--kb", "kb").out
@@ -124,14 +118,14 @@ def test_one_answer_for_all_the_others(shell, typing):
     shell.copy_built(ONE)
     typing("all", "accept")
     assert shell("schema", "review", "--kb", "kb").code == 0
-    assert len(triples(shell)) == 3
+    assert len(shell.triples()) == 3
 
 
 def test_bounds_and_merges_are_asked_for(shell, typing):
     shell.copy_built(ONE)
     typing("wait", "merge", "knows", "wait")
     assert shell("schema", "review", "--kb", "kb").code == 0
-    assert ("Ada", "knows", "Bob") in triples(shell)
+    assert ("Ada", "knows", "Bob") in shell.triples()
     typing("accept", "edit", "Person|Organization", "Game")
     assert shell("schema", "review", "--kb", "kb").code == 0
     with shell.resources() as resources:
@@ -182,7 +176,7 @@ def test_a_review_during_a_build_is_asked_for_on_the_terminal(shell, typing):
     typing("accept", "wait", "accept")
     result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--review", "--json")
     assert result.code == 0, result.err
-    assert ("Ada", "plays", "Chess") in triples(shell)
+    assert ("Ada", "plays", "Chess") in shell.triples()
 
 
 def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):

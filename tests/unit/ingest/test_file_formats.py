@@ -5,12 +5,15 @@ import zipfile
 from pathlib import Path
 
 import docx
+import pytest
 import xlsxwriter
 from banyan.ingest.loaders import load_documents
 from banyan.schemas.documents import Document
 from docx.oxml import OxmlElement
 from pptx import Presentation
 from pptx.util import Inches
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
 
 PRODUCTS = [("Product", "Price (EUR)"), ("D100", "10"), ("D200", "20")]
 ROWS = "| Product: D100 | Price: 10 EUR |\n| Product: D200 | Price: 20 EUR |"

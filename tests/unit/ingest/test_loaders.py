@@ -205,23 +205,15 @@ def test_html(tmp_path):
         "| Name: Ann | Year: 1999 |\n\n```\n  # code\n    indented\n```")
 
 
-def test_html_title_falls_back_on_heading_then_name(tmp_path):
-    assert only(write(tmp_path / "a.htm", "<title> </title><h1>Head</h1><p>x")).title == "Head"
-    assert only(write(tmp_path / "b.htm", "<p>x")).title == "b"
-
-
-def test_html_whose_head_is_not_closed_is_read(tmp_path):
-    assert only(write(tmp_path / "a.html", "<html><head><title>t</title><body><p>words")).text == "words"
-
-
-def test_html_heeds_the_encoding_it_declares(tmp_path):
-    page = '<html><head><meta charset="gb2312"></head><body><p>榕树</p></body></html>'
-    assert only(write(tmp_path / "a.html", page.encode("gb18030"))).text == "榕树"
-
-
-def test_html_nested_without_bound_and_xhtml(tmp_path):
-    page = '<?xml version="1.0"?>' + "<div>" * 3000 + "deep" + "</div>" * 3000
-    assert only(write(tmp_path / "a.html", page)).text == "deep"
+@pytest.mark.parametrize(("page", "title", "text"), [
+    ("<title> </title><h1>Head</h1><p>x", "Head", "# Head\n\nx"), ("<p>x", "a", "x"),
+    ("<html><head><title>t</title><body><p>words", "t", "words"),
+    ('<html><head><meta charset="gb2312"></head><body><p>榕树</p></body></html>'.encode("gb18030"), "a", "榕树"),
+    ('<?xml version="1.0"?>' + "<div>" * 3000 + "deep" + "</div>" * 3000, "a", "deep")],
+    ids=["a heading for a title", "no title", "a head not closed", "an encoding declared", "nested without bound"])
+def test_html_of_any_form_is_read(tmp_path, page, title, text):
+    document = only(write(tmp_path / "a.html", page))
+    assert (document.title, document.text) == (title, text)
 
 
 def test_pdf(tmp_path):

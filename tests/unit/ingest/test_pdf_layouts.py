@@ -12,18 +12,7 @@ from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_row
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 
-from ... import pdf_sheets as sheets
-
-MODELS = sheets.MODELS
-PRODUCTS = sheets.PRODUCTS
-PROSE = sheets.PROSE
-ROWS = sheets.ROWS
-place = sheets.place
-plain_text = sheets.plain_text
-rules = sheets.rules
-sheet = sheets.sheet
-text_of = sheets.text_of
-write_table = sheets.write_table
+from ...pdf_sheets import MODELS, PRODUCTS, PROSE, ROWS, place, plain_text, rules, sheet, text_of, write_table
 
 
 def aligned_prose(file: FPDF) -> None:

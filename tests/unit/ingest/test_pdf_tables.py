@@ -8,20 +8,20 @@ from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
 from fpdf import FPDF, FontFace
 
-from ... import pdf_sheets as sheets
-
-MODELS = sheets.MODELS
-MODEL_ROWS = sheets.MODEL_ROWS
-PRODUCTS = sheets.PRODUCTS
-PROSE = sheets.PROSE
-ROWS = sheets.ROWS
-place = sheets.place
-plain_text = sheets.plain_text
-rows_of = sheets.rows_of
-rules = sheets.rules
-sheet = sheets.sheet
-text_of = sheets.text_of
-write_table = sheets.write_table
+from ...pdf_sheets import (
+    MODEL_ROWS,
+    MODELS,
+    PRODUCTS,
+    PROSE,
+    ROWS,
+    place,
+    plain_text,
+    rows_of,
+    rules,
+    sheet,
+    text_of,
+    write_table,
+)
 
 
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
