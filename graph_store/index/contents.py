@@ -30,7 +30,7 @@ from .names import NameTrie, trie
 from .stated import stated
 from .titles import find_titles
 from .typed_facts import facts_by_chunk
-from .vector_rows import StoredVectors, find_vectors
+from .vector_rows import GatheredVectors, StoredVectors, find_vectors
 from .walk import step_arrays
 
 Made = dict[str, NDArray[Any]]
@@ -204,7 +204,7 @@ def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]
 
 
 def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors]) -> Made:
+                 stored: Mapping[Kind, Vectors | GatheredVectors]) -> Made:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
