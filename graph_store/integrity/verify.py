@@ -20,7 +20,6 @@ __all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
-BUILD = "run `banyan build` again"
 _SHOWN = 20
 
 
@@ -35,18 +34,12 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
     ("the ledger's file", rows.file, RESTORE),
     ("the tables", rows.tables, RESTORE),
     ("documents and chunks", rows.chunks, RESTORE),
-    ("new content that waits", rows.waiting, RESTORE),
     ("the stages of chunks", rows.stages, RESTORE),
-    ("the owners of what waits", rows.owners, REINDEX),
-    ("the positions", rows.positions, REINDEX),
-    ("the accounts", rows.accounts, RESTORE),
     ("the schema's history", rows.history, RESTORE),
-    ("the schema's growth", rows.growth, BUILD),
     ("the extractions of chunks", rows.extractions, RESTORE),
     ("the facts of chunks", rows.contributions, REINDEX),
     ("what waits for the schema", rows.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
-    ("the aliases", derived.alias_grounds, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),
