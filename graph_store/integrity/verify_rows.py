@@ -3,7 +3,6 @@
 Each check yields a line for each problem.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,16 +10,18 @@ from pathlib import Path
 
 from ...ingest.chunking import chunk_id
 from ...schemas.documents import Chunk, Span
-from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import GraphSchema
 from ..errors import LedgerDamagedError
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
-from ..ledger.extractions import rejection_row
-from ..ledger.facts import Contribution, contribution_of
-from ..ledger.schema_requests import ask_row
+from ..ledger.extractions import rejection_rows, repair_rows
+from ..ledger.facts import Contribution, chunk_rows, rows_of
+from ..ledger.schema_requests import ask_rows
+from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
 
 _AT_ONCE = 256
+_WHAT = {"rejections": "its rejected facts", "repairs": "its repairs",
+         "schema_requests": "the facts that wait for the schema"}
 Column = tuple[str, str, str, int, int]
 """Table, column, type, whether it is NOT NULL outside the primary key, place in the primary key."""
 
@@ -155,29 +156,15 @@ def _find_misfits(contribution: Contribution, schema: GraphSchema | None) -> Ite
 
 def bounding(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's facts, rejections, repairs and asks are what the schema makes of its extraction."""
-    if not kb.schemas.version():
-        return
-    done = kb.documents.done()
+    done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
-            where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
-            for what in _differences(kb, chunk, current, base):
-                yield f"{where}: {what} are not what the schema admits of the extraction"
-
-
-def _differences(kb: KnowledgeBase, chunk: Chunk, current: BoundedExtraction, base: BoundedExtraction) -> Iterator[str]:
-    if kb.extractions.admitted.contribution(chunk) != contribution_of(current):
-        yield "its facts"
-    key = chunk.document_id, chunk.id
-    if _rows(kb, "rejections", chunk.id) != sorted(json.dumps(rejection_row(*key, r)) for r in current.rejections):
-        yield "its rejected facts"
-    if _rows(kb, "repairs", chunk.id) != sorted(json.dumps((chunk.id, *r)) for r in current.repairs.items()):
-        yield "its repairs"
-    requests = sorted(json.dumps(row) for ask in base.asks if (row := ask_row(*key, ask)))
-    if _rows(kb, "schema_requests", chunk.id) != requests:
-        yield "the facts that wait for the schema"
-
-
-def _rows(kb: KnowledgeBase, table: str, chunk_id: str) -> list[str]:
-    rows = kb.database.rows(f"SELECT * FROM {table} WHERE chunk = :chunk", chunk=chunk_id)  # noqa: S608
-    return sorted(json.dumps(tuple(row)) for row in rows)
+            mentions, facts, values = rows_of({chunk.id: current})
+            wanted = ((MENTIONS, mentions), (FACTS, facts), (ATTRIBUTE_VALUES, values),
+                      (REJECTIONS, rejection_rows(chunk, current)), (REPAIRS, repair_rows(chunk, current)),
+                      (SCHEMA_REQUESTS, ask_rows(chunk, base)))
+            wrong = [_WHAT.get(table.name, "its facts") for table, rows in wanted
+                     if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
+            for what in dict.fromkeys(wrong):
+                yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "
+                       "of the extraction")

@@ -2,19 +2,16 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ...schemas.delta import LabelKind
 from ...schemas.documents import Chunk
-from ...schemas.extraction import BoundedExtraction, Extraction, Rejection
+from ...schemas.extraction import BoundedExtraction, Extraction
 from ..errors import LedgerDamagedError
 from .database import Database, now
-from .facts import FactTable, contribution_of, position
+from .facts import FactTable, Rows, position, replace_rows
 from .tables import REJECTIONS, REPAIRS, among
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 # The labels in an extraction, as <list>.<field>.
 _FIELDS: dict[LabelKind, tuple[str, ...]] = {
@@ -52,32 +49,22 @@ class Extractions:
     def get(self, chunk_id: str) -> Extraction | None:
         """Return a chunk's extraction, or None if it was not extracted."""
         text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if text is None else _read(Extraction, str(text), chunk_id)
+        return None if text is None else _read(str(text), chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """Return the extractions of chunks by id, leaving out chunks that were not extracted."""
-        return {row.chunk: _read(Extraction, row.extraction, row.chunk) for row in self._db.rows(
+        return {row.chunk: _read(row.extraction, row.chunk) for row in self._db.rows(
             f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}", among=json.dumps(chunk_ids))}  # noqa: S608
-
-    def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace the rejections and repairs of chunks."""
-        chunks = [{"chunk": chunk.id} for chunk, _ in extractions]
-        self._db.execute_many("DELETE FROM repairs WHERE chunk = :chunk", chunks)
-        self._db.insert(REPAIRS, [
-            (chunk.id, repair, times)
-            for chunk, bounded in extractions for repair, times in sorted(bounded.repairs.items())])
-        self._db.execute_many("DELETE FROM rejections WHERE chunk = :chunk", chunks)
-        self._db.insert(REJECTIONS, [
-            rejection_row(chunk.document_id, chunk.id, rejection)
-            for chunk, bounded in extractions for rejection in bounded.rejections])
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
+        chunk_ids = [chunk.id for chunk, _ in extractions]
         with self._db.transaction():
-            self._note(extractions)
-            self.admitted.replace({chunk.id: contribution_of(bounded) for chunk, bounded in extractions})
-            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = :chunk",
-                                  [{"chunk": chunk.id} for chunk, _ in extractions])
+            self.admitted.replace({chunk.id: bounded for chunk, bounded in extractions})
+            for table, make_rows in ((REJECTIONS, rejection_rows), (REPAIRS, repair_rows)):
+                replace_rows(self._db, table, chunk_ids, [
+                    row for chunk, bounded in extractions for row in make_rows(chunk, bounded)])
+            self._db.execute(f"UPDATE chunks SET status = 'done' WHERE {among('id')}", among=json.dumps(chunk_ids))  # noqa: S608
 
     def position(self) -> int:
         """Return the number of the last change of rows, which derived files are compared with."""
@@ -110,18 +97,23 @@ class Extractions:
             f"WHERE status = 'done' AND {among(_value(field))}", among=json.dumps(sorted(labels)))}
 
 
-def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:
+def _read(text: str, chunk_id: str) -> Extraction:
     try:
-        return model.model_validate_json(text)
+        return Extraction.model_validate_json(text)
     except ValidationError as error:
         raise LedgerDamagedError(f"what the ledger has of chunk {chunk_id} is damaged "
                                  f"({error.errors()[0]['msg']})") from error
 
 
-def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tuple[object, ...]:
-    """Return a rejection as a row of the table."""
-    return (chunk_id, document_id, rejection.reason, rejection.label, rejection.text, rejection.subject_type,
-            rejection.object_type, rejection.confidence)
+def rejection_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's rejections as rows of the table."""
+    return [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
+            for r in bounded.rejections]
+
+
+def repair_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's repairs as rows of the table."""
+    return [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
 
 
 def _from(field: str) -> str:
