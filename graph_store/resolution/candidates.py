@@ -17,8 +17,6 @@ from .names import FoldedName, fold, initials_of
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
 _PERSON_WORDS = range(2, 6)
-SLIP_LENGTHS = range(6, 41)
-"""Lengths of names that may hide a slip of the pen: shorter ones have too many true neighbours."""
 # Prefixes of other kinds of keys than a name's forms, which never begin with white space.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
@@ -33,16 +31,13 @@ def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
     known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
     acronyms: dict[str, list[str]] = {}
-    unspaced: dict[str, str] = {}
     for entity, folded in folds.items():
-        if not folded.date and not folded.numbers:
-            unspaced[entity] = folded.unspaced
         for key in _keys(folded):
             if known.setdefault(key, entity) is not entity:  # most keys belong to one entity
                 blocks.setdefault(key, []).append(entity)
         if folded.acronym:
             acronyms.setdefault(folded.key, []).append(entity)
-    pairs = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
+    pairs = set(_within([known[key], *block] for key, block in blocks.items()))
     expansions = _expansions(folds, acronyms.keys())
     for letters, short in acronyms.items():
         long = expansions.get(letters, [])
@@ -69,22 +64,6 @@ def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
     for block in blocks:
         if 1 < len(block) <= _MOST_SHARED:
             yield from (pair_of(first, second) for first, second in combinations(block, 2))
-
-
-def slip_blocks(names: Mapping[str, str]) -> list[list[str]]:
-    """Group entities whose names are the same, or become so when a letter is taken out of one of them or of both.
-
-    Returns:
-        For each form that two entities or more share, these, in the order of `names`; of `SLIP_LENGTHS` alone.
-    """
-    first: dict[str, str] = {}
-    blocks: dict[str, list[str]] = {}
-    for entity, name in names.items():
-        if len(name) in SLIP_LENGTHS:
-            for form in {name, *(name[:at] + name[at + 1:] for at in range(len(name)))}:
-                if first.setdefault(form, entity) != entity:  # hardly any form is shared
-                    blocks.setdefault(form, [first[form]]).append(entity)
-    return list(blocks.values())
 
 
 def _keys(folded: FoldedName) -> set[str]:

@@ -83,15 +83,12 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
-    found = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
-             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
-    # What is weaker counts nowhere, but that such a pair is not put to a reasoner for its meaning.
-    ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
-    weak = found.keys() - ties.keys()
+    ties = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
+            if (tie := _tie(around, pair, stated.get(pair, ()))) is not None and tie.score >= ASK}
     ties = _confirm(around, _apply_judgements(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
-             if pair not in ties and pair not in weak and around.may_be_one(*pair)}
+             if pair not in ties and around.may_be_one(*pair)}
     alike.update((pair, Tie("surroundings", max(ASK, score))) for pair, score in surrounded if pair not in ties)
     return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
 
@@ -119,8 +116,6 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
     prior = match.prior * (_NO_TYPE if alike is None else 1.0)
-    if match.rule == "place" and not _known_place(around, pair):
-        prior /= 2
     score = _score(prior, weights)
     if score >= ASK and (around.tied(first, second) or around.contradict(first, second)):
         return None
@@ -158,12 +153,6 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
 def _place_said(around: Surroundings, short: str, long: str) -> bool:
     added = fold(around.names[long].partition(",")[2]).key
     return bool(added) and added in around.neighbours(short)
-
-
-def _known_place(around: Surroundings, pair: Pair) -> bool:
-    """Return True if what the longer name adds is known by itself."""
-    added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
-    return fold(added).key in around.known
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
@@ -254,4 +243,3 @@ def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) 
         if tie.score >= ASK and between[0] != between[1] and between not in judged:
             best[between] = max(best.get(between, (0.0, between)), (tie.score, between))
     return sorted(((pair, score) for score, pair in best.values()), key=lambda item: (-item[1], item[0]))
-

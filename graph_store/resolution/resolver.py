@@ -22,7 +22,7 @@ from .candidates import near_pairs
 from .counterparts import TrustedVectors, counterparts
 from .decisions import Verdict, check_carried_out, match_pair
 from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .statements import Statement, may_state, statements
+from .statements import Statement, statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
@@ -51,8 +51,6 @@ class Resolver:
         self._vectors = vectors
         self._embedder = embedder
         self._reliability = reliability
-        # What a chunk states is a function of its id and of the names found in it.
-        self._read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases belong to another state of the ledger, or to another model."""
@@ -129,17 +127,8 @@ class Resolver:
 
     @at_rest()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        stated: dict[str, list[Statement]] = {}
-        read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
-        for chunk, text in self._documents.texts():
-            if not may_state(text):
-                continue
-            key = chunk, frozenset(around.called(chunk))
-            own = self._read.get(key) or statements(text, key[1])
-            if own:
-                read[key] = stated[chunk] = own
-        self._read = read
-        return stated
+        found = ((chunk, statements(text, around.called(chunk))) for chunk, text in self._documents.texts())
+        return {chunk: own for chunk, own in found if own}
 
     def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
         """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
