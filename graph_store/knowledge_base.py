@@ -156,43 +156,22 @@ class KnowledgeBase:
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
         return self.is_mapped() and not (self.extractions.position() and (
-            self._is_graph_due() or self.vector_synchroniser.is_behind()))
+            self.vector_synchroniser.is_behind() or not graph_file.is_of(self.layout.graph, self._graph_state())))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
         return not self.extractions.position() or self.written_index() is not None
 
     def derive_missing_files(self) -> None:
-        """Bring up derived files that a killed writer, or damage, has left behind the ledger, or another home's writer.
+        """Bring up derived files that a killed writer, damage or another home's writer has left behind the ledger.
+
+        They are derived from one moment of the ledger, even if others write to it meanwhile. Where they cannot be
+        written, the index is made in memory.
 
         Raises:
-            WriterBusyError: a writer is at it.
+            WriterBusyError: another process derives the files of this home folder.
         """
-        if isinstance(self._lock, AdvisoryLock):
-            self.derive_vectors()
-            self._derive_own_files()
-            return
-        if self._is_graph_due() or self.vector_synchroniser.is_behind():
-            with self.writing():
-                self.vector_synchroniser.sync()
-                self.save_graph()
-        if self.written_index() is None:
-            try:
-                with self.writing():
-                    self.save_index()
-            except OSError as error:
-                _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
-        self.ledger_graph.unload()
-
-    def derive_vectors(self) -> None:
-        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
-        vectors = self.vector_synchroniser
-        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
-            with suppress(WriterBusyError), self.writing():
-                vectors.sync()
-
-    def _derive_own_files(self) -> None:
-        """Bring up the files of this home folder alone, even if others write to the ledger meanwhile."""
+        self.derive_vectors()
         try:
             with self._files, self.database.frozen():
                 self.refresh()
@@ -206,6 +185,13 @@ class KnowledgeBase:
             raise self._busy() from error
         except OSError as error:
             _LOG.info("what is derived of %s cannot be written (%s)", self.layout.name, error)
+
+    def derive_vectors(self) -> None:
+        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
+        vectors = self.vector_synchroniser
+        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
+            with suppress(WriterBusyError), self.writing():
+                vectors.sync()
 
     def _busy(self) -> WriterBusyError:
         return WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has ended, or end "
@@ -333,15 +319,16 @@ class KnowledgeBase:
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
         """
-        state = self._graph_state()
         try:
-            found = graph_file.read(self.layout.graph, state)
+            state, found = graph_file.load(self.layout.graph)
+        except FileNotFoundError:
+            return self.fresh_tree_graph()
         except graph_file.GraphFileDamagedError as error:
             _LOG.warning("%s; it is made again from the ledger", error)
-            found = None
             with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, state, self._node_link())
-        if found is None:
+                graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
+            return self.fresh_tree_graph()
+        if state != self._graph_state():
             return self.fresh_tree_graph()
         found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
         return found
@@ -364,16 +351,14 @@ class KnowledgeBase:
 
     @at_rest()
     def save_graph(self) -> None:
-        """Write the graph's file, if it is due.
+        """Write the graph's file, if it is of another state.
 
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        if self._is_graph_due():
-            graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
-
-    def _is_graph_due(self) -> bool:
-        return graph_file.is_due(self.layout.graph, self._graph_state(), lambda: self.counts().triples)
+        state = self._graph_state()
+        if not graph_file.is_of(self.layout.graph, state):
+            graph_file.save(self.layout.graph, state, self._node_link())
 
     def refresh(self) -> None:
         """Let go of a graph in memory that the ledger has gone beyond."""
