@@ -42,7 +42,7 @@ MOST = 390_000
 """Triples of the passages and copies, the last of which are added."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
-    ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
+    ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolve"),
     ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
     ("resolution", Resolver, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
     ("a batch's vectors", VectorSynchroniser, "embed"),

@@ -52,7 +52,7 @@ def outcome(pair: dict[str, Any]) -> str:
     """Resolve a pair, and return "merged", "asked" or "apart"."""
     graph, texts = graph_of(pair)
     around = Surroundings(graph, open_schema(), {})
-    said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}
+    said = {chunk: statements(text, around.entities_by_name(chunk)) for chunk, text in texts.items()}
     found = resolve(around, said, Judgements())
     both = {one for one in graph.entity_ids() if graph.entity(one).name in {pair["first"], pair["second"]}}
     if len({row.canonical if (row := found.aliases.get(one)) else one for one in both}) == 1:

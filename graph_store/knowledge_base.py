@@ -92,7 +92,7 @@ class KnowledgeBase:
         if self.database.identity:
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
-        self.printed = PrintedWorks(layout.printed, active=layout.database is None)
+        self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
             embedder = LedgerEmbedder(embedder, self.database, model_for(self.documents) if any_embedding else "")
         self.embedder: Embedder = embedder

@@ -121,7 +121,7 @@ class Layout:
         return self.root / "index.bin"
 
     @property
-    def printed(self) -> Path:
+    def printed_works(self) -> Path:
         """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
         return self.root / "printed"
 

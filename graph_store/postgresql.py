@@ -159,12 +159,12 @@ def open_connection(url: SecretStr) -> Iterator[Connection]:
     try:
         yield connection
     except SQLAlchemyError as error:
-        raise explained(error, url, lost=connection.invalidated) from None
+        raise explain_error(error, url, lost=connection.invalidated) from None
     finally:
         connection.close()
 
 
-def explained(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
+def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
     """Build the error for a failed statement, or for a connection that was lost."""
     cause = _cause(error, url)
     if lost:

@@ -82,7 +82,7 @@ class _Bounding:
         self._find_names()
         self._declare()
         self._infer_types()
-        self._types = {key: self._bounds.decided(key, known) for key, known in self._types.items()}
+        self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
         for attribute in self._extraction.attributes:
@@ -167,7 +167,7 @@ class _Bounding:
             element = self._bounds.attribute_type(known.name) if known else None
             if element and owner and owner[1] is None:
                 wishes.wish(owner[0], element.owners, (element.name, canonical_name(attribute.value)))
-        for key, name in wishes.inferred():
+        for key, name in wishes.infer():
             if key not in self._waiting:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()

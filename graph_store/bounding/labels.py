@@ -73,7 +73,7 @@ class Bounds:
         known = self.find("entity_type", label)
         return known.name if known else None
 
-    def decided(self, name: str, known: Known) -> Known:
+    def apply_decision(self, name: str, known: Known) -> Known:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
         wanted = self._decided.get((name, known.name))
         given = self.find("entity_type", wanted) if wanted else None

@@ -30,7 +30,7 @@ class TypeWishes:
                              and self._bounds.is_a(other, mine))
                 self.wish(key, theirs if backwards else mine, (head[0], relation, tail[0]))
 
-    def inferred(self) -> Iterator[tuple[str, str]]:
+    def infer(self) -> Iterator[tuple[str, str]]:
         """Entities with the type that most facts can live with; of equals the first of the schema.
 
         Where only facts speak that admit any type, it is the type of last resort, if there is one.

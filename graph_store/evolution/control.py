@@ -85,22 +85,17 @@ class SchemaControl:
 
         Chunks of revised content are left out until all of that content is extracted.
         """
-        chunk_ids = self._documents.in_service(chunk_ids)
-        base, current = self._history.base(), self._history.current()
-        bounded = self._bound_chunks(chunk_ids, self._bounds(current))
+        bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
-            self._extractions.write(bounded)
-            if current == base:
-                self.asks.replace(bounded)
-            else:
-                self.note(chunk_ids)
+            self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
+            self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def put_revisions_in_service(self) -> None:
         """Replace documents' old content by the new where all of the new content is extracted.
 
         Each document's facts are replaced in one transaction.
         """
-        for document_id in self._documents.revisions.ready():
+        for document_id in self._documents.revisions.find_ready():
             with self._db.transaction():
                 self.write(self._documents.put_in_service(document_id))
 
@@ -155,9 +150,9 @@ class SchemaControl:
     def count_waiting(self) -> int:
         """Return how many labels wait for a decision, counting near-duplicates separately."""
         asked = still_asked(self._history.current(), self.asks.counts())
-        return len({(count.kind, count.label) for count in asked} - self._history.declined())
+        return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
-    def uncompared(self, support: int, most: int) -> list[Candidate]:
+    def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates that no model has compared with others yet, strongest support first."""
         same = self.asks.same()
         grounds = self._grounds()
@@ -184,7 +179,7 @@ class SchemaControl:
                          for label in candidate.labels}
         self.asks.keep_same(verdicts)
 
-    def shown(self) -> GraphSchema:
+    def schema_for_prompts(self) -> GraphSchema:
         """Return the schema for prompts: the one in force, without grown elements that do not fit a prompt.
 
         The elements accepted on the weakest evidence are left out first.
@@ -242,7 +237,7 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        seed, old_base, old = self._history.seed(), self._history.base(), self._history.current()
+        seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
             return False
@@ -270,7 +265,7 @@ class SchemaControl:
 
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:
         similar = self._similar(self._history.base(), embedder)
-        return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
+        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(), similar=similar,
                        embedder=embedder or self._embedder, same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))

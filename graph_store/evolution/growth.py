@@ -192,21 +192,11 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
     """
-    ordered_decisions = sorted(decisions, key=_order)
-    outcome = replay(schema, schema, [Decided(decision=decision) for decision in ordered_decisions])
+    outcome = Outcome(schema, schema, (), frozenset(), frozenset())
+    for decision in sorted(decisions, key=_order):
+        outcome = _carry_out(outcome, decision, None)
+    outcome = _validate(outcome)
     return outcome.schema, outcome.decided
-
-
-def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
-    """Carry out earlier decisions again, with the evidence stored with them.
-
-    Raises:
-        DecisionError: a decision cannot be carried out.
-    """
-    outcome = Outcome(base, schema, (), frozenset(), frozenset())
-    for item in decided:
-        outcome = _carry_out(outcome, item.decision, item.evidence)
-    return _validate(outcome)
 
 
 def _validate(outcome: Outcome) -> Outcome:

@@ -171,7 +171,7 @@ class KnowledgeGraph:
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
 
-    def mentioned(self, chunk_id: str) -> list[str]:
+    def entities_in(self, chunk_id: str) -> list[str]:
         """Return the entities that a chunk mentions, sorted."""
         return sorted(self._by_chunk.get(chunk_id, ()))
 

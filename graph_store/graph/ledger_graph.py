@@ -51,7 +51,7 @@ class LedgerGraph:
             if self._graph is None:
                 mentions, position = self.mentions, self.state.position
                 self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
-                self._graph = self.resolved(mentions)
+                self._graph = self.resolve(mentions)
             return self._graph
 
     @property
@@ -84,7 +84,7 @@ class LedgerGraph:
         return KnowledgeGraph.of_rows(self._extractions.admitted.rows())
 
     @at_rest()
-    def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
+    def resolve(self, mentions: KnowledgeGraph) -> ResolvedGraph:
         """Lay the ledger's aliases and edits over a graph of mentions; the schema says which facts end earlier ones."""
         schema = self._schemas.current() if self._schemas.version() else None
         return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))

@@ -8,7 +8,7 @@ from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..ledger.version import published
+from ..ledger.version import published_state
 from ..vectors.ledger_embedder import recorded_model
 from .verify import unsound
 from .verify_rows import foreign_objects
@@ -37,7 +37,7 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
     try:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()
-            published(kb.database)
+            published_state(kb.database)
             problems = unsound(kb)
     except (OSError, sqlite3.OperationalError):
         raise  # of the disk

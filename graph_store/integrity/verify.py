@@ -94,7 +94,7 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
     kb = knowledge_base
     status_of(kb)
     kb.schema_control.waiting(1)
-    kb.schemas.declined()
+    kb.schemas.declined_labels()
     kb.documents.entries()
     kb.entities.decisions()
     kb.entities.verdicts()

@@ -106,7 +106,7 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check that every tree level and every view partitions the entities, levels are nested and all are described."""
-    if kb.tree.is_described() and (lost := len(kb.communities.undescribed())):
+    if kb.tree.is_described() and (lost := len(kb.communities.find_undescribed())):
         yield f"{lost} communities have lost their description"
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph

@@ -104,7 +104,7 @@ def history(kb: KnowledgeBase) -> Iterator[str]:
         if version.version != number:
             yield f"version {number} of the schema is missing"
             return
-        kb.schemas.based(number)
+        kb.schemas.base(number)
 
 
 def contributions(kb: KnowledgeBase) -> Iterator[str]:

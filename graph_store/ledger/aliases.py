@@ -51,17 +51,17 @@ class AliasTable:
                                               for r in news])
             if gone or news:
                 self._db.set_meta("resolution", str(self.number() + 1))
-            if self.resolved() != state:
+            if self.resolved_state() != state:
                 self._db.set_meta("resolved", state)
         return bool(gone or news)
 
-    def resolved(self) -> str | None:
+    def resolved_state(self) -> str | None:
         """Return the state of the ledger that the aliases belong to, or None before the first resolution."""
         return self._db.get_meta("resolved")
 
     def resolved_by(self) -> str:
         """Return the fingerprint of the model that decided doubtful pairs for that state, or "" for none."""
-        return (self.resolved() or "").partition(_BY)[2]
+        return (self.resolved_state() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
         """Return a text that identifies everything aliases depend on; without a model the reasoner is ""."""

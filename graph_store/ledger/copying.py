@@ -18,7 +18,7 @@ from .tables import (
     SCHEMA_VERSIONS,
     SUMMARIES,
     among,
-    quoted,
+    quote,
 )
 
 _OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
@@ -78,6 +78,6 @@ def _tables_of_chunks() -> Iterator[Table]:
 
 
 def _rows(source: Database, table: Table, condition: str = "1 = 1", of: str = "[]") -> Sequence[Record]:
-    columns = ", ".join(map(quoted, table.columns.keys()))
+    columns = ", ".join(map(quote, table.columns.keys()))
     values = {"among": of} if ":among" in condition else {}
     return source.rows(f"SELECT {columns} FROM {table.name} WHERE {condition}", **values)  # noqa: S608

@@ -133,7 +133,7 @@ class Database:
         try:
             yield
         except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
-            raise self._ledger.explained(error) from None
+            raise self._ledger.explain_error(error) from None
 
     def _command(self, sql: str) -> None:
         with self._explain_errors():

@@ -70,17 +70,17 @@ class Extractions:
         """Return the number of the last change of rows, which derived files are compared with."""
         return position(self._db)
 
-    def rejected(self) -> dict[str, int]:
+    def count_rejections(self) -> dict[str, int]:
         """Return how many extracted items were rejected, by reason."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
 
-    def rejected_facts(self) -> dict[str, int]:
+    def count_rejected_facts(self) -> dict[str, int]:
         """Return how many facts and values were rejected, by reason."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
 
-    def repaired(self) -> dict[str, int]:
+    def count_repairs(self) -> dict[str, int]:
         """Return how many extracted items were repaired and admitted, by kind of repair."""
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}

@@ -10,7 +10,7 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import UnknownKnowledgeBaseError
-from ..postgresql import LedgerSchema, connect, explained
+from ..postgresql import LedgerSchema, connect, explain_error
 from .tables import METADATA
 
 _WAIT = "30s"
@@ -47,7 +47,7 @@ class PostgresqlLedger:
             found = place.about(self.connection)
         except SQLAlchemyError as error:
             self.connection.close()
-            raise self.explained(error) from None
+            raise self.explain_error(error) from None
         except BaseException:
             self.connection.close()
             raise
@@ -85,9 +85,9 @@ class PostgresqlLedger:
         """True if a transaction is open."""
         return self._session is not None and self._session.info.transaction_status != TransactionStatus.IDLE
 
-    def explained(self, error: SQLAlchemyError) -> BaseException:
+    def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
-        return explained(error, self.place.url, lost=self._session is None)
+        return explain_error(error, self.place.url, lost=self._session is None)
 
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if there is no ledger."""

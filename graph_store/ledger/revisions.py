@@ -84,7 +84,7 @@ class Revisions:
             self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
             return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
 
-    def ready(self) -> list[str]:
+    def find_ready(self) -> list[str]:
         """Return the sorted ids of documents whose new content is completely extracted."""
         return [str(row[0]) for row in self._db.rows(
             "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "

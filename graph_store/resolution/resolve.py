@@ -83,7 +83,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
-    ties = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
+    ties = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None and tie.score >= ASK}
     ties = _confirm(around, _apply_judgements(around, _told_apart(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
@@ -104,20 +104,20 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        dated = any(around.folded[entity].date for entity in pair)
+        dated = any(around.folded_names[entity].date for entity in pair)
         return None if dated or around.contradict(first, second) else _stated_tie(around, pair, stated)
     match = around.match(first, second)
     if match is None:
         return None
     loose = match.loose or alike is None
-    weights = [around.shared(first, second)]
+    weights = [around.weigh_shared(first, second)]
     if loose:
         short, long = _shorter_first(around, pair)
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
     prior = match.prior * (_NO_TYPE if alike is None else 1.0)
     score = _score(prior, weights)
-    if score >= ASK and (around.tied(first, second) or around.contradict(first, second)):
+    if score >= ASK and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
     return Tie(match.rule, score, loose=loose)
 
@@ -127,13 +127,13 @@ def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) ->
     saying = around.documents(evidence.chunk for evidence in stated)
     everywhere = len(saying) >= _STATED_TWICE or all(
         around.documents(around.support(entity)) <= saying for entity in pair if _may_be_others(around, entity, pair))
-    score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.shared(*pair)])
+    score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.weigh_shared(*pair)])
     return Tie("stated", score, loose=True, evidence=tuple(stated))
 
 
 def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
     """Return True if a name may be of other things, too: a single word; without spaces, the shorter of the two."""
-    key = around.folded[entity].key
+    key = around.folded_names[entity].key
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
@@ -146,7 +146,7 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     first, second = sorted(
-        pair, key=lambda entity: (len(around.folded[entity].key), len(around.support(entity)), entity))
+        pair, key=lambda entity: (len(around.folded_names[entity].key), len(around.support(entity)), entity))
     return first, second
 
 
@@ -159,7 +159,7 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]
     """Return the statements by the entities that they are about, as far as their types allow one."""
     evidence_of: dict[Pair, list[Evidence]] = {}
     for chunk, statements in sorted(said.items()):
-        called = around.called(chunk)
+        called = around.entities_by_name(chunk)
         for statement in statements:
             for first in called.get(statement.first, ()):
                 for second in called.get(statement.second, ()):
@@ -224,7 +224,7 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     for component, pairs in by_component.items():
         saying = frozenset[str]().union(*(_saying(around, ties[pair]) for pair in pairs))
         if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
-                if around.documented(entity) - saying}) > 1:
+                if around.documents_with_facts(entity) - saying}) > 1:
             told.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
     return told
 

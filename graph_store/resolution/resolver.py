@@ -54,7 +54,7 @@ class Resolver:
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases belong to another state of the ledger, or to another model."""
-        return self._table.resolved() != self._state(reasoner)
+        return self._table.resolved_state() != self._state(reasoner)
 
     def _state(self, reasoner: str) -> str:
         return self._table.state(self._graph.state.position, reasoner)
@@ -127,7 +127,7 @@ class Resolver:
 
     @at_rest()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        found = ((chunk, statements(text, around.called(chunk))) for chunk, text in self._documents.texts())
+        found = ((chunk, statements(text, around.entities_by_name(chunk))) for chunk, text in self._documents.texts())
         return {chunk: own for chunk, own in found if own}
 
     def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
@@ -136,9 +136,9 @@ class Resolver:
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
-        return TrustedVectors(ids, self._embed(around, ids), trust)
+        return TrustedVectors(ids, self._encode_names(around, ids), trust)
 
-    def _embed(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
+    def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         found = self._vectors.found("entities", ids)
         absent = [entity for entity in ids if entity not in found]
         if absent:

@@ -51,7 +51,7 @@ def state(shop):
                 "communities": [c.model_dump() for c in kb.communities.all(level=None)],
                 "chunks": [c.model_dump() for c in kb.documents.chunks()],
                 "asks": kb.schema_control.asks.counts(),
-                "rejected": (kb.extractions.rejected(), kb.extractions.repaired()),
+                "rejected": (kb.extractions.count_rejections(), kb.extractions.count_repairs()),
                 "reliability": kb.reliability.current().dump(), "failures": kb.documents.failures(),
                 "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
                 "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}

@@ -48,7 +48,7 @@ def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: 
            **texts: str) -> list[set[str]]:
     """The names that became one thing."""
     around = Surroundings(graph, schema or open_schema(), {})
-    said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}
+    said = {chunk: statements(text, around.entities_by_name(chunk)) for chunk, text in texts.items()}
     found = resolve(around, said, judgements or Judgements()).aliases
     together: dict[str, set[str]] = {}
     for row in found.values():
