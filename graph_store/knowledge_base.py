@@ -117,7 +117,8 @@ class KnowledgeBase:
         self._index: tuple[Version, Arrays] | None = None
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
-        self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database)
+        self._lock = (self._files if isinstance(layout.ledger, Path)
+                      else AdvisoryLock(self.database, layout.ledger))
         self._published = 0
         # A reader that nobody refers to any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,

@@ -20,7 +20,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name, label_key
 from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
-from ..bounding.labels import Bounds
+from ..bounding.labels import Bounds, extracted_labels
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
 from ..ledger.documents import Documents
@@ -38,7 +38,6 @@ _LABELS_KEPT = 20_000  # 30 MB
 _BOUNDED_AT_ONCE = 256
 _CONTEXTS = 16
 """The number of contexts compared per candidate: more hardly change the mean cosine, but cost more."""
-_LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 
 
 class SchemaControl:
@@ -108,8 +107,16 @@ class SchemaControl:
     def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
         """Bound again the chunks that mention entities by some names, and further chunks."""
         wanted = {canonical_name(name) for name in names}
-        labels = [label for label in self._extractions.labels("name") if canonical_name(label) in wanted]
-        self.write(sorted({*self._extractions.with_labels("name", labels), *also}))
+        mentioning = {chunk for chunk, labels in self._extracted_labels()
+                      if any(kind == "name" and canonical_name(label) in wanted for kind, label in labels)}
+        self.write(sorted(mentioning.union(also)))
+
+    def _extracted_labels(self) -> Iterator[tuple[str, set[tuple[LabelKind, str]]]]:
+        """Yield the ids of the chunks in the graph, with the labels of their extractions."""
+        done = self._documents.done()
+        for start in range(0, len(done), _BOUNDED_AT_ONCE):
+            for chunk, extraction in self._extractions.get_many(done[start:start + _BOUNDED_AT_ONCE]).items():
+                yield chunk, extracted_labels(extraction)
 
     def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """Yield chunks with their extractions bounded by the schema in force and by its base, without storing them."""
@@ -253,14 +260,15 @@ class SchemaControl:
         if old == new:
             return set()
         before, after = self._bounds(old), self._bounds(new)
+        is_changed: dict[tuple[LabelKind, str], bool] = {}
         touched: set[str] = set()
-        for kind in _LABEL_KINDS:
-            labels = self._extractions.labels(kind)
+        for chunk, labels in self._extracted_labels():
+            news = labels - is_changed.keys()
             for bounds in (before, after):
-                bounds.remember((kind, label) for label in labels)
-            changed = [label for label in labels if before.meaning(kind, label) != after.meaning(kind, label)]
-            if changed:
-                touched |= self._extractions.with_labels(kind, changed)
+                bounds.remember(news)
+            is_changed.update((label, before.meaning(*label) != after.meaning(*label)) for label in news)
+            if any(is_changed[label] for label in labels):
+                touched.add(chunk)
         return touched
 
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:

@@ -18,6 +18,7 @@ from ..ledger.extractions import rejection_rows, repair_rows
 from ..ledger.facts import Contribution, chunk_rows, rows_of
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
+from .status import status_of
 
 _AT_ONCE = 256
 _WHAT = {"rejections": "its rejected facts", "repairs": "its repairs",
@@ -74,6 +75,19 @@ def chunks(kb: KnowledgeBase) -> Iterator[str]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
         occurrences[key] += 1
         ordinals[chunk.document_id] += 1
+
+
+def reports(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that accounts, candidates, decisions, verdicts and edits can be read; if not, this raises an error."""
+    if kb.schemas.version():
+        status_of(kb)
+        kb.schema_control.waiting(1)
+    kb.schemas.declined_labels()
+    kb.documents.entries()
+    kb.entities.decisions()
+    kb.entities.verdicts()
+    kb.edits.table.all()
+    yield from ()
 
 
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "

@@ -216,22 +216,6 @@ class Database:
         with self._lock, self._explain_errors():
             return self._ledger.problems()
 
-    def lock(self) -> None:
-        """Hold the writer's lock of a ledger that is in no file, through this connection.
-
-        Raises:
-            Timeout: another connection holds it.
-        """
-        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explain_errors():
-            self._ledger.lock()
-
-    def unlock(self) -> None:
-        """Let go of the writer's lock."""
-        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explain_errors():
-            self._ledger.unlock()
-
 
 def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
     if isinstance(place, Path):

@@ -1,22 +1,16 @@
 """Store extractions by chunk in the ledger, with what was admitted, repaired or rejected."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from ...schemas.delta import LabelKind
 from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ..errors import LedgerDamagedError
 from .database import Database, now
 from .facts import FactTable, Rows, position, replace_rows
 from .tables import REJECTIONS, REPAIRS, among
-
-# The labels in an extraction, as <list>.<field>.
-_FIELDS: dict[LabelKind, tuple[str, ...]] = {
-    "entity_type": ("entities.type",), "relation": ("triples.relation",), "attribute": ("attributes.attribute",),
-    "name": ("entities.name", "triples.head", "triples.tail", "attributes.entity")}
 
 
 class Extractions:
@@ -85,17 +79,6 @@ class Extractions:
         return {str(row[0]): int(row[1]) for row in self._db.rows(
             "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
 
-    def labels(self, kind: LabelKind) -> list[str]:
-        """Return the labels of a kind in all extractions, sorted, as they were extracted."""
-        return sorted({str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
-            f"SELECT DISTINCT {_value(field)} FROM {_from(field)}")})  # noqa: S608
-
-    def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
-        """Return the ids of written chunks whose extraction has one of the labels."""
-        return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
-            f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
-            f"WHERE status = 'done' AND {among(_value(field))}", among=json.dumps(sorted(labels)))}
-
 
 def _read(text: str, chunk_id: str) -> Extraction:
     try:
@@ -114,11 +97,3 @@ def rejection_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
 def repair_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's repairs as rows of the table."""
     return [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
-
-
-def _from(field: str) -> str:
-    return f"extractions CROSS JOIN json_each(extraction, '$.{field.partition('.')[0]}') item"
-
-
-def _value(field: str) -> str:
-    return f"json_extract(item.value, '$.{field.partition('.')[2]}')"

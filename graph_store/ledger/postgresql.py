@@ -1,10 +1,8 @@
 """Keep a ledger in a schema of a PostgreSQL database."""
 
-import time
 import uuid
 from contextlib import suppress
 
-from filelock import Timeout
 from psycopg import Connection as Session
 from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import SQLAlchemyError
@@ -129,23 +127,3 @@ class PostgresqlLedger:
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
-
-    # The writer's lock. The server releases it when the connection ends.
-
-    def lock(self) -> None:
-        """Take the writer's lock, retrying briefly because the server notices a killed writer late.
-
-        Raises:
-            Timeout: another connection has the lock.
-        """
-        for pause in (0.1, 0.4, 0):
-            if self.place.try_lock(self.connection):
-                return
-            time.sleep(pause)
-        raise Timeout(self.name)
-
-    def unlock(self) -> None:
-        """Release the writer's lock; a lost connection has released it already."""
-        if self._session is not None:
-            with suppress(SQLAlchemyError):
-                self.place.unlock(self.connection)
