@@ -183,7 +183,7 @@ class KnowledgeBase:
                 self.save_index()
                 self.ledger_graph.unload()
         except Timeout as error:
-            raise self._busy() from error
+            raise WriterBusyError.of(self.layout.name) from error
         except OSError as error:
             _LOG.info("what is derived of %s cannot be written (%s)", self.layout.name, error)
 
@@ -193,10 +193,6 @@ class KnowledgeBase:
         if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
-
-    def _busy(self) -> WriterBusyError:
-        return WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has ended, or end "
-                               "it, and try again")
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -216,16 +212,14 @@ class KnowledgeBase:
         """
         try:
             self._lock.acquire()
+            if self._files is not self._lock:
+                try:  # a reader of this home folder may be bringing its files up
+                    self._files.acquire(timeout=_READER_MAKES_UP)
+                except BaseException:
+                    self._lock.release()
+                    raise
         except Timeout as error:
-            raise self._busy() from error
-        if self._files is not self._lock:
-            try:  # a reader of this home folder may be bringing its files up
-                self._files.acquire(timeout=_READER_MAKES_UP)
-            except BaseException as error:
-                self._lock.release()
-                if isinstance(error, Timeout):
-                    raise self._busy() from error
-                raise
+            raise WriterBusyError.of(self.layout.name) from error
         if self._lock.lock_counter == 1:
             try:
                 self._take_over()
@@ -254,7 +248,7 @@ class KnowledgeBase:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer for a while; readers learn of what was written if all goes well."""
+        """Write within the block, as the only writer; readers move to the new state if it succeeds."""
         self.acquire()
         try:
             yield

@@ -4,7 +4,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,29 +137,19 @@ class Layout:
         Raises:
             WriterBusyError: another process or run is writing to it.
         """
-        busy = f"another process is writing to {self.name!r}; wait until it has ended, or end it, and try again"
-        if isinstance(self.ledger, LedgerSchema):
-            with open_connection(self.ledger.url) as connection:
-                if not self.ledger.try_lock(connection):
-                    raise WriterBusyError(busy)
-                with self._lock_folder(busy, _READER_SECONDS) if self.root.is_dir() else nullcontext():
-                    yield
-            return
-        with self._lock_folder(busy, 0):
+        ledger, busy = self.ledger, WriterBusyError.of(self.name)
+        with ExitStack() as held:
+            seconds = 0.0
+            if isinstance(ledger, LedgerSchema):
+                if not ledger.try_lock(held.enter_context(open_connection(ledger.url))):
+                    raise busy
+                seconds = _READER_SECONDS
+            if isinstance(ledger, Path) or self.root.is_dir():
+                try:
+                    held.enter_context(FileLock(self.lock, timeout=seconds))
+                except Timeout as error:
+                    raise busy from error
             yield
-
-    @contextmanager
-    def _lock_folder(self, busy: str, seconds: float) -> Iterator[None]:
-        """Keep others from writing in the folder within the block, after waiting up to `seconds` for them."""
-        lock = FileLock(self.lock)
-        try:
-            lock.acquire(timeout=seconds)
-        except Timeout as error:
-            raise WriterBusyError(busy) from error
-        try:
-            yield
-        finally:
-            lock.release()
 
     def remove_remains(self) -> None:
         """Remove a folder with only a lock: a process that waited for a dropped one's lock created it again."""

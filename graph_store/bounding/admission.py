@@ -173,7 +173,7 @@ class _Bounding:
         self._declare_inferred()
 
     def _declare_ends(self) -> None:
-        """In an open schema the ends of facts declare themselves."""
+        """Give the ends of facts that have no type the root type, as an open schema admits them."""
         for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
                      *(a.entity for a in self._extraction.attributes)):
             end = self._peek(name)
@@ -202,7 +202,7 @@ class _Bounding:
         return key, known.name if known else ("" if key in self._waiting else None)
 
     def _end(self, name: str, text: str) -> _End | None:
-        """Return the entity that a name stands for, if it can be one; else `text` is rejected."""
+        """Return the entity that a name refers to, or reject `text` if it refers to none."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None

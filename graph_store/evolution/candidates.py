@@ -59,7 +59,7 @@ class _Group:
         return sorted(pair for pair, shown_in in documents.items() if sum(shown_in.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the types on either side of the supported pairs, or of the commonest pair if none is supported."""
+        """Return the types on either side of the supported pairs, or of the commonest pair without any."""
         documents = self._documents_of_pairs()
         observed = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
         return (tuple(sorted({subject for subject, _ in observed if subject})),

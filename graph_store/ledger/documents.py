@@ -221,9 +221,8 @@ class Documents:
         ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
         documents = {(str(row.id), False): document_of(row)
                      for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
-        for document, is_new in parents:
-            if is_new and (content := self.revisions.get(document)) is not None:
-                documents[document, True] = content
+        documents |= {(document, True): self.revisions.get(document) or self.get(document)
+                      for document, is_new in parents if is_new}
         if len(documents) == 1:
             self._last = key, documents
         return documents

@@ -74,11 +74,6 @@ class Asks:
         known = self.same() | dict(same)
         self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
 
-    def labels(self) -> list[tuple[ElementKind, str]]:
-        """Return kind and label of everything that is asked for, sorted."""
-        return [(row[0], row[1]) for row in self._db.rows(
-            "SELECT DISTINCT kind, label FROM schema_requests ORDER BY kind, label")]
-
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
         """Return up to `most` occurrences of labels with their text, spread over documents."""
         rows = self._db.rows(

@@ -127,7 +127,7 @@ def replacement(table: Table, *columns: str) -> str:
 
 
 def quote(name: str) -> str:
-    """Return a column's name, whatever else the word means in SQL."""
+    """Return a column's name in quotation marks, as it may be a word of SQL."""
     return f'"{name}"'
 
 

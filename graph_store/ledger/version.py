@@ -43,7 +43,7 @@ def epoch(database: Database) -> int:
 
 
 def begin_epoch(database: Database) -> None:
-    """Make the epoch one that no ledger in this place had before: whatever notes another one is not of this state."""
+    """Set a new random epoch; derived files that note another one are outdated."""
     database.set_meta(_EPOCH, str(1 + secrets.randbelow(_LARGEST)))
 
 

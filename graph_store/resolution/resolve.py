@@ -85,7 +85,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     stated = _by_entities(around, said)
     ties = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None and tie.score >= ASK}
-    ties = _confirm(around, _apply_judgements(around, _told_apart(around, ties), judgements))
+    ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
              if pair not in ties and around.may_be_one(*pair)}
@@ -172,22 +172,22 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]
             for pair, places in evidence_of.items()}
 
 
-def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the same ties; loose ones lose their certainty where one entity is tied so to things that differ."""
+def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
+    """Return the ties; loose ones do not merge an entity that is loosely tied to several different things."""
     partners: dict[str, set[str]] = {}
     for pair, tie in ties.items():
         if tie.loose and tie.score >= ASK:
             short, long = _shorter_first(around, pair)
             partners.setdefault(short, set()).add(long)
     surest = MERGE - 10**-_DIGITS
-    told = dict(ties)
+    weakened = dict(ties)
     for pair, tie in ties.items():
         if tie.loose and tie.score >= MERGE:
             short, long = _shorter_first(around, pair)
             rivals = partners[short] - {long}
             if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE for rival in rivals):
-                told[pair] = tie._replace(score=surest)
-    return told
+                weakened[pair] = tie._replace(score=surest)
+    return weakened
 
 
 def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
@@ -204,17 +204,17 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the same ties; statements of one document alone merge nothing that has separate facts in others.
+    """Return the ties, without merges that one document alone states of things with separate facts in others.
 
-    Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
-    so that a third name, or one that is short for another, is no way around it.
+    Otherwise one false document would merge two things, with the sources of the facts of both. Groups are compared, as
+    a third name or an abbreviation could tie the two otherwise.
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
     alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
              and len(_saying(around, tie)) < _STATED_TWICE and around.match(*pair) is None]
-    told, everything = dict(ties), sure.copy()
+    confirmed, everything = dict(ties), sure.copy()
     sure.remove_edges_from(alone)
     group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}
     by_component: dict[str, list[Pair]] = {}
@@ -225,8 +225,8 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
         saying = frozenset[str]().union(*(_saying(around, ties[pair]) for pair in pairs))
         if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
                 if around.documents_with_facts(entity) - saying}) > 1:
-            told.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
-    return told
+            confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
+    return confirmed
 
 
 def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
