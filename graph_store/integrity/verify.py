@@ -37,7 +37,7 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
     ("the stages of chunks", rows.stages, RESTORE),
     ("the schema's history", rows.history, RESTORE),
     ("the extractions of chunks", rows.extractions, RESTORE),
-    ("the facts of chunks", rows.contributions, REINDEX),
+    ("the facts of chunks", rows.facts, REINDEX),
     ("what waits for the schema", rows.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
@@ -69,9 +69,8 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     """Check an open knowledge base against every invariant.
 
     Returns:
-        The problems: damage to the ledger's file, tables and rows; facts whose span does not quote the
-        source, that do not fit the schema in force or that it does not admit from the extractions; a
-        graph, vectors or tree that differ from the ledger. Empty if there are none.
+        The problems: damage to the ledger's file, tables and rows; facts that the schema in force does not admit from
+        the extractions; a graph, vectors or tree that differ from the ledger. Empty if there are none.
     """
     problems: list[Problem] = []
     for name, check, fix in _CHECKS:

@@ -4,18 +4,17 @@ Each check yields a line for each problem.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 from ...ingest.chunking import chunk_id
-from ...schemas.documents import Chunk, Span
-from ...schemas.graph_schema import GraphSchema
+from ...schemas.documents import Chunk
 from ..errors import LedgerDamagedError
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
 from ..ledger.extractions import rejection_rows, repair_rows
-from ..ledger.facts import Contribution, chunk_rows, rows_of
+from ..ledger.facts import chunk_rows, rows_of
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
 from .status import status_of
@@ -121,55 +120,29 @@ def history(kb: KnowledgeBase) -> Iterator[str]:
         kb.schemas.base(number)
 
 
-def contributions(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each stored fact quotes its source, connects entities of its chunk and fits the schema in force."""
-    schema = kb.schemas.current() if kb.schemas.version() else None
-    for chunk in kb.documents.chunks():
-        where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
-        try:
-            contribution = kb.extractions.admitted.contribution(chunk)
-        except LedgerDamagedError as error:
-            yield f"{where}: {error}"
-            continue
-        yield from (f"{where}: {line}" for line in _find_ungrounded(contribution, chunk))
-        yield from (f"{where}: {line} does not fit the schema" for line in _find_misfits(contribution, schema))
-
-
 def extractions(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's extraction can be read."""
+    return _find_unreadable(kb, lambda chunk: kb.extractions.get(chunk.id))
+
+
+def facts(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the rows of each chunk's mentions, facts and values can be read."""
+    return _find_unreadable(kb, kb.extractions.admitted.contribution)
+
+
+def _find_unreadable(kb: KnowledgeBase, read: Callable[[Chunk], object]) -> Iterator[str]:
     for chunk in kb.documents.chunks():
         try:
-            kb.extractions.get(chunk.id)
+            read(chunk)
         except LedgerDamagedError as error:
             yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
 
 
-def _find_ungrounded(contribution: Contribution, chunk: Chunk) -> Iterator[str]:
-    spans: list[Span] = [*(item.span for item in contribution.mentions), *(item.span for item in contribution.facts),
-                         *(item.span for item in contribution.attributes)]
-    for span in spans:
-        if not 0 <= span.start < span.end <= len(chunk.text):
-            yield f"a fact rests on words at {span.start}..{span.end}, which are not there"
-    mentioned = {(mention.name, mention.type) for mention in contribution.mentions}
-    ends = [end for fact in contribution.facts for end in ((fact.head, fact.head_type), (fact.tail, fact.tail_type))]
-    for name, kind in sorted({*ends, *((a.entity, a.entity_type) for a in contribution.attributes)} - mentioned):
-        yield f"a fact is about {name!r} ({kind}), which the chunk does not mention"
-
-
-def _find_misfits(contribution: Contribution, schema: GraphSchema | None) -> Iterator[str]:
-    for fact in contribution.facts:
-        if schema is None or not schema.fits(fact.head_type, fact.relation, fact.tail_type):
-            yield f"({fact.head}; {fact.relation}; {fact.tail})"
-    for value in contribution.attributes:
-        if schema is None or not schema.fits_attribute(value.entity_type, value.attribute):
-            yield f"({value.entity}; {value.attribute})"
-    for mention in contribution.mentions:
-        if schema is None or not (schema.open or schema.entity_type(mention.type)):
-            yield f"{mention.name!r} of the type {mention.type!r}"
-
-
 def bounding(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's facts, rejections, repairs and asks are what the schema makes of its extraction."""
+    """Check that each chunk's facts, rejections, repairs and asks are those of its extraction, bounded again.
+
+    Bounding finds the words of each fact in the source and admits only what fits the schema.
+    """
     done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
