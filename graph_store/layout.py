@@ -35,8 +35,6 @@ MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """Less than the 255 bytes that common file systems allow, because backups and temporary copies append to the name."""
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
-# Windows opens a device instead of a folder with one of these names.
-_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
 def check_name(name: str) -> str:
@@ -44,7 +42,7 @@ def check_name(name: str) -> str:
 
     Args:
         name: letters and digits of any script, with `-` and `_` inside, at most 64 characters and 200
-            bytes, in Unicode's normal form NFKC, and not a device name of Windows.
+            bytes, in Unicode's normal form NFKC.
 
     Raises:
         KnowledgeBaseNameError: the name is anything else, of any type. Names can therefore not lead out of
@@ -59,9 +57,6 @@ def check_name(name: str) -> str:
     if plain != name:
         raise KnowledgeBaseNameError(f"{name!a} cannot name a knowledge base: its letters can be written in "
                                      f"several ways; use their usual form, {plain!r}")
-    if _RESERVED.fullmatch(name):
-        raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: Windows keeps it for a device; "
-                                     "choose another")
     if len(name.encode()) > MAX_NAME_BYTES:
         raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: it has {len(name.encode())} bytes, at "
                                      f"most {MAX_NAME_BYTES} fit a folder's name; shorten it")

@@ -164,7 +164,7 @@ class _Bounding:
                 wishes.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
         for attribute in self._extraction.attributes:
             known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
-            element = self._bounds.attribute_type(known.name) if known else None
+            element = self._bounds.schema.attribute_type(known.name) if known else None
             if element and owner and owner[1] is None:
                 wishes.wish(owner[0], element.owners, (element.name, canonical_name(attribute.value)))
         for key, name in wishes.infer():
@@ -236,7 +236,7 @@ class _Bounding:
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
             return known
         as_given, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
-        element = self._bounds.relation_type(known.name)
+        element = self._bounds.schema.relation_type(known.name)
         symmetric = element is not None and element.symmetric
         return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
@@ -275,7 +275,7 @@ class _Bounding:
 
     def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
         """Return a fact in the one of its two forms in which it is stored."""
-        element, first = self._bounds.relation_type(relation), self._bounds.first_of_pair(relation)
+        element, first = self._bounds.schema.relation_type(relation), self._bounds.first_of_pair(relation)
         if first and self._fits(tail, first, head):
             return tail, first, head
         if element and element.symmetric and tail.key < head.key and self._fits(tail, relation, head):
@@ -308,7 +308,7 @@ class _Bounding:
         known = self._bounds.find("attribute", item.attribute)
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
-        element = self._bounds.attribute_type(known.name) if known else None
+        element = self._bounds.schema.attribute_type(known.name) if known else None
         kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
         value = self._source.ground_value(item.value, kind, unit)
         support = self._source.support(item.evidence, item.entity, item.attribute, item.value)
@@ -371,11 +371,12 @@ class _Bounding:
         return self._types[end.key].name
 
     def _fits(self, head: _End, relation: str, tail: _End) -> bool:
-        return self._bounds.fits(self._type(head), relation, self._type(tail))
+        return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _fits_attribute(self, owner: _End, attribute: str) -> bool:
-        element = self._bounds.attribute_type(attribute)
-        return element is None or self._bounds.schema.open or self._bounds.is_a(self._type(owner), element.owners)
+        schema = self._bounds.schema
+        element = schema.attribute_type(attribute)
+        return element is None or schema.open or schema.is_a(self._type(owner), element.owners)
 
     def _note_use(self, *ends: _End) -> None:
         for end in ends:

@@ -11,6 +11,7 @@ Edges, keyed by relation: `support` {chunk: (start, end, confidence)}; where the
 
 from typing import Any
 
+from ...runtime.collection import at_rest
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id
 from ...text.times import Validity
@@ -39,6 +40,7 @@ class KnowledgeGraph:
         self._ids: dict[tuple[str, str], str] = {}
 
     @classmethod
+    @at_rest()
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows."""
         graph = cls()

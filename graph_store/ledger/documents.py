@@ -4,7 +4,7 @@ import json
 import uuid
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
@@ -32,13 +32,6 @@ class DocumentEntry(Frozen):
     added_at: str
     updating: bool
     """Whether newer content waits for its extraction; until then the content that was there before answers."""
-
-
-class ChunkText(NamedTuple):
-    """A chunk's id and text."""
-
-    id: str
-    text: str
 
 
 class Documents:
@@ -203,12 +196,6 @@ class Documents:
             page = json.dumps(ids[start:start + _TEXTS_AT_ONCE])
             for row in self._db.rows(_DOCUMENT_TEXTS, among=page):
                 yield str(row.id), str(row.text)
-
-    def texts(self) -> list[ChunkText]:
-        """Return the texts of all chunks in service, by document and position, without what else `chunks` reads."""
-        documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
-        return [ChunkText(chunk, documents[document][start:end]) for chunk, document, start, end in self._db.rows(
-            'SELECT id, document, start, "end" FROM chunks WHERE revision = 0 ORDER BY document, ordinal')]
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
         """Return documents, or the new content that waits for them, by id and whether it is new.

@@ -10,7 +10,7 @@ from ...schemas.extraction import BoundedExtraction, Extraction
 from ..errors import LedgerDamagedError
 from .database import Database, now
 from .facts import FactTable, Rows, position, replace_rows
-from .tables import REJECTIONS, REPAIRS, among
+from .tables import EXTRACTIONS, REJECTIONS, REPAIRS, among
 
 
 class Extractions:
@@ -24,10 +24,7 @@ class Extractions:
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Store a model's extraction of a chunk, so it is paid only once."""
         with self._db.transaction():
-            self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (:chunk, :reasoner, "
-                             ":extraction) ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
-                             "extraction = excluded.extraction",
-                             chunk=chunk_id, reasoner=reasoner, extraction=extraction.model_dump_json())
+            self._db.replace(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json())])
             self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
             self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
@@ -42,13 +39,23 @@ class Extractions:
 
     def get(self, chunk_id: str) -> Extraction | None:
         """Return a chunk's extraction, or None if it was not extracted."""
-        text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if text is None else _read(str(text), chunk_id)
+        return self.get_many([chunk_id]).get(chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """Return the extractions of chunks by id, leaving out chunks that were not extracted."""
-        return {row.chunk: _read(row.extraction, row.chunk) for row in self._db.rows(
-            f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}", among=json.dumps(chunk_ids))}  # noqa: S608
+        """Return the extractions of chunks by id, leaving out chunks that were not extracted.
+
+        Raises:
+            LedgerDamagedError: an extraction is not of the form that was written.
+        """
+        found = {}
+        for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
+                                 among=json.dumps(chunk_ids)):
+            try:
+                found[row.chunk] = Extraction.model_validate_json(row.extraction)
+            except ValidationError as error:
+                raise LedgerDamagedError(f"what the ledger has of chunk {row.chunk} is damaged "
+                                         f"({error.errors()[0]['msg']})") from error
+        return found
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
@@ -66,26 +73,19 @@ class Extractions:
 
     def count_rejections(self) -> dict[str, int]:
         """Return how many extracted items were rejected, by reason."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
+        return self._count("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
 
     def count_rejected_facts(self) -> dict[str, int]:
         """Return how many facts and values were rejected, by reason."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
+        return self._count("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
+                           "GROUP BY reason ORDER BY reason")
 
     def count_repairs(self) -> dict[str, int]:
         """Return how many extracted items were repaired and admitted, by kind of repair."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
+        return self._count("SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")
 
-
-def _read(text: str, chunk_id: str) -> Extraction:
-    try:
-        return Extraction.model_validate_json(text)
-    except ValidationError as error:
-        raise LedgerDamagedError(f"what the ledger has of chunk {chunk_id} is damaged "
-                                 f"({error.errors()[0]['msg']})") from error
+    def _count(self, sql: str) -> dict[str, int]:
+        return {str(name): int(number) for name, number in self._db.rows(sql)}
 
 
 def rejection_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:

@@ -127,7 +127,8 @@ class Resolver:
 
     @at_rest()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        found = ((chunk, statements(text, around.entities_by_name(chunk))) for chunk, text in self._documents.texts())
+        found = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
+                 for chunk in self._documents.chunks())
         return {chunk: own for chunk, own in found if own}
 
     def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
