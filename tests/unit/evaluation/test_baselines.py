@@ -112,7 +112,7 @@ def published_graph(kb, embedder) -> tuple[nx.MultiGraph, dict[str, set[str]]]:
     return walk, passages
 
 
-def published_state(kb, vector, embedder) -> dict[str, float]:
+def published(kb, vector, embedder) -> dict[str, float]:
     """The passages' weights by HippoRAG 2's definition, by networkx."""
     chunks, text = searchable_chunks(kb), kb.graph.entity_text
     walk, passages = published_graph(kb, embedder)
@@ -135,7 +135,7 @@ def test_the_walk_is_that_of_the_definition(kb, hashed_embedder, question):
     chunks = [chunk.id for chunk in searchable_chunks(kb)]
     (vector,) = hashed_embedder.encode([question])
     scores = FactWalk(kb, chunks, kb.vectors.get("chunks", chunks)).scores(vector)
-    expected = published_state(kb, vector, hashed_embedder)
+    expected = published(kb, vector, hashed_embedder)
     weights = np.array([expected[one] for one in chunks])
     # Up to a common factor: what a passage without any triple passes on goes nowhere here, back to the start there.
     np.testing.assert_allclose(scores / scores.sum(), weights / weights.sum(), rtol=1e-4, atol=1e-9)
