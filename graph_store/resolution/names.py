@@ -129,16 +129,16 @@ def _without_accents(word: str) -> str:
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """Count the figures, numerals, ordinals and generations in a name."""
+    """Count the figures, ordinals and Roman numerals in a name."""
     numbers: Counter[str] = Counter()
     for place, word in enumerate(words):
-        if word in lexicon.NUMBERS and not (word in lexicon.LONE_LETTERS and place == 0):
-            numbers[lexicon.NUMBERS[word]] += 1
+        if word in lexicon.ORDINALS and not (word in lexicon.LONE_LETTERS and place == 0):
+            numbers[lexicon.ORDINALS[word]] += 1
+        elif lexicon.ROMAN.fullmatch(word):
+            numbers[word] += 1
         elif not word.isalpha():
             for figure in lexicon.FIGURE.findall(word):
                 numbers[figure.replace(",", "")] += 1
-        if word in lexicon.GENERATIONS or (word not in lexicon.NUMBERS and lexicon.ROMAN.fullmatch(word)):
-            numbers[word] += 1
     if not text.isascii():
         numbers.update(sign for sign in text if sign in lexicon.HAN_NUMERALS)
     return tuple(sorted(numbers.items()))
