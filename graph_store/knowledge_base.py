@@ -3,7 +3,7 @@
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -156,8 +156,9 @@ class KnowledgeBase:
 
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
-        return self.is_mapped() and not (self.extractions.position() and (
-            self.vector_synchroniser.is_behind() or not graph_file.is_of(self.layout.graph, self._graph_state())))
+        return not self.extractions.position() or (
+            self.written_index() is not None and not self.vector_synchroniser.is_behind()
+            and graph_file.is_of(self.layout.graph, self._graph_state()))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
@@ -210,22 +211,18 @@ class KnowledgeBase:
         Raises:
             WriterBusyError: another process is.
         """
-        try:
-            self._lock.acquire()
-            if self._files is not self._lock:
-                try:  # a reader of this home folder may be bringing its files up
-                    self._files.acquire(timeout=_READER_MAKES_UP)
-                except BaseException:
-                    self._lock.release()
-                    raise
-        except Timeout as error:
-            raise WriterBusyError.of(self.layout.name) from error
-        if self._lock.lock_counter == 1:
+        with ExitStack() as undo:
             try:
+                self._lock.acquire()
+                undo.callback(self._lock.release)
+                if self._files is not self._lock:  # a reader of this home folder may be bringing its files up
+                    self._files.acquire(timeout=_READER_MAKES_UP)
+                    undo.callback(self._files.release)
+            except Timeout as error:
+                raise WriterBusyError.of(self.layout.name) from error
+            if self._lock.lock_counter == 1:
                 self._take_over()
-            except BaseException:
-                self.release()
-                raise
+            undo.pop_all()
 
     def release(self) -> None:
         """Take back one `acquire`."""

@@ -248,12 +248,7 @@ def _margins(contexts: Sequence[Vectors]) -> list[float]:
     return [round(float(value - between), 4) if pairs_between else 0.0 for value in within]
 
 
-def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
-    """Return the asks whose types the schema has, with the schema's names for the types."""
-    admissible = []
-    for count in counts:
-        subject = named(count.subject_type)
-        target = named(count.object_type) if count.kind == "relation" else count.object_type
-        if subject is not None and target is not None:
-            admissible.append(count._replace(subject_type=subject, object_type=target))
-    return admissible
+def with_schema_types(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
+    """Return the asks with the schema's names for their types; "" for one that it does not have."""
+    return [count._replace(subject_type=named(count.subject_type) or "", object_type=(
+        (named(count.object_type) or "") if count.kind == "relation" else count.object_type)) for count in counts]

@@ -135,11 +135,8 @@ class SchemaControl:
         types = decided_types(self._edits.in_force())
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
         if key not in self._prepared:
-            self._prepared[key] = Bounds(schema, self._similar(schema), types)
+            self._prepared[key] = Bounds(schema, SimilarLabels(self._embedder, schema), types)
         return self._prepared[key]
-
-    def _similar(self, schema: GraphSchema, embedder: Embedder | None = None) -> SimilarLabels:
-        return SimilarLabels(embedder or self._embedder, schema)
 
     # Change.
 
@@ -272,9 +269,9 @@ class SchemaControl:
         return touched
 
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:
-        similar = self._similar(self._history.base(), embedder)
-        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(), similar=similar,
-                       embedder=embedder or self._embedder, same=self.asks.same(),
+        embedder = embedder or self._embedder
+        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
+                       similar=SimilarLabels(embedder, self._history.base()), embedder=embedder, same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))
 

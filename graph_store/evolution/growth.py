@@ -16,7 +16,7 @@ from ..bounding.admission import Bounds
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.schema_requests import AskCount, SameAs
 from . import editing
-from .candidates import add_evidence, collect, resolvable, unify
+from .candidates import add_evidence, collect, unify, with_schema_types
 from .editing import DecisionError
 
 _SHOWN = 3
@@ -68,7 +68,8 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
     for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
         counts = [count for count in asked if count.kind in kinds]
         if "relation" in kinds:
-            counts = resolvable(counts, Bounds(schema).entity_type)
+            counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
+                      if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
             schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
             decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
@@ -125,14 +126,9 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
 
 def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not admit, with its names for types; "" for one that it does not have."""
-    bounds, known = Bounds(schema), editing.known_labels(schema)
-    asked = []
-    for given in counts:
-        count = given._replace(subject_type=bounds.entity_type(given.subject_type) or "", object_type=(
-            (bounds.entity_type(given.object_type) or "") if given.kind == "relation" else given.object_type))
-        if (count.kind, count.label) not in known or not _is_met(schema, count):
-            asked.append(count)
-    return asked
+    known = editing.known_labels(schema)
+    return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
+            if (count.kind, count.label) not in known or not _is_met(schema, count)]
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
