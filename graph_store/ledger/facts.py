@@ -32,9 +32,9 @@ class Contribution(Frozen):
 class AdmittedRows(NamedTuple):
     """Rows of some chunks or of all, by chunk and place in it; the columns are those of the tables."""
 
-    mentions: Rows
-    facts: Rows
-    values: Rows
+    mentions: Sequence[Any]
+    facts: Sequence[Any]
+    values: Sequence[Any]
 
 
 class FactTable:
@@ -55,7 +55,10 @@ class FactTable:
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
         """Return the rows of some chunks, or of all by default."""
-        return AdmittedRows(*(_by_place(self._db, table, chunk_ids) for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES)))
+        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
+        return AdmittedRows(*(
+            self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
+            for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES)))
 
     def contribution(self, chunk: Chunk) -> Contribution:
         """Return what a chunk adds to the graph, with the quotes that its text has at the spans.
@@ -63,8 +66,7 @@ class FactTable:
         Raises:
             LedgerDamagedError: a row is not of the form that was written.
         """
-        mentions, facts, values = (_by_place(self._db, table, [chunk.id])
-                                   for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES))
+        mentions, facts, values = self.rows([chunk.id])
         try:
             return Contribution(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
                                 facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
@@ -74,17 +76,11 @@ class FactTable:
                                      f"({error.errors()[0]['msg']})") from error
 
 
-def _by_place(database: Database, table: Table, chunk_ids: Sequence[str] | None) -> Sequence[Record]:
-    where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
-    return database.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
-
-
 def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:
     """Return a row's values by column, with its span in place of the chunk, the ordinal, start and end."""
-    values = row._asdict()
-    del values["chunk"], values["ordinal"]
-    start, end = values.pop("start"), values.pop("end")
-    return {**values, "span": Span(start=start, end=end, quote=chunk.text[start:end])}
+    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
+    return {name: value for name, value in row._asdict().items()
+            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}
 
 
 def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:

@@ -86,7 +86,7 @@ def fold(name: str) -> FoldedName:
     key = " ".join(words)
     return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
                       qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
-                      _without_title(key, words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
+                      _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
                       _OPPOSITE_SIGNS.intersection(key))
 
 
@@ -171,9 +171,7 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
     return base, " ".join(forms)
 
 
-def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
-    if not folded or folded[0] not in lexicon.TITLES:
-        return key, ""  # true of most names
+def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
     words, titles = list(folded), list[str]()
     # Leave at least two words, so "King Charles" does not match every Charles.
     while len(words) > _LEAST_LEFT and words[0] in lexicon.TITLES and words[1] not in lexicon.SMALL_WORDS:
