@@ -13,8 +13,8 @@ from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
-from banyan.graph_store.resolution import resolve as resolution
-from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution import same_entities as resolution
+from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.statements import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span

@@ -21,7 +21,7 @@ from ..vectors.store import VectorStore
 from .candidates import near_pairs
 from .counterparts import TrustedVectors, counterparts
 from .decisions import Verdict, check_carried_out, match_pair
-from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
+from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
 from .statements import Statement, statements
 from .surroundings import Surroundings
 

@@ -12,7 +12,7 @@ from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
 from banyan.graph_store.resolution.names import fold, match_names
-from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.statements import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
