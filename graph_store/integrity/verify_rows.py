@@ -22,8 +22,6 @@ from .status import status_of
 _AT_ONCE = 256
 _WHAT = {"rejections": "its rejected facts", "repairs": "its repairs",
          "schema_requests": "the facts that wait for the schema"}
-Column = tuple[str, str, str, int, int]
-"""Table, column, type, whether it is NOT NULL outside the primary key, place in the primary key."""
 
 
 def file(kb: KnowledgeBase) -> Iterator[str]:
@@ -41,24 +39,18 @@ def tables(kb: KnowledgeBase) -> Iterator[str]:
 def foreign_objects(database: Database) -> list[str]:
     """Return the differences of a ledger's columns, tables, indexes, views and triggers from a new one's."""
     with closing(Database(Path(":memory:"))) as fresh:
-        expected, actual = _shape(fresh), _shape(database)
-        parts, others = _parts(fresh), _parts(database)
-    return [*(f"the column {c[0]}.{c[1]} is missing or of another kind" for c in sorted(expected - actual)),
-            *(f"the column {c[0]}.{c[1]} is not of this format" for c in sorted(actual - expected)),
-            *(f"the {kind} {name} is missing" for kind, name in sorted(parts - others)),
-            *(f"the {kind} {name} is not of this format" for kind, name in sorted(others - parts))]
+        expected, actual = _objects(fresh), _objects(database)
+    return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
+            *(f"the {kind} {name} is not of this format" for kind, name, _ in sorted(actual - expected))]
 
 
-def _shape(database: Database) -> set[Column]:
-    return {(str(row[0]), str(row[1]), str(row[2]), int(row[3]), int(row[4])) for row in database.rows(
-        'SELECT m.name, c.name, c.type, c."notnull" AND NOT c.pk, c.pk FROM sqlite_master m '
-        "JOIN pragma_table_info(m.name) c "
-        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'")}
-
-
-def _parts(database: Database) -> set[tuple[str, str]]:
-    return {(str(row[0]), str(row[1])) for row in database.rows(
-        "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'")}
+def _objects(database: Database) -> set[tuple[str, str, str]]:
+    """Return kind and name of what a ledger consists of; columns have their types and constraints as well."""
+    named = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    return {(row[0], row[1], row[2]) for row in database.rows(
+        "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
+        f"FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND {named} "
+        f"UNION ALL SELECT m.type, m.name, '' FROM sqlite_master m WHERE {named}")}
 
 
 def chunks(kb: KnowledgeBase) -> Iterator[str]:
