@@ -38,7 +38,7 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
-from .labels import Bounds, Known, extracted_labels
+from .labels import Bounds, Known, extracted_labels, extracted_names
 from .type_inference import TypeWishes
 
 __all__ = ["Bounds", "bound"]
@@ -102,8 +102,7 @@ class _Bounding:
 
     def _find_names(self) -> None:
         spellings: dict[str, set[str]] = {}
-        for name in (*(e.name for e in self._extraction.entities), *(t.head for t in self._extraction.triples),
-                     *(t.tail for t in self._extraction.triples), *(a.entity for a in self._extraction.attributes)):
+        for name in extracted_names(self._extraction):
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:

@@ -181,11 +181,15 @@ class Bounds:
         return name, tuple(self.schema.ancestors(name)), self._positions.get(name), self.schema.open
 
 
+def extracted_names(extraction: Extraction) -> set[str]:
+    """Return the names of an extraction's entities and of the ends of its facts."""
+    return {*(e.name for e in extraction.entities), *(end for t in extraction.triples for end in (t.head, t.tail)),
+            *(a.entity for a in extraction.attributes)}
+
+
 def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     """Return the labels of an extraction that bounding looks up in the schema, with their kinds."""
-    names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
-             *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]
-    labels: set[tuple[LabelKind, str]] = {("name", name) for name in names}
+    labels: set[tuple[LabelKind, str]] = {("name", name) for name in extracted_names(extraction)}
     labels |= {("entity_type", entity.type) for entity in extraction.entities}
     labels |= {("relation", triple.relation) for triple in extraction.triples}
     return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}
