@@ -13,7 +13,6 @@ from .facts import advance
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 
-_DOCUMENT_TEXTS = f"SELECT id, text FROM documents WHERE {among('id')}"  # noqa: S608  (of constants)
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
 
@@ -174,9 +173,9 @@ class Documents:
                               among=json.dumps(documents))
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Chunks with their texts: all in service by document and position, or those of some ids, in their order.
+        """Return chunks with their texts: all in service by document and position, or those of some ids, in their order.
 
-        An id that is not there is left out.
+        Ids that do not exist are left out.
         """
         if chunk_ids is None:
             rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
@@ -187,15 +186,17 @@ class Documents:
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
         documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
+        # Another process may have deleted a document in between.
+        return [_chunk(row, document) for row in rows
+                if (document := documents.get((row.document, bool(row.revision)))) is not None]
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the ids and texts of all documents, of which some are in memory at once."""
+        """Yield the ids and texts of all documents, reading some at a time."""
         ids = [str(row.id) for row in self._db.rows("SELECT id FROM documents ORDER BY id")]
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
-            page = json.dumps(ids[start:start + _TEXTS_AT_ONCE])
-            for row in self._db.rows(_DOCUMENT_TEXTS, among=page):
-                yield str(row.id), str(row.text)
+            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}",
+                                     among=json.dumps(ids[start:start + _TEXTS_AT_ONCE])):
+                yield row.id, row.text
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
         """Return documents, or the new content that waits for them, by id and whether it is new.
