@@ -173,7 +173,7 @@ class Documents:
                               among=json.dumps(documents))
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Return chunks with their texts: all in service by document and position, or those of some ids, in their order.
+        """Return chunks with their texts: all in service by document and position, or those of some ids in their order.
 
         Ids that do not exist are left out.
         """
