@@ -18,9 +18,6 @@ _TRANSACTION = 2
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
      "SELECT n - 1, item FROM json_array_elements_text($1::json) WITH ORDINALITY AS items (item, n)"),
-    ("json_each(text, text) RETURNS TABLE (key bigint, value text)",
-     "SELECT n - 1, item FROM json_array_elements_text($1::json -> substr($2, 3)) WITH ORDINALITY AS items (item, n)"),
-    ("json_extract(text, text) RETURNS text", "SELECT $1::json ->> substr($2, 3)"),
     ("json_array_length(text) RETURNS integer", "SELECT pg_catalog.json_array_length($1::json)"),
 )
 
