@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
+from ..graph_store.evolution.candidates import Grounds
 from ..graph_store.evolution.editing import KIND_NAMES, replace_element
-from ..graph_store.evolution.growth import Grounds, Thresholds, grow
+from ..graph_store.evolution.growth import Thresholds, grow
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document

@@ -28,8 +28,9 @@ from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, SameAs
+from .candidates import Grounds, with_evidence
 from .editing import KIND_NAMES, find_element, known_labels, remove, sort_elements
-from .growth import Grounds, Thresholds, decide, grow, still_asked, waiting, with_evidence
+from .growth import Thresholds, decide, grow, still_asked, waiting
 
 Policy = Literal["auto", "review", "off"]
 """How the schema grows: by thresholds, by a person's decisions, or not at all."""

@@ -5,21 +5,18 @@ decisions) and considers everything the documents ask for, so the grown schema i
 of documents: their order and their distribution over builds make no difference.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...models.embedding.embedder import Embedder
-from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Example, Verdict
+from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
-from ..bounding.similar_labels import SimilarLabels
-from ..ledger.schema_requests import AskCount, SameAs
+from ..ledger.schema_requests import AskCount
 from . import editing
-from .candidates import add_evidence, collect, unify, with_schema_types
+from .candidates import Grounds, collect, unify, with_evidence, with_schema_types
 from .editing import DecisionError
 
-_SHOWN = 3
 _COMPARED = 20
 _COLUMNS = 5
 """Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
@@ -36,23 +33,9 @@ class Thresholds:
     support: int
     """Minimum number of documents."""
     consistency: float
-    """Minimum contextual consistency (see `candidates.add_evidence`)."""
+    """Minimum contextual consistency (see `candidates.with_evidence`)."""
     growth: Mapping[ElementKind, int]
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """The evidence that growth is decided on."""
-
-    counts: Sequence[AskCount]
-    declined: Collection[tuple[ElementKind, str]]
-    """Kind and label of what a person declined."""
-    similar: SimilarLabels
-    embedder: Embedder
-    examples: Callable[[Candidate], list[Example]]
-    same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
-    """A model's verdicts on which labels mean the same."""
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
@@ -106,11 +89,6 @@ def _why(candidate: Candidate, thresholds: Thresholds) -> str:
     return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
             f"documents{rows} >= {thresholds.support}, consistency {candidate.consistency:+.2f} >= "
             f"{thresholds.consistency:+.2f}")
-
-
-def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples, nearest known element and contextual consistency."""
-    return add_evidence(candidates, grounds.examples, grounds.similar, grounds.embedder, _SHOWN)
 
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
