@@ -116,6 +116,8 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
     prior = match.prior * (_NO_TYPE if alike is None else 1.0)
+    if match.rule == "place" and not _is_known_place(around, pair):
+        prior /= 2
     score = _score(prior, weights)
     if score >= ASK and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
@@ -153,6 +155,12 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
 def _place_said(around: Surroundings, short: str, long: str) -> bool:
     added = fold(around.names[long].partition(",")[2]).key
     return bool(added) and added in around.neighbours(short)
+
+
+def _is_known_place(around: Surroundings, pair: Pair) -> bool:
+    """Return True if what the longer name adds is an entity by itself."""
+    added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
+    return fold(added).key in around.keys
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:

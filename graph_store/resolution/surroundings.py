@@ -66,6 +66,11 @@ class Surroundings:
         return self._graph.entity_text(entity)
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """The folded names of all entities."""
+        return frozenset(folded.key for folded in self.folded_names.values())
+
+    @cached_property
     def _types(self) -> dict[str, str]:
         return {entity: str(kind) for entity, kind in self._network.nodes(data="type")}
 
