@@ -83,12 +83,15 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
-    ties = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
-            if (tie := _tie(around, pair, stated.get(pair, ()))) is not None and tie.score >= ASK}
+    found = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
+             if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
+    # A reasoner is not asked about a weakly tied pair for its meaning.
+    ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
+    weak = found.keys() - ties.keys()
     ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
-             if pair not in ties and around.may_be_one(*pair)}
+             if pair not in ties and pair not in weak and around.may_be_one(*pair)}
     alike.update((pair, Tie("surroundings", max(ASK, score))) for pair, score in surrounded if pair not in ties)
     return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
 
