@@ -312,3 +312,13 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert entity_id("Jose Ruiz", "Thing") not in graph.network
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
+
+
+def test_a_pair_whose_names_are_tied_too_weakly_is_not_asked_about_for_its_meaning() -> None:
+    # A season is a part of the series; "Alpha" and "Omega" have nothing in common but a meaning.
+    names = ("True Detective (season two)", "True Detective", "Alpha", "Omega")
+    graph = graph_of(**{f"c{number}": facts(names=(name,)) for number, name in enumerate(names)})
+    season, series, alpha, omega = ids(*names)
+    near = [(pair_of(season, series), 0.95), (pair_of(alpha, omega), 0.95)]
+    found = resolve(Surroundings(graph, open_schema(), {}), {}, Judgements(), near)
+    assert [pair for pair, _ in found.doubtful] == [pair_of(alpha, omega)]
