@@ -117,7 +117,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
     """Estimate as `estimate_build` does, for documents."""
     settings = resources.settings
     stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
-    known = stored.documents.extracted() if stored else set[str]()
+    known = stored.documents.extracted_ids() if stored else set[str]()
     has_schema = stored is not None and stored.schemas.version() > 0
     inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
     graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
-from ..graph_store.evolution.editing import KIND_NAMES, replaced
-from ..graph_store.evolution.growth import Grounds, Thresholds, grow
+from ..graph_store.evolution.candidates import Grounds
+from ..graph_store.evolution.editing import KIND_NAMES, replace_element
+from ..graph_store.evolution.growth import Thresholds, grow
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document
@@ -138,5 +139,6 @@ def _describe_by_example(schema: GraphSchema, decided: Sequence[Decided]) -> Gra
         for element in schema.elements(kind):
             item = next((items[kind, key] for key in map(label_key, element.all_names()) if (kind, key) in items), "")
             if item:
-                schema = replaced(schema, kind, element, element.model_copy(update={"description": f"as in {item}"}))
+                described = element.model_copy(update={"description": f"as in {item}"})
+                schema = replace_element(schema, kind, element, described)
     return schema

@@ -13,7 +13,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
-from ..graph_store.ledger.version import published
+from ..graph_store.ledger.version import published_state
 from ..graph_store.scopes.scope_folder import ScopeFolder
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
@@ -89,7 +89,7 @@ class Readers:
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
         return (opened.vectors.collections.lost
-                or published(opened.database) != published(self.ledger(opened.layout.name)))
+                or published_state(opened.database) != published_state(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
         """Return a reader of the newest state, or the previous reader while this home derives its files."""

@@ -26,6 +26,7 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.ledger_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.resolver import Resolver
@@ -42,7 +43,7 @@ MOST = 390_000
 """Triples of the passages and copies, the last of which are added."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
-    ("reading rows", LedgerGraph, "load_mentions"), ("resolved graph", LedgerGraph, "resolved"),
+    ("reading rows", KnowledgeGraph, "of_rows"), ("resolved graph", LedgerGraph, "_resolve"),
     ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
     ("resolution", Resolver, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
     ("a batch's vectors", VectorSynchroniser, "embed"),

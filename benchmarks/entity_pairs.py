@@ -13,8 +13,8 @@ from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
-from banyan.graph_store.resolution import resolve as resolution
-from banyan.graph_store.resolution.resolve import Judgements, resolve
+from banyan.graph_store.resolution import same_entities as resolution
+from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.statements import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
@@ -52,7 +52,7 @@ def outcome(pair: dict[str, Any]) -> str:
     """Resolve a pair, and return "merged", "asked" or "apart"."""
     graph, texts = graph_of(pair)
     around = Surroundings(graph, open_schema(), {})
-    said = {chunk: statements(text, around.called(chunk)) for chunk, text in texts.items()}
+    said = {chunk: statements(text, around.entities_by_name(chunk)) for chunk, text in texts.items()}
     found = resolve(around, said, Judgements())
     both = {one for one in graph.entity_ids() if graph.entity(one).name in {pair["first"], pair["second"]}}
     if len({row.canonical if (row := found.aliases.get(one)) else one for one in both}) == 1:

@@ -50,7 +50,8 @@ def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr |
         state["graph"] = kb.graph.dump()
         state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
         state["reliability"] = kb.reliability.current().dump()
-        state["behind"] = [kb.tree.is_behind(), kb.vector_synchroniser.is_behind(), len(kb.communities.undescribed())]
+        state["behind"] = [kb.tree.is_behind(), kb.vector_synchroniser.is_behind(),
+                           len(kb.communities.find_undescribed())]
         state["verify"] = [problem.what for problem in verify(kb)]
     return state
 

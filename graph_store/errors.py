@@ -40,6 +40,11 @@ class UnknownDocumentError(StoreError):
 class WriterBusyError(StoreError):
     """Another process or run is writing to the knowledge base."""
 
+    @classmethod
+    def of(cls, name: str) -> "WriterBusyError":
+        """Return the error for a knowledge base that another process is writing to."""
+        return cls(f"another process is writing to {name!r}; wait until it has ended, or end it, and try again")
+
 
 class EmbeddingMismatchError(StoreError):
     """The store's vectors come from another embedding model than the one in use."""

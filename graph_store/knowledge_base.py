@@ -3,7 +3,7 @@
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -92,7 +92,7 @@ class KnowledgeBase:
         if self.database.identity:
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
-        self.printed = PrintedWorks(layout.printed, active=layout.database is None)
+        self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
             embedder = LedgerEmbedder(embedder, self.database, model_for(self.documents) if any_embedding else "")
         self.embedder: Embedder = embedder
@@ -117,7 +117,8 @@ class KnowledgeBase:
         self._index: tuple[Version, Arrays] | None = None
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
-        self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database)
+        self._lock = (self._files if isinstance(layout.ledger, Path)
+                      else AdvisoryLock(self.database, layout.ledger))
         self._published = 0
         # A reader that nobody refers to any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,
@@ -155,44 +156,24 @@ class KnowledgeBase:
 
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
-        return self.is_mapped() and not (self.extractions.position() and (
-            self._is_graph_due() or self.vector_synchroniser.is_behind()))
+        return not self.extractions.position() or (
+            self.written_index() is not None and not self.vector_synchroniser.is_behind()
+            and graph_file.is_of(self.layout.graph, self._graph_state()))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
         return not self.extractions.position() or self.written_index() is not None
 
     def derive_missing_files(self) -> None:
-        """Bring up derived files that a killed writer, or damage, has left behind the ledger, or another home's writer.
+        """Bring up derived files that a killed writer, damage or another home's writer has left behind the ledger.
+
+        They are derived from one moment of the ledger, even if others write to it meanwhile. Where they cannot be
+        written, the index is made in memory.
 
         Raises:
-            WriterBusyError: a writer is at it.
+            WriterBusyError: another process derives the files of this home folder.
         """
-        if isinstance(self._lock, AdvisoryLock):
-            self.derive_vectors()
-            self._derive_own_files()
-            return
-        if self._is_graph_due() or self.vector_synchroniser.is_behind():
-            with self.writing():
-                self.vector_synchroniser.sync()
-                self.save_graph()
-        if self.written_index() is None:
-            try:
-                with self.writing():
-                    self.save_index()
-            except OSError as error:
-                _LOG.info("the index of %s cannot be written (%s); it is made in memory", self.layout.name, error)
-        self.ledger_graph.unload()
-
-    def derive_vectors(self) -> None:
-        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
-        vectors = self.vector_synchroniser
-        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
-            with suppress(WriterBusyError), self.writing():
-                vectors.sync()
-
-    def _derive_own_files(self) -> None:
-        """Bring up the files of this home folder alone, even if others write to the ledger meanwhile."""
+        self.derive_vectors()
         try:
             with self._files, self.database.frozen():
                 self.refresh()
@@ -203,13 +184,16 @@ class KnowledgeBase:
                 self.save_index()
                 self.ledger_graph.unload()
         except Timeout as error:
-            raise self._busy() from error
+            raise WriterBusyError.of(self.layout.name) from error
         except OSError as error:
             _LOG.info("what is derived of %s cannot be written (%s)", self.layout.name, error)
 
-    def _busy(self) -> WriterBusyError:
-        return WriterBusyError(f"another process is writing to {self.layout.name!r}; wait until it has ended, or end "
-                               "it, and try again")
+    def derive_vectors(self) -> None:
+        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
+        vectors = self.vector_synchroniser
+        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
+            with suppress(WriterBusyError), self.writing():
+                vectors.sync()
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -227,24 +211,18 @@ class KnowledgeBase:
         Raises:
             WriterBusyError: another process is.
         """
-        try:
-            self._lock.acquire()
-        except Timeout as error:
-            raise self._busy() from error
-        if self._files is not self._lock:
-            try:  # a reader of this home folder may be bringing its files up
-                self._files.acquire(timeout=_READER_MAKES_UP)
-            except BaseException as error:
-                self._lock.release()
-                if isinstance(error, Timeout):
-                    raise self._busy() from error
-                raise
-        if self._lock.lock_counter == 1:
+        with ExitStack() as undo:
             try:
+                self._lock.acquire()
+                undo.callback(self._lock.release)
+                if self._files is not self._lock:  # a reader of this home folder may be bringing its files up
+                    self._files.acquire(timeout=_READER_MAKES_UP)
+                    undo.callback(self._files.release)
+            except Timeout as error:
+                raise WriterBusyError.of(self.layout.name) from error
+            if self._lock.lock_counter == 1:
                 self._take_over()
-            except BaseException:
-                self.release()
-                raise
+            undo.pop_all()
 
     def release(self) -> None:
         """Take back one `acquire`."""
@@ -267,7 +245,7 @@ class KnowledgeBase:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer for a while; readers learn of what was written if all goes well."""
+        """Write within the block, as the only writer; readers move to the new state if it succeeds."""
         self.acquire()
         try:
             yield
@@ -333,15 +311,16 @@ class KnowledgeBase:
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
         """
-        state = self._graph_state()
         try:
-            found = graph_file.read(self.layout.graph, state)
+            state, found = graph_file.load(self.layout.graph)
+        except FileNotFoundError:
+            return self.fresh_tree_graph()
         except graph_file.GraphFileDamagedError as error:
             _LOG.warning("%s; it is made again from the ledger", error)
-            found = None
             with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, state, self._node_link())
-        if found is None:
+                graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
+            return self.fresh_tree_graph()
+        if state != self._graph_state():
             return self.fresh_tree_graph()
         found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
         return found
@@ -364,16 +343,14 @@ class KnowledgeBase:
 
     @gc_paused()
     def save_graph(self) -> None:
-        """Write the graph's file, if it is due.
+        """Write the graph's file, if it is of another state.
 
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        if self._is_graph_due():
-            graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
-
-    def _is_graph_due(self) -> bool:
-        return graph_file.is_due(self.layout.graph, self._graph_state(), lambda: self.counts().triples)
+        state = self._graph_state()
+        if not graph_file.is_of(self.layout.graph, state):
+            graph_file.save(self.layout.graph, state, self._node_link())
 
     def refresh(self) -> None:
         """Let go of a graph in memory that the ledger has gone beyond."""

@@ -4,7 +4,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,6 @@ MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """Less than the 255 bytes that common file systems allow, because backups and temporary copies append to the name."""
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
-# Windows opens a device instead of a folder with one of these names.
-_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 
 
 def check_name(name: str) -> str:
@@ -44,7 +42,7 @@ def check_name(name: str) -> str:
 
     Args:
         name: letters and digits of any script, with `-` and `_` inside, at most 64 characters and 200
-            bytes, in Unicode's normal form NFKC, and not a device name of Windows.
+            bytes, in Unicode's normal form NFKC.
 
     Raises:
         KnowledgeBaseNameError: the name is anything else, of any type. Names can therefore not lead out of
@@ -59,9 +57,6 @@ def check_name(name: str) -> str:
     if plain != name:
         raise KnowledgeBaseNameError(f"{name!a} cannot name a knowledge base: its letters can be written in "
                                      f"several ways; use their usual form, {plain!r}")
-    if _RESERVED.fullmatch(name):
-        raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: Windows keeps it for a device; "
-                                     "choose another")
     if len(name.encode()) > MAX_NAME_BYTES:
         raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: it has {len(name.encode())} bytes, at "
                                      f"most {MAX_NAME_BYTES} fit a folder's name; shorten it")
@@ -121,7 +116,7 @@ class Layout:
         return self.root / "index.bin"
 
     @property
-    def printed(self) -> Path:
+    def printed_works(self) -> Path:
         """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
         return self.root / "printed"
 
@@ -137,29 +132,19 @@ class Layout:
         Raises:
             WriterBusyError: another process or run is writing to it.
         """
-        busy = f"another process is writing to {self.name!r}; wait until it has ended, or end it, and try again"
-        if isinstance(self.ledger, LedgerSchema):
-            with open_connection(self.ledger.url) as connection:
-                if not self.ledger.try_lock(connection):
-                    raise WriterBusyError(busy)
-                with self._lock_folder(busy, _READER_SECONDS) if self.root.is_dir() else nullcontext():
-                    yield
-            return
-        with self._lock_folder(busy, 0):
+        ledger, busy = self.ledger, WriterBusyError.of(self.name)
+        with ExitStack() as held:
+            seconds = 0.0
+            if isinstance(ledger, LedgerSchema):
+                if not ledger.try_lock(held.enter_context(open_connection(ledger.url))):
+                    raise busy
+                seconds = _READER_SECONDS
+            if isinstance(ledger, Path) or self.root.is_dir():
+                try:
+                    held.enter_context(FileLock(self.lock, timeout=seconds))
+                except Timeout as error:
+                    raise busy from error
             yield
-
-    @contextmanager
-    def _lock_folder(self, busy: str, seconds: float) -> Iterator[None]:
-        """Keep others from writing in the folder within the block, after waiting up to `seconds` for them."""
-        lock = FileLock(self.lock)
-        try:
-            lock.acquire(timeout=seconds)
-        except Timeout as error:
-            raise WriterBusyError(busy) from error
-        try:
-            yield
-        finally:
-            lock.release()
 
     def remove_remains(self) -> None:
         """Remove a folder with only a lock: a process that waited for a dropped one's lock created it again."""

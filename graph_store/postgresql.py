@@ -21,7 +21,7 @@ _MOST_BYTES = 63
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
 _KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-_WRITER = 1
+WRITER = 1
 _ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
 
 
@@ -51,12 +51,8 @@ class LedgerSchema:
         return f"hashtextextended('{self.name}', {seed})"
 
     def try_lock(self, connection: Connection) -> bool:
-        """Take the writer's lock until `unlock` or the connection's end; return False if another connection has it."""
-        return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(_WRITER)})").scalar_one())
-
-    def unlock(self, connection: Connection) -> None:
-        """Release the lock of one `try_lock`."""
-        connection.exec_driver_sql(f"SELECT pg_advisory_unlock({self.key(_WRITER)})")
+        """Take the writer's lock until the connection's end; return False if another connection has it."""
+        return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
 
     def about(self, connection: Connection) -> tuple[int, str] | None:
         """Return the ledger's format and id, or None if there is no schema.
@@ -159,12 +155,12 @@ def open_connection(url: SecretStr) -> Iterator[Connection]:
     try:
         yield connection
     except SQLAlchemyError as error:
-        raise explained(error, url, lost=connection.invalidated) from None
+        raise explain_error(error, url, lost=connection.invalidated) from None
     finally:
         connection.close()
 
 
-def explained(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
+def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
     """Build the error for a failed statement, or for a connection that was lost."""
     cause = _cause(error, url)
     if lost:

@@ -25,7 +25,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from ..config import Settings
 from ..graph_store.errors import DatabaseError
 from ..graph_store.ledger.sqlite import make_private, write_ahead
-from ..graph_store.postgresql import engine, explained, unreachable
+from ..graph_store.postgresql import engine, explain_error, unreachable
 from .tables import METADATA
 
 FILE = "server.sqlite"
@@ -125,7 +125,7 @@ class ServerDatabase:
         except SQLAlchemyError as error:
             if not isinstance(self.place, Path):
                 lost = isinstance(error, DBAPIError) and error.connection_invalidated
-                raise explained(error, self.place, lost=lost) from None
+                raise explain_error(error, self.place, lost=lost) from None
             raise (error.orig if isinstance(error, DBAPIError) else None) or error from None
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from pydantic import SecretStr
 
-from ..graph_store.postgresql import connection_string, explained
+from ..graph_store.postgresql import connection_string, explain_error
 from .database import SESSION
 
 _MAKING = 0x62616E79616F
@@ -53,4 +53,4 @@ class PostgresqlCheckpoints:
             yield
         except psycopg.Error as error:
             lost = isinstance(error, psycopg.OperationalError)
-            raise explained(error, self._url, lost=lost) from None
+            raise explain_error(error, self._url, lost=lost) from None

@@ -43,7 +43,7 @@ class LedgerOnly:
                 self.documents.put(Document(id=name, title="", text=text, source="test"), [chunk])
                 self.extractions.save(chunk.id, "test", extraction)
                 batch.append(chunk.id)
-            for name in self.documents.revisions.ready():
+            for name in self.documents.revisions.find_ready():
                 self.documents.put_in_service(name)
             self.control.write(batch)
 

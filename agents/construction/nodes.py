@@ -205,7 +205,7 @@ class ConstructionNodes:
                 return None
             budget = self._budget(name, run, context)
             base = kb.schemas.base()
-            shown = kb.schema_control.shown() if self._resources.settings.uses_llm else base
+            shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             return chunk, base, shown, budget, self._resources.reasoner(name)
 
     def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
@@ -233,7 +233,7 @@ class ConstructionNodes:
         context = runtime.context or BuildContext()
         policy = context.policy
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-            show_progress("extract", state["total"] - kb.documents.count("pending"), state["total"])
+            show_progress("extract", state["total"] - kb.documents.count_status("pending"), state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
             kb.schema_control.put_revisions_in_service()
             last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
@@ -260,14 +260,14 @@ class ConstructionNodes:
         """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
-        batches = kb.documents.count("done") // self._resources.settings.batch_size
+        batches = kb.documents.count_status("done") // self._resources.settings.batch_size
         return batches & (batches - 1) == 0  # a power of two
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
         """Ask once which new labels mean the same; returns why that failed, or ""."""
         schema = kb.schema_control.schema()
         support = support_in(kb, self._resources.settings)
-        labels = [] if schema.open else kb.schema_control.uncompared(support, _COMPARED_AT_ONCE)
+        labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
         if not labels:
             return ""
         budget = self._budget(kb.layout.name, run, context)
@@ -317,7 +317,7 @@ class ConstructionNodes:
             # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
             if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
                 kb.vector_synchroniser.embed(state["chunks"])
-            show_progress("write", kb.documents.count("done"), kb.documents.count())
+            show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return {}
 
     def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
@@ -370,6 +370,6 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool
         if inferred:
             return  # by `fit_schema`, once the documents are stored
         kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
-    elif wanted is not None and wanted != kb.schemas.seed():
-        raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.seed().name!r}; leave --schema "
+    elif wanted is not None and wanted != kb.schemas.first():
+        raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")

@@ -22,7 +22,7 @@ def total_chunks(kb: KnowledgeBase) -> int:
 
     So a resumed build continues the same progress bar.
     """
-    left = kb.documents.count("pending") + kb.documents.count("extracted")
+    left = kb.documents.count_status("pending", "extracted")
     total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
     kb.database.set_meta(_TOTAL, str(total))
     return total
@@ -39,10 +39,10 @@ def report_of(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=kb.documents.count("failed"), files_failed=state["files_failed"],
+        chunks_failed=kb.documents.count_status("failed"), files_failed=state["files_failed"],
         entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
-        schema_version=kb.schemas.version(), rejected=kb.extractions.rejected(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
         tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
         cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
         stopped=stopped, seconds=round(time.time() - state["started"], 3))

@@ -47,7 +47,7 @@ def entities(
 def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
     root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
                 + (" [yellow](facts have changed since: build again)[/yellow]"
-                   if knowledge_base.entities.resolved() is None else ""))
+                   if knowledge_base.entities.resolved_state() is None else ""))
     for group in groups[:limit]:
         branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
         for alias in group.aliases:

@@ -56,7 +56,7 @@ def show(
     else:
         with opened(reasons=False) as resources:
             history = resources.knowledge_base(kb).schemas
-            shown = history.numbered(version or history.version())
+            shown = history.get(version or history.version())
     if output is not None:
         _write(shown, output, form)
     elif as_json or form:
@@ -70,7 +70,7 @@ def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with opened(reasons=False) as resources:
         history = resources.knowledge_base(kb).schemas
-        changes = differences(history.numbered(before), history.numbered(after))
+        changes = differences(history.get(before), history.get(after))
     if as_json:
         print_json([change.model_dump() for change in changes])
         return

@@ -38,7 +38,7 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText
-from .labels import Bounds, Known, extracted_labels
+from .labels import Bounds, Known, extracted_labels, extracted_names
 from .type_inference import TypeWishes
 
 __all__ = ["Bounds", "bound"]
@@ -82,7 +82,7 @@ class _Bounding:
         self._find_names()
         self._declare()
         self._infer_types()
-        self._types = {key: self._bounds.decided(key, known) for key, known in self._types.items()}
+        self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
         for attribute in self._extraction.attributes:
@@ -102,8 +102,7 @@ class _Bounding:
 
     def _find_names(self) -> None:
         spellings: dict[str, set[str]] = {}
-        for name in (*(e.name for e in self._extraction.entities), *(t.head for t in self._extraction.triples),
-                     *(t.tail for t in self._extraction.triples), *(a.entity for a in self._extraction.attributes)):
+        for name in extracted_names(self._extraction):
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:
@@ -164,16 +163,16 @@ class _Bounding:
                 wishes.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
         for attribute in self._extraction.attributes:
             known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
-            element = self._bounds.attribute_type(known.name) if known else None
+            element = self._bounds.schema.attribute_type(known.name) if known else None
             if element and owner and owner[1] is None:
                 wishes.wish(owner[0], element.owners, (element.name, canonical_name(attribute.value)))
-        for key, name in wishes.inferred():
+        for key, name in wishes.infer():
             if key not in self._waiting:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()
 
     def _declare_ends(self) -> None:
-        """In an open schema the ends of facts declare themselves."""
+        """Give the ends of facts that have no type the root type, as an open schema admits them."""
         for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
                      *(a.entity for a in self._extraction.attributes)):
             end = self._peek(name)
@@ -202,7 +201,7 @@ class _Bounding:
         return key, known.name if known else ("" if key in self._waiting else None)
 
     def _end(self, name: str, text: str) -> _End | None:
-        """Return the entity that a name stands for, if it can be one; else `text` is rejected."""
+        """Return the entity that a name refers to, or reject `text` if it refers to none."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
@@ -236,7 +235,7 @@ class _Bounding:
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
             return known
         as_given, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
-        element = self._bounds.relation_type(known.name)
+        element = self._bounds.schema.relation_type(known.name)
         symmetric = element is not None and element.symmetric
         return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
@@ -275,7 +274,7 @@ class _Bounding:
 
     def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
         """Return a fact in the one of its two forms in which it is stored."""
-        element, first = self._bounds.relation_type(relation), self._bounds.first_of_pair(relation)
+        element, first = self._bounds.schema.relation_type(relation), self._bounds.first_of_pair(relation)
         if first and self._fits(tail, first, head):
             return tail, first, head
         if element and element.symmetric and tail.key < head.key and self._fits(tail, relation, head):
@@ -308,7 +307,7 @@ class _Bounding:
         known = self._bounds.find("attribute", item.attribute)
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
-        element = self._bounds.attribute_type(known.name) if known else None
+        element = self._bounds.schema.attribute_type(known.name) if known else None
         kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
         value = self._source.ground_value(item.value, kind, unit)
         support = self._source.support(item.evidence, item.entity, item.attribute, item.value)
@@ -371,11 +370,12 @@ class _Bounding:
         return self._types[end.key].name
 
     def _fits(self, head: _End, relation: str, tail: _End) -> bool:
-        return self._bounds.fits(self._type(head), relation, self._type(tail))
+        return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _fits_attribute(self, owner: _End, attribute: str) -> bool:
-        element = self._bounds.attribute_type(attribute)
-        return element is None or self._bounds.schema.open or self._bounds.is_a(self._type(owner), element.owners)
+        schema = self._bounds.schema
+        element = schema.attribute_type(attribute)
+        return element is None or schema.open or schema.is_a(self._type(owner), element.owners)
 
     def _note_use(self, *ends: _End) -> None:
         for end in ends:

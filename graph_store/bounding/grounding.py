@@ -1,7 +1,7 @@
 """Finding in a source what was extracted from it.
 
-Comparison is word by word on a folded form (NFKD without accents, case-folded), made character by
-character so that every word leads back to its place in the source. What comes between words, and
+Comparison is word by word on a folded form (NFKD without accents, case-folded). Text is folded character by
+character, and every word leads back to its place in the source. What comes between words, and
 where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does.
 """
 

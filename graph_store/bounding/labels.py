@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...schemas.delta import ELEMENT_KINDS, ElementKind, LabelKind
 from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
-from ...schemas.graph_schema import ANY, ROOT_TYPE, AttributeType, GraphSchema, RelationType, SchemaElement
+from ...schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
 from ...schemas.naming import label_key
 from .label_words import head_endings, stems, without_voice
 from .similar_labels import SimilarLabels
@@ -45,10 +45,7 @@ class Bounds:
         self._similar = similar
         self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
         self._found: dict[tuple[ElementKind, str], Known | None] = {}
-        self._ancestors = {t.name: frozenset(schema.ancestors(t.name)) for t in schema.entity_types}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
-        self._relations = {r.name: (position, r) for position, r in enumerate(schema.relation_types)}
-        self._attributes = {a.name: a for a in schema.attribute_types}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)
                           for alias in r.inverse_aliases}
 
@@ -73,7 +70,7 @@ class Bounds:
         known = self.find("entity_type", label)
         return known.name if known else None
 
-    def decided(self, name: str, known: Known) -> Known:
+    def apply_decision(self, name: str, known: Known) -> Known:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
         wanted = self._decided.get((name, known.name))
         given = self.find("entity_type", wanted) if wanted else None
@@ -136,50 +133,26 @@ class Bounds:
         known = self.find("attribute", attribute)
         if known is None:
             return False
-        element = self._attributes.get(known.name)
+        element = self.schema.attribute_type(known.name)
         return ALIAS in map(label_key, element.all_names() if element else [known.name])
 
     def position(self, type_name: str) -> int:
         """Return a type's position in the schema; types that it does not list share the position after the last."""
         return self._positions.get(type_name, len(self._positions))
 
-    def fits(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """Return the result of `GraphSchema.fits`, for types and a relation that the schema has."""
-        if self.schema.open:
-            return True
-        element = self._relations[relation][1]
-        return self.is_a(head_type, element.domain) and self.is_a(tail_type, element.range)
-
-    def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
-        """Return the result of `GraphSchema.is_a`."""
-        return ANY in allowed or not self._ancestors.get(type_name, frozenset()).isdisjoint(allowed)
-
-    def ends(self, relation: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the types that a relation allows as head and as tail."""
-        element = self._relations[relation][1] if relation in self._relations else None
-        return (element.domain, element.range) if element else ((ANY,), (ANY,))
-
-    def attribute_type(self, name: str) -> AttributeType | None:
-        """Return the attribute of a name, or None if an open schema does not list it."""
-        return self._attributes.get(name)
-
-    def relation_type(self, name: str) -> RelationType | None:
-        """Return the relation of a name, or None if an open schema does not list it."""
-        return self._relations[name][1] if name in self._relations else None
-
     def first_of_pair(self, relation: str) -> str | None:
         """Return a relation's inverse if the schema lists it first: facts are then stored under the inverse."""
-        if relation not in self._relations:
+        element, relations = self.schema.relation_type(relation), self.schema.relation_types
+        if element is None:
             return None
-        position, element = self._relations[relation]
-        inverse = element.inverse or next(
-            (r.name for r in self.schema.relation_types if r.inverse == relation), None)
-        return inverse if inverse and self._relations[inverse][0] < position else None
+        inverse = element.inverse or next((r.name for r in relations if r.inverse == relation), None)
+        first = next(r.name for r in relations if r.name in {relation, inverse})
+        return None if first == relation else first
 
     @cached_property
     def last_resort(self) -> str | None:
         """The type of an entity of which nothing is known: the root type, else the schema's type of last resort."""
-        if self.schema.open or ROOT_TYPE in self._ancestors:
+        if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
@@ -195,23 +168,28 @@ class Bounds:
             return None if kind == "entity_type" else self.last_resort
         if kind == "entity_type":
             return known, self._type_meaning(known.name)
-        element = self._attributes.get(known.name) if kind == "attribute" else self.relation_type(known.name)
+        element = (self.schema.attribute_type(known.name) if kind == "attribute"
+                   else self.schema.relation_type(known.name))
         if element is None:
             return known, self.schema.open
         asked = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
-        first = self.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
+        first = self.schema.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
         return (known, element.model_dump_json(exclude={"rules"}), first and first.model_dump_json(), self.last_resort,
                 tuple(self._type_meaning(name) for name in asked))
 
     def _type_meaning(self, name: str) -> Hashable:
-        return name, self._ancestors.get(name), self._positions.get(name), self.schema.open
+        return name, tuple(self.schema.ancestors(name)), self._positions.get(name), self.schema.open
+
+
+def extracted_names(extraction: Extraction) -> set[str]:
+    """Return the names of an extraction's entities and of the ends of its facts."""
+    return {*(e.name for e in extraction.entities), *(end for t in extraction.triples for end in (t.head, t.tail)),
+            *(a.entity for a in extraction.attributes)}
 
 
 def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     """Return the labels of an extraction that bounding looks up in the schema, with their kinds."""
-    names = [*(e.name for e in extraction.entities), *(t.head for t in extraction.triples),
-             *(t.tail for t in extraction.triples), *(a.entity for a in extraction.attributes)]
-    labels: set[tuple[LabelKind, str]] = {("name", name) for name in names}
+    labels: set[tuple[LabelKind, str]] = {("name", name) for name in extracted_names(extraction)}
     labels |= {("entity_type", entity.type) for entity in extraction.entities}
     labels |= {("relation", triple.relation) for triple in extraction.triples}
     return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}

@@ -12,6 +12,7 @@ class TypeWishes:
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
+        self._schema = bounds.schema
         self._wishes: dict[str, set[tuple[Hashable, tuple[str, ...]]]] = defaultdict(set)
 
     def wish(self, entity: str, allowed: tuple[str, ...], fact: Hashable) -> None:
@@ -23,21 +24,22 @@ class TypeWishes:
 
         Where one end has a type that fits the other side alone, the triple was said backwards.
         """
-        domain, codomain = self._bounds.ends(relation)
+        element = self._schema.relation_type(relation)
+        domain, codomain = (element.domain, element.range) if element else ((ANY,), (ANY,))
         for (key, own), (_, other), mine, theirs in ((head, tail, domain, codomain), (tail, head, codomain, domain)):
             if own is None:
-                backwards = (other is not None and not self._bounds.is_a(other, theirs)
-                             and self._bounds.is_a(other, mine))
+                backwards = (other is not None and not self._schema.is_a(other, theirs)
+                             and self._schema.is_a(other, mine))
                 self.wish(key, theirs if backwards else mine, (head[0], relation, tail[0]))
 
-    def inferred(self) -> Iterator[tuple[str, str]]:
+    def infer(self) -> Iterator[tuple[str, str]]:
         """Entities with the type that most facts can live with; of equals the first of the schema.
 
         Where only facts speak that admit any type, it is the type of last resort, if there is one.
         """
         for entity, wishes in self._wishes.items():
             asked = {name for _, allowed in wishes for name in allowed if name != ANY}
-            best = min(asked, key=lambda name: (-sum(self._bounds.is_a(name, allowed) for _, allowed in wishes),
+            best = min(asked, key=lambda name: (-sum(self._schema.is_a(name, allowed) for _, allowed in wishes),
                                                 self._bounds.position(name)), default=self._bounds.last_resort)
             if best is not None:
                 yield entity, best

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,8 +19,23 @@ _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
 
 _Label = tuple[ElementKind, str]
+_SHOWN = 3
 _OFTEN = 2
 """The number of facts between other types, or of another value kind, that widen an element without a person."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The evidence that growth is decided on."""
+
+    counts: Sequence[AskCount]
+    declined: Collection[tuple[ElementKind, str]]
+    """Kind and label of what a person declined."""
+    similar: SimilarLabels
+    embedder: Embedder
+    examples: Callable[[Candidate], list[Example]]
+    same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
+    """A model's verdicts on which labels mean the same."""
 
 
 class _Group:
@@ -59,7 +75,7 @@ class _Group:
         return sorted(pair for pair, shown_in in documents.items() if sum(shown_in.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the types on either side of the supported pairs, or of the commonest pair if none is supported."""
+        """Return the types on either side of the supported pairs, or of the commonest pair without any."""
         documents = self._documents_of_pairs()
         observed = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
         return (tuple(sorted({subject for subject, _ in observed if subject})),
@@ -101,7 +117,7 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
         supported: leave out asks between pairs of types without that support, as they would not be admitted.
 
     Returns:
-        Candidates without examples and consistency (see `add_evidence`).
+        Candidates without examples and consistency (see `with_evidence`).
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
@@ -209,31 +225,26 @@ def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
             yield ("relation", label), SameAs(other, backward=True)
 
 
-def add_evidence(candidates: Sequence[Candidate], examples: Callable[[Candidate], list[Example]],
-                 similar: SimilarLabels, embedder: Embedder, shown: int) -> list[Candidate]:
-    """Return the candidates with `shown` examples, the nearest known element and their contextual consistency.
+def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
+    """Return the candidates with examples, the nearest known element and their contextual consistency.
 
     Consistency is the mean cosine between a candidate's contexts, minus the mean cosine between contexts
     of different candidates of its kind. The difference cancels what all texts of the domain have in
     common, and the uniformly high cosines of a model that does not know their language.
     """
-    occurrences = [examples(candidate) for candidate in candidates]
+    occurrences = [grounds.examples(candidate) for candidate in candidates]
     texts = sorted({example.words for own in occurrences for example in own})
     index = {text: i for i, text in enumerate(texts)}
-    vectors = embedder.encode(texts) if texts else np.zeros((0, embedder.dimension), np.float32)
+    vectors = grounds.embedder.encode(texts) if texts else np.zeros((0, grounds.embedder.dimension), np.float32)
     contexts = [vectors[sorted({index[example.words] for example in own})] for own in occurrences]
     margins: dict[int, float] = {}
     for kind in sorted({candidate.kind for candidate in candidates}):
         of_kind = [i for i, candidate in enumerate(candidates) if candidate.kind == kind]
         margins.update(zip(of_kind, _margins([contexts[i] for i in of_kind]), strict=True))
     return [candidate.model_copy(update={
-        "consistency": margins[i], "examples": tuple(occurrences[i][:shown]), "nearest": _nearest(candidate, similar)})
+        "consistency": margins[i], "examples": tuple(occurrences[i][:_SHOWN]),
+        "nearest": (grounds.similar.nearest(candidate.kind, candidate.name) or ("",))[0]})
         for i, candidate in enumerate(candidates)]
-
-
-def _nearest(candidate: Candidate, similar: SimilarLabels) -> str:
-    near = similar.nearest(candidate.kind, candidate.name)
-    return near[0] if near else ""
 
 
 def _margins(contexts: Sequence[Vectors]) -> list[float]:
@@ -248,12 +259,7 @@ def _margins(contexts: Sequence[Vectors]) -> list[float]:
     return [round(float(value - between), 4) if pairs_between else 0.0 for value in within]
 
 
-def resolvable(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
-    """Return the asks whose types the schema has, with the schema's names for the types."""
-    admissible = []
-    for count in counts:
-        subject = named(count.subject_type)
-        target = named(count.object_type) if count.kind == "relation" else count.object_type
-        if subject is not None and target is not None:
-            admissible.append(count._replace(subject_type=subject, object_type=target))
-    return admissible
+def with_schema_types(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
+    """Return the asks with the schema's names for their types; "" for one that it does not have."""
+    return [count._replace(subject_type=named(count.subject_type) or "", object_type=(
+        (named(count.object_type) or "") if count.kind == "relation" else count.object_type)) for count in counts]

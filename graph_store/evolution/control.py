@@ -20,7 +20,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name, label_key
 from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
-from ..bounding.labels import Bounds
+from ..bounding.labels import Bounds, extracted_labels
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
 from ..ledger.documents import Documents
@@ -28,8 +28,9 @@ from ..ledger.edits import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, SameAs
+from .candidates import Grounds, with_evidence
 from .editing import KIND_NAMES, find_element, known_labels, remove, sort_elements
-from .growth import Grounds, Thresholds, decide, grow, still_asked, waiting, with_evidence
+from .growth import Thresholds, decide, grow, still_asked, waiting
 
 Policy = Literal["auto", "review", "off"]
 """How the schema grows: by thresholds, by a person's decisions, or not at all."""
@@ -38,7 +39,6 @@ _LABELS_KEPT = 20_000  # 30 MB
 _BOUNDED_AT_ONCE = 256
 _CONTEXTS = 16
 """The number of contexts compared per candidate: more hardly change the mean cosine, but cost more."""
-_LABEL_KINDS: tuple[LabelKind, ...] = (*KIND_NAMES, "name")
 
 
 class SchemaControl:
@@ -85,22 +85,17 @@ class SchemaControl:
 
         Chunks of revised content are left out until all of that content is extracted.
         """
-        chunk_ids = self._documents.in_service(chunk_ids)
-        base, current = self._history.base(), self._history.current()
-        bounded = self._bound_chunks(chunk_ids, self._bounds(current))
+        bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
-            self._extractions.write(bounded)
-            if current == base:
-                self.asks.replace(bounded)
-            else:
-                self.note(chunk_ids)
+            self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
+            self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def put_revisions_in_service(self) -> None:
         """Replace documents' old content by the new where all of the new content is extracted.
 
         Each document's facts are replaced in one transaction.
         """
-        for document_id in self._documents.revisions.ready():
+        for document_id in self._documents.revisions.find_ready():
             with self._db.transaction():
                 self.write(self._documents.put_in_service(document_id))
 
@@ -113,8 +108,16 @@ class SchemaControl:
     def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
         """Bound again the chunks that mention entities by some names, and further chunks."""
         wanted = {canonical_name(name) for name in names}
-        labels = [label for label in self._extractions.labels("name") if canonical_name(label) in wanted]
-        self.write(sorted({*self._extractions.with_labels("name", labels), *also}))
+        mentioning = {chunk for chunk, labels in self._extracted_labels()
+                      if any(kind == "name" and canonical_name(label) in wanted for kind, label in labels)}
+        self.write(sorted(mentioning.union(also)))
+
+    def _extracted_labels(self) -> Iterator[tuple[str, set[tuple[LabelKind, str]]]]:
+        """Yield the ids of the chunks in the graph, with the labels of their extractions."""
+        done = self._documents.done()
+        for start in range(0, len(done), _BOUNDED_AT_ONCE):
+            for chunk, extraction in self._extractions.get_many(done[start:start + _BOUNDED_AT_ONCE]).items():
+                yield chunk, extracted_labels(extraction)
 
     def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """Yield chunks with their extractions bounded by the schema in force and by its base, without storing them."""
@@ -133,11 +136,8 @@ class SchemaControl:
         types = decided_types(self._edits.in_force())
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
         if key not in self._prepared:
-            self._prepared[key] = Bounds(schema, self._similar(schema), types)
+            self._prepared[key] = Bounds(schema, SimilarLabels(self._embedder, schema), types)
         return self._prepared[key]
-
-    def _similar(self, schema: GraphSchema, embedder: Embedder | None = None) -> SimilarLabels:
-        return SimilarLabels(embedder or self._embedder, schema)
 
     # Change.
 
@@ -155,9 +155,9 @@ class SchemaControl:
     def count_waiting(self) -> int:
         """Return how many labels wait for a decision, counting near-duplicates separately."""
         asked = still_asked(self._history.current(), self.asks.counts())
-        return len({(count.kind, count.label) for count in asked} - self._history.declined())
+        return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
-    def uncompared(self, support: int, most: int) -> list[Candidate]:
+    def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates that no model has compared with others yet, strongest support first."""
         same = self.asks.same()
         grounds = self._grounds()
@@ -184,7 +184,7 @@ class SchemaControl:
                          for label in candidate.labels}
         self.asks.keep_same(verdicts)
 
-    def shown(self) -> GraphSchema:
+    def schema_for_prompts(self) -> GraphSchema:
         """Return the schema for prompts: the one in force, without grown elements that do not fit a prompt.
 
         The elements accepted on the weakest evidence are left out first.
@@ -242,7 +242,7 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        seed, old_base, old = self._history.seed(), self._history.base(), self._history.current()
+        seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
             return False
@@ -258,20 +258,21 @@ class SchemaControl:
         if old == new:
             return set()
         before, after = self._bounds(old), self._bounds(new)
+        is_changed: dict[tuple[LabelKind, str], bool] = {}
         touched: set[str] = set()
-        for kind in _LABEL_KINDS:
-            labels = self._extractions.labels(kind)
+        for chunk, labels in self._extracted_labels():
+            news = labels - is_changed.keys()
             for bounds in (before, after):
-                bounds.remember((kind, label) for label in labels)
-            changed = [label for label in labels if before.meaning(kind, label) != after.meaning(kind, label)]
-            if changed:
-                touched |= self._extractions.with_labels(kind, changed)
+                bounds.remember(news)
+            is_changed.update((label, before.meaning(*label) != after.meaning(*label)) for label in news)
+            if any(is_changed[label] for label in labels):
+                touched.add(chunk)
         return touched
 
     def _grounds(self, embedder: Embedder | None = None) -> Grounds:
-        similar = self._similar(self._history.base(), embedder)
-        return Grounds(counts=self.asks.counts(), declined=self._history.declined(), similar=similar,
-                       embedder=embedder or self._embedder, same=self.asks.same(),
+        embedder = embedder or self._embedder
+        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
+                       similar=SimilarLabels(embedder, self._history.base()), embedder=embedder, same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))
 

@@ -97,7 +97,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     same = find_element(schema, kind, element.name)
     if same is None:
         return _with_elements(schema, kind, (*schema.elements(kind), element))
-    return replaced(schema, kind, same, _join(same, element, schema))
+    return replace_element(schema, kind, same, _join(same, element, schema))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -151,7 +151,7 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     gone, target = _require(schema, kind, name), _require(schema, kind, into)
     if gone.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = replaced(schema, kind, target, _join(target, gone, schema))
+    schema = replace_element(schema, kind, target, _join(target, gone, schema))
     return _without(schema, kind, gone.name, (target.name,))
 
 
@@ -174,7 +174,7 @@ def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None
     Raises:
         DecisionError: the element has no such bounds, or a type is not in the schema.
     """
-    return replaced(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
+    return replace_element(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
@@ -284,7 +284,7 @@ def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) 
     return _with_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
 
 
-def replaced(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
+def replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
     """Return the schema with one element in place of another.
 
     Raises:

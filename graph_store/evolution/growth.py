@@ -5,21 +5,18 @@ decisions) and considers everything the documents ask for, so the grown schema i
 of documents: their order and their distribution over builds make no difference.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...models.embedding.embedder import Embedder
-from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Example, Verdict
+from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
-from ..bounding.similar_labels import SimilarLabels
-from ..ledger.schema_requests import AskCount, SameAs
+from ..ledger.schema_requests import AskCount
 from . import editing
-from .candidates import add_evidence, collect, resolvable, unify
+from .candidates import Grounds, collect, unify, with_evidence, with_schema_types
 from .editing import DecisionError
 
-_SHOWN = 3
 _COMPARED = 20
 _COLUMNS = 5
 """Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
@@ -36,23 +33,9 @@ class Thresholds:
     support: int
     """Minimum number of documents."""
     consistency: float
-    """Minimum contextual consistency (see `candidates.add_evidence`)."""
+    """Minimum contextual consistency (see `candidates.with_evidence`)."""
     growth: Mapping[ElementKind, int]
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """The evidence that growth is decided on."""
-
-    counts: Sequence[AskCount]
-    declined: Collection[tuple[ElementKind, str]]
-    """Kind and label of what a person declined."""
-    similar: SimilarLabels
-    embedder: Embedder
-    examples: Callable[[Candidate], list[Example]]
-    same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
-    """A model's verdicts on which labels mean the same."""
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
@@ -68,7 +51,8 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
     for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
         counts = [count for count in asked if count.kind in kinds]
         if "relation" in kinds:
-            counts = resolvable(counts, Bounds(schema).entity_type)
+            counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
+                      if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
             schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
             decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
@@ -107,11 +91,6 @@ def _why(candidate: Candidate, thresholds: Thresholds) -> str:
             f"{thresholds.consistency:+.2f}")
 
 
-def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples, nearest known element and contextual consistency."""
-    return add_evidence(candidates, grounds.examples, grounds.similar, grounds.embedder, _SHOWN)
-
-
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
     """Return the candidates that a schema does not have yet, strongest support first, for a person to review.
 
@@ -125,14 +104,9 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
 
 def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not admit, with its names for types; "" for one that it does not have."""
-    bounds, known = Bounds(schema), editing.known_labels(schema)
-    asked = []
-    for given in counts:
-        count = given._replace(subject_type=bounds.entity_type(given.subject_type) or "", object_type=(
-            (bounds.entity_type(given.object_type) or "") if given.kind == "relation" else given.object_type))
-        if (count.kind, count.label) not in known or not _is_met(schema, count):
-            asked.append(count)
-    return asked
+    known = editing.known_labels(schema)
+    return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
+            if (count.kind, count.label) not in known or not _is_met(schema, count)]
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
@@ -192,21 +166,11 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
     """
-    ordered_decisions = sorted(decisions, key=_order)
-    outcome = replay(schema, schema, [Decided(decision=decision) for decision in ordered_decisions])
+    outcome = Outcome(schema, schema, (), frozenset(), frozenset())
+    for decision in sorted(decisions, key=_order):
+        outcome = _carry_out(outcome, decision, None)
+    outcome = _validate(outcome)
     return outcome.schema, outcome.decided
-
-
-def replay(base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided]) -> Outcome:
-    """Carry out earlier decisions again, with the evidence stored with them.
-
-    Raises:
-        DecisionError: a decision cannot be carried out.
-    """
-    outcome = Outcome(base, schema, (), frozenset(), frozenset())
-    for item in decided:
-        outcome = _carry_out(outcome, item.decision, item.evidence)
-    return _validate(outcome)
 
 
 def _validate(outcome: Outcome) -> Outcome:

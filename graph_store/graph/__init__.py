@@ -1,1 +1,1 @@
-"""The knowledge graph in memory: NetworkX, its snapshot, replay from the ledger, aliases laid over it."""
+"""The knowledge graph in memory: NetworkX made from the rows, aliases and edits laid over it, its file."""

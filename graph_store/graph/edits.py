@@ -55,7 +55,3 @@ class NodeEdits:
         """Add a decision; it also holds for what was corrected to this fact before."""
         self.facts.update({other: instead for other, given in self.facts.items() if given == fact})
         self.facts[fact] = instead
-
-    def nodes(self) -> set[str]:
-        """Return the nodes whose names or values are edited."""
-        return self.names.keys() | self.values.keys()

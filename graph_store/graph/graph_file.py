@@ -1,11 +1,11 @@
 """The graph's file: node-link JSON that `networkx.node_link_graph` reads, written whole and atomically.
 
 Beside what NetworkX reads, the object has the member `banyan`: the state of the knowledge base that the graph is of,
-and a checksum. The file is derived from the ledger, so one that is missing, cut short or altered is made again.
+and a checksum. A file that is missing, cut short or altered is rebuilt from the ledger.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,12 +15,10 @@ from ...runtime.whole_file import whole_file
 from .tree_graph import NodeLink, TreeGraph
 
 _FORMAT = "banyan-graph-1"
-_LARGE = 50_000
-"""Triples from which the file may be of an earlier state: about 40 MB."""
 
 
 class GraphFileDamagedError(ValueError):
-    """The file is not what was written; the ledger has all that is needed to make it again."""
+    """The file is not what was written; it can be rebuilt from the ledger."""
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
@@ -37,44 +35,13 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
         file.write(header[:-1] + b",\n" + body)
 
 
-def state_of(path: Path) -> list[int]:
-    """Return the state that the file says it is of; empty where there is none.
-
-    Raises:
-        GraphFileDamagedError: it is not what was written.
-    """
+def is_of(path: Path, state: Sequence[int]) -> bool:
+    """Return True if the file says that it is of a state; only its first line is read."""
     try:
         with path.open("rb") as file:
-            return list(_about(path, file.readline())["state"])
-    except FileNotFoundError:
-        return []
-    except (KeyError, TypeError) as error:
-        raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
-
-
-def is_due(path: Path, state: Sequence[int], triples: Callable[[], int]) -> bool:
-    """Return True if the graph of a state, whose last number is that of its documents, is to be written.
-
-    A large one is written only after a tenth of its documents came or went: the bytes written stay proportional to what
-    is added. Its triples are counted only where the file is of another state.
-    """
-    try:
-        then = state_of(path)
-    except GraphFileDamagedError:
-        return True
-    return then != list(state) and (not then or triples() <= _LARGE or 10 * abs(state[-1] - then[-1]) > state[-1])
-
-
-def read(path: Path, state: Sequence[int]) -> "TreeGraph | None":
-    """Return the graph of the file; None where there is none of a state.
-
-    Raises:
-        GraphFileDamagedError: it is not what was written.
-    """
-    try:
-        return load(path)[1] if state_of(path) == list(state) else None
-    except FileNotFoundError:  # removed in this moment
-        return None
+            return bool(_about(path, file.readline()).get("state") == list(state))
+    except (FileNotFoundError, GraphFileDamagedError):
+        return False
 
 
 def load(path: Path) -> tuple[list[int], TreeGraph]:

@@ -11,6 +11,7 @@ Edges, keyed by relation: `support` {chunk: (start, end, confidence)}; where the
 
 from typing import Any
 
+from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, entity_id
 from ...text.times import Validity
@@ -39,6 +40,7 @@ class KnowledgeGraph:
         self._ids: dict[tuple[str, str], str] = {}
 
     @classmethod
+    @gc_paused()
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows."""
         graph = cls()
@@ -171,7 +173,7 @@ class KnowledgeGraph:
         return sum(len(values) for _, node in self.network.nodes(data=True)
                    for values in node["attributes"].values())
 
-    def mentioned(self, chunk_id: str) -> list[str]:
+    def entities_in(self, chunk_id: str) -> list[str]:
         """Return the entities that a chunk mentions, sorted."""
         return sorted(self._by_chunk.get(chunk_id, ()))
 

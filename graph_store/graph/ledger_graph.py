@@ -46,13 +46,18 @@ class LedgerGraph:
 
     @property
     def graph(self) -> ResolvedGraph:
-        """The graph, loaded when it is first asked for."""
+        """The graph, made when it is first asked for."""
         with self._loading:
             if self._graph is None:
                 mentions, position = self.mentions, self.state.position
                 self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
-                self._graph = self.resolved(mentions)
+                self._graph = self._resolve(mentions)
             return self._graph
+
+    @gc_paused()
+    def _resolve(self, mentions: KnowledgeGraph) -> ResolvedGraph:
+        schema = self._schemas.current() if self._schemas.version() else None
+        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))
 
     @property
     def mentions(self) -> KnowledgeGraph:
@@ -60,11 +65,11 @@ class LedgerGraph:
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._now(), self._schemas.version()
-                self._mentions = self.load_mentions()
+                self._mentions = KnowledgeGraph.of_rows(self._extractions.admitted.rows())
             return self._mentions
 
     def refresh(self) -> None:
-        """Let go of a graph that the ledger has gone beyond; the mentions stay while their rows do."""
+        """Release a graph that the ledger has moved beyond; the mentions stay while their rows do."""
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())
             if made_of is None or made_of == now:
@@ -75,19 +80,8 @@ class LedgerGraph:
                 self._graph, self._made_of = None, now
 
     def unload(self) -> None:
-        """Let go of the graph."""
+        """Release the graph."""
         self._graph = self._mentions = self._made_of = None
-
-    @gc_paused()
-    def load_mentions(self) -> KnowledgeGraph:
-        """Make the graph of the ledger's rows, in which every name and type is a separate node."""
-        return KnowledgeGraph.of_rows(self._extractions.admitted.rows())
-
-    @gc_paused()
-    def resolved(self, mentions: KnowledgeGraph) -> ResolvedGraph:
-        """Lay the ledger's aliases and edits over a graph of mentions; the schema says which facts end earlier ones."""
-        schema = self._schemas.current() if self._schemas.version() else None
-        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))
 
     def _now(self) -> GraphState:
         return GraphState(self._extractions.position(), self._entities.number())

@@ -44,11 +44,11 @@ class ResolvedGraph(KnowledgeGraph):
     def _present(self, edge: EdgeKey | None) -> EdgeKey | None:
         return edge if edge and self.network.has_edge(edge[0], edge[2], edge[1]) else None
 
-    def moved(self) -> dict[str, str]:
+    def nodes_of_aliases(self) -> dict[str, str]:
         """Return the node of each entity that is another one's alias."""
         return {entity: node for node, entities in self._members.items() for entity in entities if entity != node}
 
-    def corrected(self) -> dict[EdgeKey, EdgeKey | None]:
+    def corrections(self) -> dict[EdgeKey, EdgeKey | None]:
         """Return what holds in the place of each fact of nodes that a person decided on; None: nothing does."""
         return {said: self._present(self._holding(said)) for said in self._edited.facts}
 
@@ -110,12 +110,12 @@ class ResolvedGraph(KnowledgeGraph):
         parts = [self.mentions.network.nodes[entity] for entity in members]
         kind = next((self._aliases[entity].type for entity in members if entity != node),
                     self.mentions.network.nodes[node]["type"])
-        names, attributes, times = (_merged([part.get(of, {}) for part in parts])
+        names, attributes, times = (_merge([part.get(of, {}) for part in parts])
                                     for of in ("names", "attributes", "times"))
         if given := self._edited.names.get(node):
             names = {**names, given: names.get(given, {})}
         if edited := self._edited.values.get(node):
-            attributes, times = (_merged([*_corrected(values, edited)]) for values in (attributes, times))
+            attributes, times = (_merge([*_correct_values(values, edited)]) for values in (attributes, times))
         self.network.add_node(node, kind="entity", type=kind, names=names, attributes=attributes,
                               **({"times": times} if times else {}))
 
@@ -128,12 +128,12 @@ class ResolvedGraph(KnowledgeGraph):
         if not sources or (head == tail and any(source[0] != source[2] for source in sources)):
             return
         edges = [self.mentions.network.edges[h, t, r] for h, r, t in sources]
-        support = _merged([edge["support"] for edge in edges], surer)
-        times = _merged([edge["times"] for edge in edges if "times" in edge])
+        support = _merge([edge["support"] for edge in edges], surer)
+        times = _merge([edge["times"] for edge in edges if "times" in edge])
         self.network.add_edge(head, tail, relation, support=support, **({"times": times} if times else {}))
 
 
-def _merged(parts: Sequence[Mapping[str, Any]], best: Callable[..., Any] = min) -> Mapping[str, Any]:
+def _merge(parts: Sequence[Mapping[str, Any]], best: Callable[..., Any] = min) -> Mapping[str, Any]:
     """Return nested dictionaries as one; of two places in a chunk the first, or of two supports the surer one."""
     if len(parts) == 1:  # as nearly always
         return parts[0]
@@ -143,13 +143,13 @@ def _merged(parts: Sequence[Mapping[str, Any]], best: Callable[..., Any] = min) 
             if key not in merged:
                 merged[key] = value
             elif isinstance(value, dict):
-                merged[key] = _merged((merged[key], value), best)
+                merged[key] = _merge((merged[key], value), best)
             else:
                 merged[key] = best(merged[key], value)
     return merged
 
 
-def _corrected(values: Mapping[str, Mapping[str, Any]], edited: Mapping[tuple[str, str], str | None],
+def _correct_values(values: Mapping[str, Mapping[str, Any]], edited: Mapping[tuple[str, str], str | None],
                ) -> Iterator[dict[str, dict[str, Any]]]:
     """Yield what is held of each value, by attribute, under the value that holds in its place."""
     for name, own in values.items():

@@ -156,10 +156,10 @@ def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[l
 
 
 def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
-    corrected = graph.corrected()
+    corrected = graph.corrections()
     held = set(corrected.values())
     number = {edge: row for row, edge in enumerate(rows.edges) if edge in held}
-    return stated({entity: rows.entities[node] for entity, node in graph.moved().items()},
+    return stated({entity: rows.entities[node] for entity, node in graph.nodes_of_aliases().items()},
                   {said: -1 if edge is None else number.get(edge, -1) for said, edge in corrected.items()})
 
 

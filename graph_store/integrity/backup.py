@@ -74,7 +74,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
         copy, manifest = copy_ledger(layout, folder, embedder, progress)
         written = folder / "backup.zip"
         with written.open("xb") as file:
-            file.writelines(packed(copy, manifest))
+            file.writelines(pack_blocks(copy, manifest))
             file.flush()
             os.fsync(file.fileno())
         if not force and target.exists():
@@ -112,7 +112,7 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
     return copy, _describe(layout, copy)
 
 
-def packed(copy: Path, manifest: Manifest) -> Iterator[bytes]:
+def pack_blocks(copy: Path, manifest: Manifest) -> Iterator[bytes]:
     """Yield a backup's zip file in blocks, each built on demand."""
     made = _Blocks()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

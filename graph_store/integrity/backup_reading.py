@@ -8,7 +8,7 @@ from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..ledger.version import published
+from ..ledger.version import published_state
 from ..vectors.ledger_embedder import recorded_model
 from .verify import unsound
 from .verify_rows import foreign_objects
@@ -19,6 +19,9 @@ MESSAGE = 1000
 
 class UnrestorableError(StoreError):
     """A ledger that cannot be a knowledge base's; says what is wrong with it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason[:MESSAGE])
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
@@ -37,15 +40,15 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
     try:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()
-            published(kb.database)
+            published_state(kb.database)
             problems = unsound(kb)
     except (OSError, sqlite3.OperationalError):
         raise  # of the disk
     except Exception as error:
         # Rows of a stranger's may be anything, and so may what reading them raises.
-        raise _error(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
+        raise UnrestorableError(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
     if problems:
-        raise _error(f"its ledger: {problems[0].what}")
+        raise UnrestorableError(f"its ledger: {problems[0].what}")
     return embedding
 
 
@@ -57,20 +60,16 @@ def _check(apart: Layout) -> str:
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
             if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
-                raise _error("its ledger has views or triggers")
+                raise UnrestorableError("its ledger has views or triggers")
             if not raw.execute("PRAGMA user_version").fetchone()[0]:
-                raise _error("its ledger is none")
+                raise UnrestorableError("its ledger is none")
         with closing(Database(apart.ledger_file)) as database:
             problems = [*database.problems(), *foreign_objects(database)]
             embedding = recorded_model(database)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
-        raise _error(f"its ledger cannot be read ({error})") from error
+        raise UnrestorableError(f"its ledger cannot be read ({error})") from error
     except LedgerDamagedError as error:
-        raise _error("its ledger is damaged") from error
+        raise UnrestorableError("its ledger is damaged") from error
     if problems:
-        raise _error(f"its ledger: {problems[0]}")
+        raise UnrestorableError(f"its ledger: {problems[0]}")
     return embedding
-
-
-def _error(reason: str) -> UnrestorableError:
-    return UnrestorableError(reason[:MESSAGE])

@@ -153,8 +153,8 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
         _begin_anew(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
-        if layout.printed.is_dir():
-            shutil.rmtree(layout.printed)  # of the documents that were here before
+        if layout.printed_works.is_dir():
+            shutil.rmtree(layout.printed_works)  # of the documents that were here before
         if layout.database is None:
             _replace(unpacked, layout.ledger_file)
         else:

@@ -54,13 +54,13 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     kb, documents = knowledge_base, knowledge_base.documents
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
-        chunks_waiting=documents.count("pending") + documents.count("extracted"),
-        chunks_failed=documents.count("failed"), failures=tuple(documents.failures()),
+        chunks_waiting=documents.count_status("pending", "extracted"),
+        chunks_failed=documents.count_status("failed"), failures=tuple(documents.failures()),
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
-        rejected=kb.extractions.rejected(), facts_not_admitted=kb.extractions.rejected_facts(),
-        repaired=kb.extractions.repaired(), tokens=tuple(kb.calls.steps()),
+        rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),
+        repaired=kb.extractions.count_repairs(), tokens=tuple(kb.calls.steps()),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
         embedding_model=recorded_model(kb.database),

@@ -106,7 +106,7 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check that every tree level and every view partitions the entities, levels are nested and all are described."""
-    if kb.tree.is_described() and (lost := len(kb.communities.undescribed())):
+    if kb.tree.is_described() and (lost := len(kb.communities.find_undescribed())):
         yield f"{lost} communities have lost their description"
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
@@ -146,21 +146,3 @@ def _views(kb: KnowledgeBase) -> Iterator[str]:
     for view in kb.communities.views():
         if sorted(entity for community in kb.communities.all(view) for entity in community.members) != entities:
             yield f"the view {view!r} does not partition the entities"
-
-
-def alias_grounds(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that aliases lead to canonical entities, quote the source and follow people's decisions."""
-    if kb.resolution.is_behind(kb.entities.resolved_by()):
-        return  # they belong to another state, and the next build replaces them
-    rows, known = kb.entities.aliases(), kb.graph.mentions.network
-    for entity, row in rows.items():
-        if entity not in known or row.canonical not in known or row.canonical in rows:
-            yield f"the alias {entity} leads nowhere"
-        chunks = {chunk.id: chunk for chunk in kb.documents.chunks(e.chunk for e in row.evidence)}
-        if any(e.chunk not in chunks or not 0 <= e.start < e.end <= len(chunks[e.chunk].text) for e in row.evidence):
-            yield f"the alias {entity} rests on words that are not there"
-    latest = {(decision.first, decision.second): decision for decision in kb.entities.decisions()}
-    for (first, second), decision in latest.items():
-        ends = [rows[entity].canonical if entity in rows else entity for entity in (first, second)]
-        if first in known and second in known and (ends[0] == ends[1]) != (decision.verdict == "merge"):
-            yield f"{decision.who} decided to {decision.verdict} {first} and {second}, and they are not"

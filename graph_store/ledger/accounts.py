@@ -1,4 +1,4 @@
-"""Store the ledger's LLM calls: responses, so none is paid twice, and accounts of what was paid."""
+"""Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -7,7 +7,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
-RULES = 1
+RULES = 2
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
 _BY = " by "
 
@@ -39,29 +39,24 @@ class AliasTable:
             evidence=tuple(Evidence(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
-    def replace(self, aliases: Mapping[str, AliasRow], state: str) -> bool:
-        """Replace the aliases by those of a state (see `state`), writing only what differs; return True if any did."""
+    def replace(self, aliases: Mapping[str, AliasRow], state: str) -> None:
+        """Replace the aliases by those of a state (see `state`), if they differ."""
         with self._db.transaction():
-            before = self.aliases()
-            gone = [{"id": entity} for entity in before if entity not in aliases]
-            news = [row for entity, row in aliases.items() if before.get(entity) != row]
-            self._db.execute_many("DELETE FROM entity_aliases WHERE id = :id", gone)
-            self._db.replace(ENTITY_ALIASES, [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
-                                               json.dumps([[e.chunk, e.start, e.end] for e in r.evidence]))
-                                              for r in news])
-            if gone or news:
+            if self.aliases() != aliases:
+                self._db.execute("DELETE FROM entity_aliases")
+                self._db.insert(ENTITY_ALIASES, [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
+                                                  json.dumps([[e.chunk, e.start, e.end] for e in r.evidence]))
+                                                 for r in aliases.values()])
                 self._db.set_meta("resolution", str(self.number() + 1))
-            if self.resolved() != state:
-                self._db.set_meta("resolved", state)
-        return bool(gone or news)
+            self._db.set_meta("resolved", state)
 
-    def resolved(self) -> str | None:
+    def resolved_state(self) -> str | None:
         """Return the state of the ledger that the aliases belong to, or None before the first resolution."""
         return self._db.get_meta("resolved")
 
     def resolved_by(self) -> str:
         """Return the fingerprint of the model that decided doubtful pairs for that state, or "" for none."""
-        return (self.resolved() or "").partition(_BY)[2]
+        return (self.resolved_state() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
         """Return a text that identifies everything aliases depend on; without a model the reasoner is ""."""

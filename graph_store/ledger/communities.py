@@ -114,7 +114,7 @@ class CommunityTable:
         """Delete all views but the default, because they describe an earlier graph."""
         self._db.execute("DELETE FROM communities WHERE view <> :default", default=DEFAULT_VIEW)
 
-    def undescribed(self) -> list[Community]:
+    def find_undescribed(self) -> list[Community]:
         """Return the communities of the default view, of all levels, without a summary."""
         return [_community(row) for row in self._db.rows(
             f"{_SELECT} WHERE view = :view AND s.id IS NULL ORDER BY level, c.id", view=DEFAULT_VIEW)]

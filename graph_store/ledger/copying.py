@@ -18,7 +18,7 @@ from .tables import (
     SCHEMA_VERSIONS,
     SUMMARIES,
     among,
-    quoted,
+    quote,
 )
 
 _OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
@@ -29,10 +29,10 @@ _DOCUMENTS_AT_ONCE = 200
 
 
 def copy_rows(source: Database, target: Database, progress: Callable[[int, int], None]) -> None:
-    """Make a ledger's rows those of another one, all or none; a reader has the old ones until all are there.
+    """Replace all rows of the target by those of the source; a reader sees the old ones until all are copied.
 
-    The source is copied as it is when this begins, and nothing else may be read of it meanwhile. `progress` is told how
-    many rows of how many are copied.
+    The state of the source at the beginning is copied, and nothing else may be read from it meanwhile. `progress` gets
+    the number of rows copied and their total.
     """
     source.freeze()
     tables = METADATA.sorted_tables  # what refers to others comes after them
@@ -78,6 +78,6 @@ def _tables_of_chunks() -> Iterator[Table]:
 
 
 def _rows(source: Database, table: Table, condition: str = "1 = 1", of: str = "[]") -> Sequence[Record]:
-    columns = ", ".join(map(quoted, table.columns.keys()))
+    columns = ", ".join(map(quote, table.columns.keys()))
     values = {"among": of} if ":among" in condition else {}
     return source.rows(f"SELECT {columns} FROM {table.name} WHERE {condition}", **values)  # noqa: S608

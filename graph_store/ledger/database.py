@@ -133,7 +133,7 @@ class Database:
         try:
             yield
         except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
-            raise self._ledger.explained(error) from None
+            raise self._ledger.explain_error(error) from None
 
     def _command(self, sql: str) -> None:
         with self._explain_errors():
@@ -215,22 +215,6 @@ class Database:
         """Return the problems that the database's own checks find; empty if there are none."""
         with self._lock, self._explain_errors():
             return self._ledger.problems()
-
-    def lock(self) -> None:
-        """Hold the writer's lock of a ledger that is in no file, through this connection.
-
-        Raises:
-            Timeout: another connection holds it.
-        """
-        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explain_errors():
-            self._ledger.lock()
-
-    def unlock(self) -> None:
-        """Let go of the writer's lock."""
-        assert not isinstance(self._ledger, SqliteLedger)  # noqa: S101
-        with self._lock, self._explain_errors():
-            self._ledger.unlock()
 
 
 def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":

@@ -3,8 +3,8 @@
 import json
 import uuid
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ..errors import UnknownDocumentError
@@ -13,7 +13,6 @@ from .facts import advance
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 
-_DOCUMENT_TEXTS = f"SELECT id, text FROM documents WHERE {among('id')}"  # noqa: S608  (of constants)
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
 
@@ -34,20 +33,13 @@ class DocumentEntry(Frozen):
     """Whether newer content waits for its extraction; until then the content that was there before answers."""
 
 
-class ChunkText(NamedTuple):
-    """A chunk's id and text."""
-
-    id: str
-    text: str
-
-
 class Documents:
     """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
         self.revisions = Revisions(database)
-        self._last: tuple[tuple[str, bool, str | None], Document] | None = None
+        self._last: tuple[object, Mapping[tuple[str, bool], Document]] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document with all its chunks, or its new content under the same id; return True if anything changed.
@@ -103,7 +95,7 @@ class Documents:
             UnknownDocumentError: there is none of that id.
         """
         with self._db.transaction():
-            if self._db.get_meta(_DELETING) == document_id and not self.known(document_id):
+            if self._db.get_meta(_DELETING) == document_id and not self.has(document_id):
                 return
             self._db.set_meta(_DELETING, document_id)
             self._note_edit()
@@ -157,7 +149,7 @@ class Documents:
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
-    def known(self, document_id: str) -> bool:
+    def has(self, document_id: str) -> bool:
         """Return True if there is a document of that id."""
         return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
 
@@ -181,66 +173,55 @@ class Documents:
                               among=json.dumps(documents))
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Chunks with their texts: all in service by document and position, or those of some ids, in their order.
+        """Return chunks with their texts: all in service by document and position, or those of some ids in their order.
 
-        An id that is not there is left out.
+        Ids that do not exist are left out.
         """
-        ids = None
         if chunk_ids is None:
             rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
         else:
             wanted = list(chunk_ids)
-            ids = json.dumps(wanted)
-            found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=ids)}
+            found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=json.dumps(wanted))}
             rows = [found[chunk] for chunk in wanted if chunk in found]
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
-        parents = dict.fromkeys((str(row.document), bool(row.revision)) for row in rows)
-        documents = self._read_all(parents, ids)
-        return [_chunk(row, documents[row.document, bool(row.revision)]) for row in rows]
+        documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
+        # Another process may have deleted a document in between.
+        return [_chunk(row, document) for row in rows
+                if (document := documents.get((row.document, bool(row.revision)))) is not None]
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the ids and texts of all documents, of which some are in memory at once."""
+        """Yield the ids and texts of all documents, reading some at a time."""
         ids = [str(row.id) for row in self._db.rows("SELECT id FROM documents ORDER BY id")]
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
-            page = json.dumps(ids[start:start + _TEXTS_AT_ONCE])
-            for row in self._db.rows(_DOCUMENT_TEXTS, among=page):
-                yield str(row.id), str(row.text)
+            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}",
+                                     among=json.dumps(ids[start:start + _TEXTS_AT_ONCE])):
+                yield row.id, row.text
 
-    def texts(self) -> list[ChunkText]:
-        """Return the texts of all chunks in service, by document and position, without what else `chunks` reads."""
-        documents = {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, text FROM documents")}
-        return [ChunkText(chunk, documents[document][start:end]) for chunk, document, start, end in self._db.rows(
-            'SELECT id, document, start, "end" FROM chunks WHERE revision = 0 ORDER BY document, ordinal')]
+    def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
+        """Return documents, or the new content that waits for them, by id and whether it is new.
 
-    def _read_all(self, parents: Collection[tuple[str, bool]], ids: str | None) -> dict[tuple[str, bool], Document]:
-        """Return the documents, or the new content that waits for them, of some chunks, given as JSON, or of all."""
-        documents: dict[tuple[str, bool], Document] = {}
-        if len(parents) > 1:
-            rows = self._db.rows(_DOCUMENT) if ids is None else self._db.rows(
-                f"{_DOCUMENT} WHERE id IN (SELECT document FROM chunks WHERE revision = 0 AND {among('id')})",  # noqa: S608
-                among=ids)
-            documents = {(row.id, False): document_of(row) for row in rows}
-        return {parent: documents.get(parent) or self._read(*parent) for parent in parents}
-
-    def _read(self, document_id: str, revised: bool) -> Document:
-        """Return a document, or the new content that waits for it; the last one is cached for its chunks.
-
-        Otherwise a large text would be read again for each of its thousands of chunks.
+        The last one is cached for its chunks. Otherwise a large text would be read again for each of thousands.
         """
-        key = (document_id, revised, self._db.get_meta(_EDITION))
-        last = self._last
-        if last is not None and last[0] == key:
-            return last[1]
-        document = (self.revisions.get(document_id) if revised else None) or self.get(document_id)
-        self._last = key, document
-        return document
+        key = parents, self._db.get_meta(_EDITION)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
+        documents = {(str(row.id), False): document_of(row)
+                     for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
+        documents |= {(document, True): self.revisions.get(document) or self.get(document)
+                      for document, is_new in parents if is_new}
+        if len(documents) == 1:
+            self._last = key, documents
+        return documents
 
-    def count(self, status: Status | None = None) -> int:
-        """Return the number of chunks: of all in service, or of one status with those of new content that waits."""
-        if status is None:
-            return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
-        return self._db.count("SELECT count(*) FROM chunks WHERE status = :status", status=status)
+    def count(self) -> int:
+        """Return the number of chunks in service."""
+        return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
+
+    def count_status(self, *status: Status) -> int:
+        """Return the number of chunks of some statuses, including those of new content that waits."""
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE {among('status')}", among=json.dumps(status))  # noqa: S608
 
     def status(self, chunk_id: str) -> Status | None:
         """Return how far a chunk has come in a build, or None if there is no such chunk."""
@@ -267,7 +248,7 @@ class Documents:
         return [str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
 
-    def extracted(self) -> set[str]:
+    def extracted_ids(self) -> set[str]:
         """Return the ids of the chunks whose extraction is paid for, those of new content that waits included."""
         return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
 
@@ -288,12 +269,10 @@ class Documents:
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
         """Make failed chunks pending again, of the given ones or of all; returns how many."""
+        retry = "UPDATE chunks SET status = 'pending' WHERE status = 'failed'"
         if chunks is None:
-            return self._db.execute("UPDATE chunks SET status = 'pending' WHERE status = 'failed'")
-        with self._db.transaction():
-            return sum(self._db.execute(
-                "UPDATE chunks SET status = 'pending' WHERE status = 'failed' AND id = :id", id=chunk)
-                       for chunk in chunks)
+            return self._db.execute(retry)
+        return self._db.execute(f"{retry} AND {among('id')}", among=json.dumps(chunks))
 
     def failures(self) -> list[tuple[str, int, str]]:
         """Return the failed chunks as (document, chunk's position, reason), by document and position."""

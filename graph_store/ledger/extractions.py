@@ -1,25 +1,16 @@
 """Store extractions by chunk in the ledger, with what was admitted, repaired or rejected."""
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from ...schemas.delta import LabelKind
 from ...schemas.documents import Chunk
-from ...schemas.extraction import BoundedExtraction, Extraction, Rejection
+from ...schemas.extraction import BoundedExtraction, Extraction
 from ..errors import LedgerDamagedError
 from .database import Database, now
-from .facts import FactTable, contribution_of, position
-from .tables import REJECTIONS, REPAIRS, among
-
-_Model = TypeVar("_Model", bound=BaseModel)
-
-# The labels in an extraction, as <list>.<field>.
-_FIELDS: dict[LabelKind, tuple[str, ...]] = {
-    "entity_type": ("entities.type",), "relation": ("triples.relation",), "attribute": ("attributes.attribute",),
-    "name": ("entities.name", "triples.head", "triples.tail", "attributes.entity")}
+from .facts import FactTable, Rows, position, replace_rows
+from .tables import EXTRACTIONS, REJECTIONS, REPAIRS, among
 
 
 class Extractions:
@@ -33,10 +24,7 @@ class Extractions:
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Store a model's extraction of a chunk, so it is paid only once."""
         with self._db.transaction():
-            self._db.execute("INSERT INTO extractions (chunk, reasoner, extraction) VALUES (:chunk, :reasoner, "
-                             ":extraction) ON CONFLICT (chunk) DO UPDATE SET reasoner = excluded.reasoner, "
-                             "extraction = excluded.extraction",
-                             chunk=chunk_id, reasoner=reasoner, extraction=extraction.model_dump_json())
+            self._db.replace(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json())])
             self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
             self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
@@ -51,82 +39,61 @@ class Extractions:
 
     def get(self, chunk_id: str) -> Extraction | None:
         """Return a chunk's extraction, or None if it was not extracted."""
-        text = self._db.scalar("SELECT extraction FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if text is None else _read(Extraction, str(text), chunk_id)
+        return self.get_many([chunk_id]).get(chunk_id)
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """Return the extractions of chunks by id, leaving out chunks that were not extracted."""
-        return {row.chunk: _read(Extraction, row.extraction, row.chunk) for row in self._db.rows(
-            f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}", among=json.dumps(chunk_ids))}  # noqa: S608
+        """Return the extractions of chunks by id, leaving out chunks that were not extracted.
 
-    def _note(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace the rejections and repairs of chunks."""
-        chunks = [{"chunk": chunk.id} for chunk, _ in extractions]
-        self._db.execute_many("DELETE FROM repairs WHERE chunk = :chunk", chunks)
-        self._db.insert(REPAIRS, [
-            (chunk.id, repair, times)
-            for chunk, bounded in extractions for repair, times in sorted(bounded.repairs.items())])
-        self._db.execute_many("DELETE FROM rejections WHERE chunk = :chunk", chunks)
-        self._db.insert(REJECTIONS, [
-            rejection_row(chunk.document_id, chunk.id, rejection)
-            for chunk, bounded in extractions for rejection in bounded.rejections])
+        Raises:
+            LedgerDamagedError: an extraction is not of the form that was written.
+        """
+        found = {}
+        for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
+                                 among=json.dumps(chunk_ids)):
+            try:
+                found[row.chunk] = Extraction.model_validate_json(row.extraction)
+            except ValidationError as error:
+                raise LedgerDamagedError(f"what the ledger has of chunk {row.chunk} is damaged "
+                                         f"({error.errors()[0]['msg']})") from error
+        return found
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
+        chunk_ids = [chunk.id for chunk, _ in extractions]
         with self._db.transaction():
-            self._note(extractions)
-            self.admitted.replace({chunk.id: contribution_of(bounded) for chunk, bounded in extractions})
-            self._db.execute_many("UPDATE chunks SET status = 'done' WHERE id = :chunk",
-                                  [{"chunk": chunk.id} for chunk, _ in extractions])
+            self.admitted.replace({chunk.id: bounded for chunk, bounded in extractions})
+            for table, make_rows in ((REJECTIONS, rejection_rows), (REPAIRS, repair_rows)):
+                replace_rows(self._db, table, chunk_ids, [
+                    row for chunk, bounded in extractions for row in make_rows(chunk, bounded)])
+            self._db.execute(f"UPDATE chunks SET status = 'done' WHERE {among('id')}", among=json.dumps(chunk_ids))  # noqa: S608
 
     def position(self) -> int:
         """Return the number of the last change of rows, which derived files are compared with."""
         return position(self._db)
 
-    def rejected(self) -> dict[str, int]:
+    def count_rejections(self) -> dict[str, int]:
         """Return how many extracted items were rejected, by reason."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")}
+        return self._count("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
 
-    def rejected_facts(self) -> dict[str, int]:
+    def count_rejected_facts(self) -> dict[str, int]:
         """Return how many facts and values were rejected, by reason."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' GROUP BY reason ORDER BY reason")}
+        return self._count("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
+                           "GROUP BY reason ORDER BY reason")
 
-    def repaired(self) -> dict[str, int]:
+    def count_repairs(self) -> dict[str, int]:
         """Return how many extracted items were repaired and admitted, by kind of repair."""
-        return {str(row[0]): int(row[1]) for row in self._db.rows(
-            "SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")}
+        return self._count("SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")
 
-    def labels(self, kind: LabelKind) -> list[str]:
-        """Return the labels of a kind in all extractions, sorted, as they were extracted."""
-        return sorted({str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
-            f"SELECT DISTINCT {_value(field)} FROM {_from(field)}")})  # noqa: S608
-
-    def with_labels(self, kind: LabelKind, labels: Iterable[str]) -> set[str]:
-        """Return the ids of written chunks whose extraction has one of the labels."""
-        return {str(row[0]) for field in _FIELDS[kind] for row in self._db.rows(
-            f"SELECT DISTINCT chunk FROM {_from(field)} JOIN chunks ON chunks.id = chunk "  # noqa: S608
-            f"WHERE status = 'done' AND {among(_value(field))}", among=json.dumps(sorted(labels)))}
+    def _count(self, sql: str) -> dict[str, int]:
+        return {str(name): int(number) for name, number in self._db.rows(sql)}
 
 
-def _read(model: type[_Model], text: str, chunk_id: str) -> _Model:
-    try:
-        return model.model_validate_json(text)
-    except ValidationError as error:
-        raise LedgerDamagedError(f"what the ledger has of chunk {chunk_id} is damaged "
-                                 f"({error.errors()[0]['msg']})") from error
+def rejection_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's rejections as rows of the table."""
+    return [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
+            for r in bounded.rejections]
 
 
-def rejection_row(document_id: str, chunk_id: str, rejection: Rejection) -> tuple[object, ...]:
-    """Return a rejection as a row of the table."""
-    return (chunk_id, document_id, rejection.reason, rejection.label, rejection.text, rejection.subject_type,
-            rejection.object_type, rejection.confidence)
-
-
-def _from(field: str) -> str:
-    return f"extractions CROSS JOIN json_each(extraction, '$.{field.partition('.')[0]}') item"
-
-
-def _value(field: str) -> str:
-    return f"json_extract(item.value, '$.{field.partition('.')[2]}')"
+def repair_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's repairs as rows of the table."""
+    return [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]

@@ -1,7 +1,7 @@
-"""The ledger's rows of what was admitted: mentions, facts and values, each of a chunk, with which they go.
+"""The ledger's rows of chunks: mentions, facts and values, and what bounding notes beside them.
 
-They are the source of all that is derived. Quotes are not stored: a span says which characters of the chunk's text they
-are.
+Mentions, facts and values are the source of everything derived. Quotes are not stored: a span gives the characters of
+the chunk's text.
 """
 
 import json
@@ -17,7 +17,6 @@ from ..errors import LedgerDamagedError
 from .database import Database, Record
 from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
 
-_TABLES = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _POSITION = "position"
 Rows = Sequence[tuple[Any, ...]]
 
@@ -33,9 +32,9 @@ class Contribution(Frozen):
 class AdmittedRows(NamedTuple):
     """Rows of some chunks or of all, by chunk and place in it; the columns are those of the tables."""
 
-    mentions: Sequence[Record]
-    facts: Sequence[Record]
-    values: Sequence[Record]
+    mentions: Sequence[Any]
+    facts: Sequence[Any]
+    values: Sequence[Any]
 
 
 class FactTable:
@@ -45,22 +44,21 @@ class FactTable:
         """Read and write the rows of a ledger."""
         self._db = database
 
-    def replace(self, contributions: Mapping[str, Contribution]) -> None:
-        """Make these the rows of some chunks; rows that stay as they are are not written again."""
+    def replace(self, admitted: Mapping[str, Contribution | BoundedExtraction]) -> None:
+        """Replace the rows of some chunks."""
         with self._db.transaction():
-            for table, made in zip(_TABLES, rows_of(contributions), strict=True):
-                before = {tuple(row) for row in self._rows(table, list(contributions))}
-                gone, new = before - set(made), [row for row in made if row not in before]
-                self._db.execute_many(
-                    f"DELETE FROM {table.name} WHERE chunk = :chunk AND ordinal = :ordinal",  # noqa: S608
-                    [{"chunk": row[0], "ordinal": row[1]} for row in sorted(gone, key=lambda row: row[:2])])
-                self._db.insert(table, new)
-                if gone or new:
-                    advance(self._db)
+            mentions, facts, values = rows_of(admitted)
+            changed = [replace_rows(self._db, table, list(admitted), rows)
+                       for table, rows in ((MENTIONS, mentions), (FACTS, facts), (ATTRIBUTE_VALUES, values))]
+            if any(changed):
+                advance(self._db)
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
-        """Return the rows of some chunks; None: of all."""
-        return AdmittedRows(*(self._rows(table, chunk_ids) for table in _TABLES))
+        """Return the rows of some chunks, or of all by default."""
+        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
+        return AdmittedRows(*(
+            self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
+            for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES)))
 
     def contribution(self, chunk: Chunk) -> Contribution:
         """Return what a chunk adds to the graph, with the quotes that its text has at the spans.
@@ -68,39 +66,49 @@ class FactTable:
         Raises:
             LedgerDamagedError: a row is not of the form that was written.
         """
+        mentions, facts, values = self.rows([chunk.id])
         try:
-            return self._read(chunk)
+            return Contribution(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
+                                facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
+                                attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
         except ValidationError as error:
             raise LedgerDamagedError(f"what the ledger has of chunk {chunk.id} is damaged "
                                      f"({error.errors()[0]['msg']})") from error
 
-    def _read(self, chunk: Chunk) -> Contribution:
-        rows = self.rows([chunk.id])
 
-        def span(row: Record) -> Span:
-            return Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
-
-        return Contribution(
-            mentions=tuple(EntityMention(name=row.name, type=row.type, span=span(row)) for row in rows.mentions),
-            facts=tuple(Fact(head=row.head, head_type=row.head_type, relation=row.relation, tail=row.tail,
-                             tail_type=row.tail_type, time=row.time, span=span(row), confidence=row.confidence)
-                        for row in rows.facts),
-            attributes=tuple(AttributeFact(
-                entity=row.entity, entity_type=row.entity_type, attribute=row.attribute, value=row.value,
-                normal=row.normal, time=row.time, span=span(row), confidence=row.confidence) for row in rows.values))
-
-    def _rows(self, table: Table, chunk_ids: Sequence[str] | None) -> Sequence[Record]:
-        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
-        return self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
+def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:
+    """Return a row's values by column, with its span in place of the chunk, the ordinal, start and end."""
+    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
+    return {name: value for name, value in row._asdict().items()
+            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}
 
 
-def contribution_of(bounded: BoundedExtraction) -> Contribution:
-    """Return the mentions, facts and values that a bounded extraction adds to the graph."""
-    return Contribution(mentions=bounded.mentions, facts=bounded.facts, attributes=bounded.attributes)
+def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
+    """Return a table's rows of some chunks, sorted, by chunk."""
+    rows = database.rows(f"SELECT * FROM {table.name} WHERE {among('chunk')}", among=json.dumps(chunk_ids))  # noqa: S608
+    return _by_chunk(map(tuple, rows))
+
+
+def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> bool:
+    """Replace a table's rows of some chunks, inside a transaction; return True if that changed any."""
+    before, after = chunk_rows(database, table, chunk_ids), _by_chunk(rows)
+    changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
+    if changed:
+        database.execute(f"DELETE FROM {table.name} WHERE {among('chunk')}", among=json.dumps(changed))  # noqa: S608
+        database.insert(table, [row for chunk in changed for row in after.get(chunk, ())])
+    return bool(changed)
+
+
+def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
+    """Group rows by chunk, which is their first value, and sort them."""
+    by_chunk: dict[str, list[tuple[Any, ...]]] = {}
+    for row in rows:
+        by_chunk.setdefault(row[0], []).append(row)
+    return {chunk: sorted(own) for chunk, own in by_chunk.items()}
 
 
 def position(database: Database) -> int:
-    """Return the number of the last change of rows: what derived files are compared with."""
+    """Return the number of the last change of rows, which derived files are compared with."""
     return int(database.get_meta(_POSITION) or 0)
 
 
@@ -109,15 +117,15 @@ def advance(database: Database) -> None:
     database.set_meta(_POSITION, str(position(database) + 1))
 
 
-def rows_of(contributions: Mapping[str, Contribution]) -> tuple[Rows, Rows, Rows]:
-    """Return the rows of some contributions: mentions, facts and values."""
-    return (
+def rows_of(admitted: Mapping[str, Contribution | BoundedExtraction]) -> AdmittedRows:
+    """Return the rows of what is admitted of some chunks."""
+    return AdmittedRows(
         _number((chunk, [(m.name, m.type, m.span.start, m.span.end) for m in own.mentions])
-                for chunk, own in contributions.items()),
+                for chunk, own in admitted.items()),
         _number((chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
-                          f.confidence) for f in own.facts]) for chunk, own in contributions.items()),
+                          f.confidence) for f in own.facts]) for chunk, own in admitted.items()),
         _number((chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
-                          v.confidence) for v in own.attributes]) for chunk, own in contributions.items()))
+                          v.confidence) for v in own.attributes]) for chunk, own in admitted.items()))
 
 
 def _number(rows: Iterable[tuple[str, Rows]]) -> Rows:

@@ -1,16 +1,14 @@
 """Keep a ledger in a schema of a PostgreSQL database."""
 
-import time
 import uuid
 from contextlib import suppress
 
-from filelock import Timeout
 from psycopg import Connection as Session
 from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..errors import UnknownKnowledgeBaseError
-from ..postgresql import LedgerSchema, connect, explained
+from ..postgresql import LedgerSchema, connect, explain_error
 from .tables import METADATA
 
 _WAIT = "30s"
@@ -20,9 +18,6 @@ _TRANSACTION = 2
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
      "SELECT n - 1, item FROM json_array_elements_text($1::json) WITH ORDINALITY AS items (item, n)"),
-    ("json_each(text, text) RETURNS TABLE (key bigint, value text)",
-     "SELECT n - 1, item FROM json_array_elements_text($1::json -> substr($2, 3)) WITH ORDINALITY AS items (item, n)"),
-    ("json_extract(text, text) RETURNS text", "SELECT $1::json ->> substr($2, 3)"),
     ("json_array_length(text) RETURNS integer", "SELECT pg_catalog.json_array_length($1::json)"),
 )
 
@@ -47,7 +42,7 @@ class PostgresqlLedger:
             found = place.about(self.connection)
         except SQLAlchemyError as error:
             self.connection.close()
-            raise self.explained(error) from None
+            raise self.explain_error(error) from None
         except BaseException:
             self.connection.close()
             raise
@@ -85,9 +80,9 @@ class PostgresqlLedger:
         """True if a transaction is open."""
         return self._session is not None and self._session.info.transaction_status != TransactionStatus.IDLE
 
-    def explained(self, error: SQLAlchemyError) -> BaseException:
+    def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
-        return explained(error, self.place.url, lost=self._session is None)
+        return explain_error(error, self.place.url, lost=self._session is None)
 
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if there is no ledger."""
@@ -129,23 +124,3 @@ class PostgresqlLedger:
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
-
-    # The writer's lock. The server releases it when the connection ends.
-
-    def lock(self) -> None:
-        """Take the writer's lock, retrying briefly because the server notices a killed writer late.
-
-        Raises:
-            Timeout: another connection has the lock.
-        """
-        for pause in (0.1, 0.4, 0):
-            if self.place.try_lock(self.connection):
-                return
-            time.sleep(pause)
-        raise Timeout(self.name)
-
-    def unlock(self) -> None:
-        """Release the writer's lock; a lost connection has released it already."""
-        if self._session is not None:
-            with suppress(SQLAlchemyError):
-                self.place.unlock(self.connection)

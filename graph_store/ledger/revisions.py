@@ -84,7 +84,7 @@ class Revisions:
             self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
             return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
 
-    def ready(self) -> list[str]:
+    def find_ready(self) -> list[str]:
         """Return the sorted ids of documents whose new content is completely extracted."""
         return [str(row[0]) for row in self._db.rows(
             "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "
@@ -101,9 +101,9 @@ class Revisions:
         with self._db.transaction():
             placed = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
                                                     document=document_id)))
-            kept = json.dumps([chunk for chunk, _, _, _ in placed])
+            ids = json.dumps([chunk for chunk, _, _, _ in placed])
             gone = f"document = :document AND revision = 0 AND NOT {among('id')}"
-            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document=document_id, among=kept)  # noqa: S608
+            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document=document_id, among=ids)  # noqa: S608
             advance(self._db)
             new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",

@@ -66,7 +66,7 @@ class SchemaHistory:
         self._db.execute_many("DELETE FROM declined WHERE kind = :kind AND name = :name",
                               [{"kind": kind, "name": label} for kind, label in sorted(labels)])
 
-    def declined(self) -> frozenset[tuple[ElementKind, str]]:
+    def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Kind and label of what must not be proposed again."""
         return frozenset((row[0], row[1]) for row in self._db.rows("SELECT kind, name FROM declined"))
 
@@ -76,31 +76,27 @@ class SchemaHistory:
 
     def current(self) -> GraphSchema:
         """Return the schema in force."""
-        return self.numbered(self.version())
+        return self.get(self.version())
 
-    def base(self) -> GraphSchema:
-        """Return the schema in force without what grew by itself: the seed with all that persons decided.
+    def first(self) -> GraphSchema:
+        """Return the schema of the first version, the seed."""
+        return self.get(1)
+
+    def base(self, version: int | None = None) -> GraphSchema:
+        """Return the base of a version, of the one in force by default: the seed with all that persons decided.
 
         Reasoners are shown this one, so what they extract from a chunk does not depend on the
         documents that came before it.
         """
-        return self.based(self.version())
+        return self._read("base", version or self.version())
 
-    def seed(self) -> GraphSchema:
-        """Return the schema of the first version."""
-        return self.numbered(1)
-
-    def numbered(self, version: int) -> GraphSchema:
+    def get(self, version: int) -> GraphSchema:
         """Return the schema of a version.
 
         Raises:
             StoreError: there is no such version.
         """
         return self._read("schema", version)
-
-    def based(self, version: int) -> GraphSchema:
-        """Return the base of a version."""
-        return self._read("base", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608

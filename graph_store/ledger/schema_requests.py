@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from ...schemas.delta import ElementKind, Example
 from ...schemas.documents import Chunk
-from ...schemas.extraction import Ask, BoundedExtraction
+from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME
 from ...schemas.naming import is_readable_label
 from .database import Database
+from .facts import Rows, replace_rows
 from .tables import SCHEMA_REQUESTS, among
 
 _SAME = "same_labels"
@@ -53,10 +54,8 @@ class Asks:
     def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the asks of chunks."""
         with self._db.transaction():
-            self._db.execute_many("DELETE FROM schema_requests WHERE chunk = :chunk",
-                                  [{"chunk": chunk.id} for chunk, _ in extractions])
-            self._db.insert(SCHEMA_REQUESTS, [row for chunk, bounded in extractions for ask in bounded.asks
-                                              if (row := ask_row(chunk.document_id, chunk.id, ask))])
+            replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions],
+                         [row for chunk, bounded in extractions for row in ask_rows(chunk, bounded)])
 
     def counts(self) -> list[AskCount]:
         """Return all asks, counted by document, label and types."""
@@ -75,11 +74,6 @@ class Asks:
         known = self.same() | dict(same)
         self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
 
-    def labels(self) -> list[tuple[ElementKind, str]]:
-        """Return kind and label of everything that is asked for, sorted."""
-        return [(row[0], row[1]) for row in self._db.rows(
-            "SELECT DISTINCT kind, label FROM schema_requests ORDER BY kind, label")]
-
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
         """Return up to `most` occurrences of labels with their text, spread over documents."""
         rows = self._db.rows(
@@ -93,12 +87,11 @@ class Asks:
         return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
 
 
-def ask_row(document_id: str, chunk_id: str, ask: Ask) -> tuple[object, ...]:
-    """Return an ask as a row of the table, or an empty one if its label cannot name an element."""
-    if not (is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))):
-        return ()
-    return (chunk_id, document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
-            ask.context.start, ask.context.end, ask.confidence, int(ask.declared))
+def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's asks as rows of the table, without those whose label cannot name an element."""
+    return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
+             ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
+            if is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))]
 
 
 def _is_column(header: str) -> bool:

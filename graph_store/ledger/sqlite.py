@@ -83,7 +83,7 @@ class SqliteLedger:
         """True if a transaction is open."""
         return self._file.in_transaction
 
-    def explained(self, error: SQLAlchemyError) -> BaseException:
+    def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
         # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.

@@ -113,7 +113,7 @@ TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "mod
 def insertion(table: Table) -> str:
     """Return the statement that inserts rows."""
     names = table.columns.keys()
-    return (f"INSERT INTO {table.name} ({', '.join(map(quoted, names))}) "  # noqa: S608
+    return (f"INSERT INTO {table.name} ({', '.join(map(quote, names))}) "  # noqa: S608
             f"VALUES ({', '.join(f':{name}' for name in names)})")
 
 
@@ -122,12 +122,12 @@ def replacement(table: Table, *columns: str) -> str:
     """Return the statement that inserts rows or replaces those of the same key, in some columns or in all."""
     keys = table.primary_key.columns.keys()
     changed = columns or [column.name for column in table.columns if not column.primary_key]
-    return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quoted, keys))}) DO UPDATE SET "
-            f"{', '.join(f'{quoted(name)} = excluded.{quoted(name)}' for name in changed)}")
+    return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quote, keys))}) DO UPDATE SET "
+            f"{', '.join(f'{quote(name)} = excluded.{quote(name)}' for name in changed)}")
 
 
-def quoted(name: str) -> str:
-    """Return a column's name, whatever else the word means in SQL."""
+def quote(name: str) -> str:
+    """Return a column's name in quotation marks, as it may be a word of SQL."""
     return f'"{name}"'
 
 

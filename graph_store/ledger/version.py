@@ -43,16 +43,16 @@ def epoch(database: Database) -> int:
 
 
 def begin_epoch(database: Database) -> None:
-    """Make the epoch one that no ledger in this place had before: whatever notes another one is not of this state."""
+    """Set a new random epoch; derived files that note another one are outdated."""
     database.set_meta(_EPOCH, str(1 + secrets.randbelow(_LARGEST)))
 
 
 def publish(database: Database) -> None:
     """Tell readers that a run has ended well; until then they stay with what they have."""
     with database.transaction():
-        database.set_meta("runs", str(published(database)[0] + 1))
+        database.set_meta("runs", str(published_state(database)[0] + 1))
 
 
-def published(database: Database) -> tuple[int, int]:
+def published_state(database: Database) -> tuple[int, int]:
     """Return how many runs ended well that wrote something, and the epoch."""
     return int(database.get_meta("runs") or 0), epoch(database)

@@ -4,21 +4,18 @@ Each key and cell is a function of one entity alone, so the pairs are a function
 their number grows almost linearly. Keys that many entities share say little and are left out.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import Pair, pair_of
-from .lexicon import SMALL_WORDS
 from .names import FoldedName, fold, initials_of
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
 _PERSON_WORDS = range(2, 6)
-SLIP_LENGTHS = range(6, 41)
-"""Lengths of names that may hide a slip of the pen: shorter ones have too many true neighbours."""
 # Prefixes of other kinds of keys than a name's forms, which never begin with white space.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
@@ -30,61 +27,28 @@ _SEED = 20261121
 
 def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
     """Return the pairs of entities to compare because of their names."""
-    known: dict[str, str] = {}
     blocks: dict[str, list[str]] = {}
-    acronyms: dict[str, list[str]] = {}
-    unspaced: dict[str, str] = {}
+    short: dict[str, list[str]] = {}
+    long: dict[str, list[str]] = {}
     for entity, folded in folds.items():
-        if not folded.date and not folded.numbers:
-            unspaced[entity] = folded.unspaced
         for key in _keys(folded):
-            if known.setdefault(key, entity) is not entity:  # most keys belong to one entity
-                blocks.setdefault(key, []).append(entity)
+            blocks.setdefault(key, []).append(entity)
         if folded.acronym:
-            acronyms.setdefault(folded.key, []).append(entity)
-    pairs = set(_within([*([known[key], *block] for key, block in blocks.items()), *slip_blocks(unspaced)]))
-    expansions = _expansions(folds, acronyms.keys())
-    for letters, short in acronyms.items():
-        long = expansions.get(letters, [])
-        if len(short) + len(long) <= _MOST_SHARED:
-            pairs.update(pair_of(first, second) for first in short for second in long if first != second)
-    return pairs
-
-
-def _expansions(folds: Mapping[str, FoldedName], acronyms: Collection[str]) -> dict[str, list[str]]:
-    """Return by acronym the entities whose names it may abbreviate."""
-    # The first letter of most names already excludes every known acronym.
-    first_letters = {letters[0] for letters in acronyms}
-    expansions: dict[str, list[str]] = {}
+            short.setdefault(folded.key, []).append(entity)
     for entity, folded in folds.items():
-        words = folded.words
-        if words and (words[0][0] in first_letters or words[0] in SMALL_WORDS):
-            for letters in initials_of(folded):
-                if letters in acronyms:
-                    expansions.setdefault(letters, []).append(entity)
-    return expansions
+        for letters in initials_of(folded) & short.keys():
+            long.setdefault(letters, []).append(entity)
+    pairs = set(_within(blocks.values()))
+    for letters, named in long.items():
+        if len(short[letters]) + len(named) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first in short[letters] for second in named if first != second)
+    return pairs
 
 
 def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
     for block in blocks:
         if 1 < len(block) <= _MOST_SHARED:
             yield from (pair_of(first, second) for first, second in combinations(block, 2))
-
-
-def slip_blocks(names: Mapping[str, str]) -> list[list[str]]:
-    """Group entities whose names are the same, or become so when a letter is taken out of one of them or of both.
-
-    Returns:
-        For each form that two entities or more share, these, in the order of `names`; of `SLIP_LENGTHS` alone.
-    """
-    first: dict[str, str] = {}
-    blocks: dict[str, list[str]] = {}
-    for entity, name in names.items():
-        if len(name) in SLIP_LENGTHS:
-            for form in {name, *(name[:at] + name[at + 1:] for at in range(len(name)))}:
-                if first.setdefault(form, entity) != entity:  # hardly any form is shared
-                    blocks.setdefault(form, [first[form]]).append(entity)
-    return list(blocks.values())
 
 
 def _keys(folded: FoldedName) -> set[str]:

@@ -14,15 +14,11 @@ WRITTEN = re.compile(r"[^\W\d_]+")
 TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
     emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor
     chancellor minister judge justice rev reverend maestro г-н""".split())
-GENERATIONS = frozenset({"junior", "senior", "elder", "younger", "père", "fils", "младший", "старший"})
 ORDINALS = {word: str(number) for number, words in enumerate((
     "first i 1st", "second ii 2nd", "third iii 3rd", "fourth iv 4th", "fifth v 5th", "sixth vi 6th",
     "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",
     "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
     for word in words.split()}
-CARDINALS = {word: str(number) for number, word in enumerate(
-    "one two three four five six seven eight nine ten eleven twelve".split(), 1)}
-NUMBERS = ORDINALS | CARDINALS
 ROMAN = re.compile(r"(?=[ivxlc]{3})c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 LONE_LETTERS = frozenset("ivx")
 FIGURE = re.compile(r"-?\d+(?:[.,:]\d+)*")

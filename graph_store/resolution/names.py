@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
 from ...schemas.caching import cached_if_short
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
@@ -27,10 +25,8 @@ _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\
 _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
-_SIMILAR = 0.86
-"""The minimum similarity (1 - edit distance / longer length) of two spellings of a name."""
 _LONG_WORD = 6
-_LEAST_LEFT, _LEAST_PLURAL = 2, 4
+_LEAST_LEFT = 2
 _OPPOSITE_WORDS, _OPPOSITE_SIGNS = frozenset().union(*lexicon.OPPOSITES), frozenset().union(*lexicon.HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
@@ -90,7 +86,7 @@ def fold(name: str) -> FoldedName:
     key = " ".join(words)
     return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
                       qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
-                      _without_title(key, words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
+                      _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
                       _OPPOSITE_SIGNS.intersection(key))
 
 
@@ -133,16 +129,16 @@ def _without_accents(word: str) -> str:
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """Count the figures, numerals, ordinals and generations in a name."""
+    """Count the figures, ordinals and Roman numerals in a name."""
     numbers: Counter[str] = Counter()
     for place, word in enumerate(words):
-        if word in lexicon.NUMBERS and not (word in lexicon.LONE_LETTERS and place == 0):
-            numbers[lexicon.NUMBERS[word]] += 1
+        if word in lexicon.ORDINALS and not (word in lexicon.LONE_LETTERS and place == 0):
+            numbers[lexicon.ORDINALS[word]] += 1
+        elif lexicon.ROMAN.fullmatch(word):
+            numbers[word] += 1
         elif not word.isalpha():
             for figure in lexicon.FIGURE.findall(word):
                 numbers[figure.replace(",", "")] += 1
-        if word in lexicon.GENERATIONS or (word not in lexicon.NUMBERS and lexicon.ROMAN.fullmatch(word)):
-            numbers[word] += 1
     if not text.isascii():
         numbers.update(sign for sign in text if sign in lexicon.HAN_NUMERALS)
     return tuple(sorted(numbers.items()))
@@ -175,9 +171,7 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
     return base, " ".join(forms)
 
 
-def _without_title(key: str, folded: tuple[str, ...]) -> tuple[str, str]:
-    if not folded or folded[0] not in lexicon.TITLES:
-        return key, ""  # true of most names
+def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
     words, titles = list(folded), list[str]()
     # Leave at least two words, so "King Charles" does not match every Charles.
     while len(words) > _LEAST_LEFT and words[0] in lexicon.TITLES and words[1] not in lexicon.SMALL_WORDS:
@@ -235,8 +229,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         return None if inexact else NameMatch("date", 0.97)
     return (_match_key(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
-            or _match_rearranged(first, second) or _match_persons(first, second, person=person)
-            or _match_spelling(first, second))
+            or _match_rearranged(first, second) or _match_persons(first, second, person=person))
 
 
 def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -366,16 +359,3 @@ def _occur_in_order(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
             return False
         place += 1
     return True
-
-
-def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    if first.numbers or second.numbers or first.qualifier or second.qualifier:
-        return None
-    if _singular(first.key) == _singular(second.key):
-        return NameMatch("plural", 0.55)
-    likeness = Levenshtein.normalized_similarity(first.key, second.key, score_cutoff=_SIMILAR)
-    return NameMatch("similar", round(likeness - 0.5, 3)) if likeness >= _SIMILAR else None
-
-
-def _singular(key: str) -> str:
-    return key[:-1] if key.endswith("s") and not key.endswith("ss") and len(key) > _LEAST_PLURAL else key

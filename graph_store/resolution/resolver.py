@@ -21,8 +21,8 @@ from ..vectors.store import VectorStore
 from .candidates import near_pairs
 from .counterparts import TrustedVectors, counterparts
 from .decisions import Verdict, check_carried_out, match_pair
-from .resolve import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .statements import Statement, may_state, statements
+from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
+from .statements import Statement, statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
@@ -51,12 +51,10 @@ class Resolver:
         self._vectors = vectors
         self._embedder = embedder
         self._reliability = reliability
-        # What a chunk states is a function of its id and of the names found in it.
-        self._read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases belong to another state of the ledger, or to another model."""
-        return self._table.resolved() != self._state(reasoner)
+        return self._table.resolved_state() != self._state(reasoner)
 
     def _state(self, reasoner: str) -> str:
         return self._table.state(self._graph.state.position, reasoner)
@@ -129,17 +127,9 @@ class Resolver:
 
     @gc_paused()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        stated: dict[str, list[Statement]] = {}
-        read: dict[tuple[str, frozenset[str]], list[Statement]] = {}
-        for chunk, text in self._documents.texts():
-            if not may_state(text):
-                continue
-            key = chunk, frozenset(around.called(chunk))
-            own = self._read.get(key) or statements(text, key[1])
-            if own:
-                read[key] = stated[chunk] = own
-        self._read = read
-        return stated
+        found = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
+                 for chunk in self._documents.chunks())
+        return {chunk: own for chunk, own in found if own}
 
     def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
         """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
@@ -147,9 +137,9 @@ class Resolver:
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
-        return TrustedVectors(ids, self._embed(around, ids), trust)
+        return TrustedVectors(ids, self._encode_names(around, ids), trust)
 
-    def _embed(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
+    def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         found = self._vectors.found("entities", ids)
         absent = [entity for entity in ids if entity not in found]
         if absent:

@@ -39,16 +39,6 @@ def is_alias_relation(relation: str) -> bool:
     return label_key(relation) in _ALIASES
 
 
-def may_state(text: str) -> bool:
-    """Return True if a chunk's text may contain a statement, for any set of names."""
-    return "(" in text or "（" in text or _has_cue(text)
-
-
-def _has_cue(text: str) -> bool:
-    folded = text.casefold()
-    return any(cue in folded for cue in _CUES)
-
-
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
     """Find the statements in a chunk's text about a set of names, sorted by position."""
     known = set(names) - {""}
@@ -61,7 +51,8 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 
 def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
-    markers = list(_MARKER.finditer(text)) if _has_cue(text) else []
+    folded = text.casefold()
+    markers = list(_MARKER.finditer(text)) if any(cue in folded for cue in _CUES) else []
     names = _longest_first(known) if markers else []
     for marker in markers:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))

@@ -51,24 +51,24 @@ class Surroundings:
         return self._graph.all_names()
 
     @cached_property
-    def folded(self) -> dict[str, FoldedName]:
+    def folded_names(self) -> dict[str, FoldedName]:
         """The folded form of each entity's name, by its id."""
         return {entity: fold(name) for entity, name in self.names.items()}
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
         types = self.type(first), self.type(second)
-        return match_names(self.folded[first], self.folded[second], organisation=self._are_all(types, _ORGANISATIONS),
-                           person=self._are_all(types, _PERSONS))
+        return match_names(self.folded_names[first], self.folded_names[second],
+                           organisation=self._are_all(types, _ORGANISATIONS), person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
         """Return the text embedded for an entity."""
         return self._graph.entity_text(entity)
 
     @cached_property
-    def known(self) -> frozenset[str]:
+    def keys(self) -> frozenset[str]:
         """The folded names of all entities."""
-        return frozenset(folded.key for folded in self.folded.values())
+        return frozenset(folded.key for folded in self.folded_names.values())
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -82,7 +82,7 @@ class Surroundings:
         """Return the documents of some chunks."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
 
-    def documented(self, entity: str) -> frozenset[str]:
+    def documents_with_facts(self, entity: str) -> frozenset[str]:
         """Return the documents that have facts of an entity."""
         triples = (self._network.edges[head, tail, relation]["support"]
                    for head, relation, tail in self._graph.incident(entity))
@@ -96,10 +96,10 @@ class Surroundings:
         chunk = min(places)
         return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
-    def called(self, chunk: str) -> Mapping[str, Sequence[str]]:
+    def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
         called: dict[str, list[str]] = {}
-        for entity in self._graph.mentioned(chunk):
+        for entity in self._graph.entities_in(chunk):
             for name, chunks in self._network.nodes[entity]["names"].items():
                 if chunk in chunks:
                     called.setdefault(name, []).append(entity)
@@ -139,21 +139,21 @@ class Surroundings:
     def _neighbours(self, entity: str) -> frozenset[str]:
         attributes = self._network.nodes[entity]["attributes"]
         values = {f"{name} {value}" for name in attributes for value in attributes[name]}
-        return frozenset({self.folded[end].key for end in self._graph.neighbours(entity)} | values) - {""}
+        return frozenset({self.folded_names[end].key for end in self._graph.neighbours(entity)} | values) - {""}
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
         """How many triples each folded name is in."""
         counts: dict[str, int] = {}
-        for entity, folded in self.folded.items():
+        for entity, folded in self.folded_names.items():
             counts[folded.key] = counts.get(folded.key, 0) + int(self._network.degree(entity))
         return counts
 
-    def shared(self, first: str, second: str) -> float:
+    def weigh_shared(self, first: str, second: str) -> float:
         """Return how much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
-        for key in sorted(common - {self.folded[first].key, self.folded[second].key}) if common else ():
+        for key in sorted(common - {self.folded_names[first].key, self.folded_names[second].key}) if common else ():
             doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
         return 1 - doubt
 
@@ -164,7 +164,7 @@ class Surroundings:
                 for chunk, place in sorted(self._network.edges[head, tail, relation]["support"].items()):
                     yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
 
-    def tied(self, first: str, second: str) -> bool:
+    def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
@@ -182,8 +182,9 @@ class Surroundings:
 
     def may_be_one(self, first: str, second: str) -> bool:
         """Return True if neither types, facts nor names speak against two entities being one."""
-        return (self.same_type(first, second) is not False and not self.tied(first, second)
-                and not contradict(self.folded[first], self.folded[second]) and not self.contradict(first, second))
+        return (self.same_type(first, second) is not False and not self.has_fact_between(first, second)
+                and not contradict(self.folded_names[first], self.folded_names[second])
+                and not self.contradict(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]

@@ -11,7 +11,7 @@ from ...runtime.own_folder import own_folder
 from ...schemas.naming import content_id
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.version import published
+from ..ledger.version import published_state
 
 _MOST = 16
 """Scopes that stay on disk; those not used for longest go first."""
@@ -20,7 +20,7 @@ _LOCK, _MAKING, _MADE = ".lock", ".making-", "made"
 
 def state_of(kb: KnowledgeBase, *settings: object) -> str:
     """Return an id of all that scopes of a knowledge base follow from, besides the documents."""
-    values = (*kb.version(), *published(kb.database), kb.embedder.fingerprint, *settings)
+    values = (*kb.version(), *published_state(kb.database), kb.embedder.fingerprint, *settings)
     return content_id("state", *map(str, values))
 
 

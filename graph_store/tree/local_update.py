@@ -42,7 +42,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
 
 def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
     """Return the entities that share a triple or a passage with one."""
-    return graph.neighbours(entity).union(*(graph.mentioned(chunk) for chunk in graph.entity_support(entity)))
+    return graph.neighbours(entity).union(*(graph.entities_in(chunk) for chunk in graph.entity_support(entity)))
 
 
 def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],

@@ -17,7 +17,7 @@ from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
-from ..ledger.documents import ChunkText, Documents
+from ..ledger.documents import Documents
 from .store import VectorStore
 from .text_cache import CachedEmbedder
 
@@ -45,7 +45,7 @@ class Reliability:
         return cls(json.loads(text)) if text else cls()
 
 
-def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
+def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
     """Return up to `SAMPLE` pairs of a row and a middle sentence, of chunks with several sentences.
 
     Ids are hashes of content, so the first ids in order are a random sample that does not depend on
@@ -62,7 +62,7 @@ def sample(chunks: Sequence[Chunk | ChunkText]) -> list[tuple[int, str]]:
     return chosen
 
 
-def measure(chunks: Sequence[Chunk | ChunkText], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
+def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
     """Measure how often the chunk nearest to a sentence, encoded as a query, is its own; vectors (n, d) are unit."""
     chosen = sample(chunks)
@@ -90,7 +90,7 @@ class ReliabilityRecord:
 
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
-        texts = self._documents.texts()
+        texts = self._documents.chunks()
         found = self._vectors.found("chunks", [chunk.id for chunk in texts])
         chunks = [chunk for chunk in texts if chunk.id in found]
         measured = measure(chunks, np.array([found[chunk.id] for chunk in chunks]), self._embedder.encode)

@@ -48,4 +48,4 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
-                         seed=kb.schemas.seed().name, instructions=kb.instructions.get())
+                         seed=kb.schemas.first().name, instructions=kb.instructions.get())

@@ -123,7 +123,7 @@ def show_page(kb: KbName, service: Serving, document_id: DocumentId,
     """Draw a page of the PDF file that a document was read from, as PNG."""
     opened = service.resources.knowledge_base(kb)
     file = opened.printed.find(document_id)
-    if file is None or not opened.documents.known(document_id):
+    if file is None or not opened.documents.has(document_id):
         raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
     try:
         return Response(draw_page(file, page), media_type="image/png")

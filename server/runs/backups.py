@@ -1,4 +1,4 @@
-"""Backups that clients download: one at a time, packed while they are sent, each within a deadline."""
+"""Backups that clients download: one at a time, pack_blocks while they are sent, each within a deadline."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ...agents.resources import Resources
-from ...graph_store.integrity.backup import Manifest, copy_ledger, packed
+from ...graph_store.integrity.backup import Manifest, copy_ledger, pack_blocks
 from ...graph_store.layout import Layout
 from ..errors import UnavailableError
 
@@ -73,7 +73,7 @@ class Backups:
 
 
 class BackupResponse(StreamingResponse):
-    """A knowledge base as a zip file, copied before the response starts, and packed while the client reads it."""
+    """A knowledge base as a zip file, copied before the response starts, and pack_blocks while the client reads it."""
 
     def __init__(self, backups: Backups, kb: str) -> None:
         """Prepare the response; nothing is copied yet."""
@@ -104,7 +104,7 @@ class BackupResponse(StreamingResponse):
                                    "server is less busy, or use `banyan backup`")
 
     async def _blocks(self) -> AsyncIterator[bytes]:
-        blocks = packed(*self._copied)
+        blocks = pack_blocks(*self._copied)
         while (block := await self._run(partial(next, blocks, None))) is not None:
             yield block
 

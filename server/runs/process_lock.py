@@ -19,7 +19,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from ...graph_store.errors import DatabaseError
-from ...graph_store.postgresql import connect, explained
+from ...graph_store.postgresql import connect, explain_error
 
 UPLOADS = ".uploads"
 """The folder of the locks in the home folder; no knowledge base can have this name."""
@@ -198,7 +198,7 @@ class SessionProcessLock(ProcessLock):
             return self._session.execute(statement, values).scalar_one() is not False
         except SQLAlchemyError as error:
             self._close()
-            raise explained(error, self._url, lost=True) from None
+            raise explain_error(error, self._url, lost=True) from None
 
     def _close(self) -> None:
         self._held.clear()

@@ -232,7 +232,7 @@ def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):
                     "wasted_calls, wasted) VALUES ('', '', 'extract', 'm', 1, 1000.5, 1, 0, 0, 0)")
     checked = stored("verify", "--kb", "kb")
     assert checked.code == 1
-    assert "the accounts cannot be read" in checked.out + checked.err
+    assert "what reports show cannot be read" in checked.out + checked.err
     before = (stored.folder / "kb.zip").read_bytes()
     result = stored("backup", "--kb", "kb", "-o", "kb.zip", "--force")
     assert result.code == 1

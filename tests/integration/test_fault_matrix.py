@@ -112,7 +112,7 @@ class World:
             assert verify(kb) == []
             return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                     "communities": [community.model_dump() for community in kb.communities.all(level=None)],
-                    "failures": kb.documents.failures(), "rejected": kb.extractions.rejected(),
+                    "failures": kb.documents.failures(), "rejected": kb.extractions.count_rejections(),
                     "vectors": {kind: kb.vectors.ids(kind)
                                 for kind in ("entities", "triples", "chunks")}}
 

@@ -172,7 +172,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
 
     def stored() -> int:
         writer = there.runs.knowledge_base("cancelled")
-        return writer.documents.count("extracted") if writer else 0
+        return writer.documents.count_status("extracted") if writer else 0
 
     async def cancelled() -> float:
         task = asyncio.create_task(base.aadd(ENGLISH))
@@ -188,7 +188,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
         assert asyncio.run(cancelled()) < 20
     finally:
         server.seconds = 0.0
-    stood = here.knowledge_base("cancelled").documents.count("extracted")
+    stood = here.knowledge_base("cancelled").documents.count_status("extracted")
     assert stood >= 1, "what was answered before is kept"
     report = build(there, "cancelled")
     assert made(report) == made(whole[0])

@@ -52,7 +52,7 @@ def sound(shop):
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
         assert not kb.tree.is_behind()
-        assert kb.communities.undescribed() == []
+        assert kb.communities.find_undescribed() == []
     return True
 
 

@@ -45,7 +45,7 @@ def state(shop):
                 "communities": [c.model_dump() for c in kb.communities.all(level=None)],
                 "chunks": [c.model_dump() for c in kb.documents.chunks()],
                 "asks": kb.schema_control.asks.counts(),
-                "rejected": (kb.extractions.rejected(), kb.extractions.repaired()),
+                "rejected": (kb.extractions.count_rejections(), kb.extractions.count_repairs()),
                 "reliability": kb.reliability.current().dump(), "failures": kb.documents.failures(),
                 "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
                 "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
@@ -138,25 +138,6 @@ def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
         assert known.status(waiting.id) == "failed"
         estimated = estimate_build(resources, "kb", [Path(path) for path in paths], "")
     assert (estimated.documents, estimated.chunks) == (1, 1)
-
-
-@pytest.mark.parametrize(("statement", "seen"), [
-    ("DELETE FROM chunks WHERE revision = 1 AND status = 'failed'",
-     "the new content of document 'a.md', chunk 10 is missing"),
-    ("DELETE FROM revisions", "a chunk of document 'a.md' waits for new content that is not there"),
-    ("UPDATE revisions SET text = replace(text, 'Core', 'Roce')",
-     "the new content of document 'a.md', chunk 10: its text is not the one"),
-    ("UPDATE revisions SET title = 'other'", "the new content of document 'a.md', chunk 0: its text is not the one"),
-    ("UPDATE revisions SET chunks = '{'", "new content that waits cannot be read"),
-])
-def test_verify_sees_damage_in_what_waits(shop, statement, seen):
-    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
-    shop.scripted.before = failing("Core")
-    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
-    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        assert verify(kb) == []
-        assert kb.database.execute(statement)
-        assert seen in " | ".join(problem.what for problem in verify(kb))
 
 
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):

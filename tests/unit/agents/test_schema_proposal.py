@@ -191,4 +191,4 @@ def test_without_a_model_and_for_recorded_triples_the_seed_is_taken(tmp_path, ha
     given = {"knowledge_base": "kb", "paths": shop.write(TEXTS), "schema": AUTO_SCHEMA}
     with shop.resources() as resources:
         build_graph(resources).invoke(given)
-        assert resources.knowledge_base("kb").schemas.seed().name == "general"
+        assert resources.knowledge_base("kb").schemas.first().name == "general"

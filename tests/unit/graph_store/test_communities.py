@@ -191,13 +191,13 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         with pytest.raises(RuntimeError):
             kb.tree.build(fail)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
-        assert kb.communities.undescribed()
+        assert kb.communities.find_undescribed()
         assert verify(kb) == []
-        assert not set(RetrievalIndex(kb).communities) & {c.id for c in kb.communities.undescribed()}
+        assert not set(RetrievalIndex(kb).communities) & {c.id for c in kb.communities.find_undescribed()}
         describing = Describing()
         kb.tree.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
-        assert kb.communities.undescribed() == []
+        assert kb.communities.find_undescribed() == []
         assert set(RetrievalIndex(kb).communities) == {c.id for c in kb.communities.all()}
 
 
@@ -230,4 +230,4 @@ def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base
         assert tree.identified(kb.graph, other).id != community.id
         kb.communities.replace([joined, *kb.communities.all()[1:]])
         assert kb.communities.all()[0].members == joined.members
-        assert kb.communities.undescribed() == []
+        assert kb.communities.find_undescribed() == []

@@ -203,7 +203,7 @@ def test_values_that_are_often_no_date_widen_an_attribute(small):
     with small.resources() as resources:
         kb = resources.knowledge_base("kb")
         assert kb.schemas.current().attribute_type("founded").kind == "text"
-        assert kb.extractions.rejected() == {}
+        assert kb.extractions.count_rejections() == {}
 
 
 @pytest.mark.parametrize(("verdict", "admitted"), [("accept", True), ("reject", False)])
@@ -234,7 +234,7 @@ def test_a_model_is_shown_no_more_of_what_grew_than_a_prompt_has_room_for(groupi
     shop.build(shop.write({"a.txt": said}))
     with shop.resources() as resources:
         kb = resources.knowledge_base("kb")
-        shown, current = kb.schema_control.shown(), kb.schemas.current()
+        shown, current = kb.schema_control.schema_for_prompts(), kb.schemas.current()
     assert len(shown.relation_types) < len(current.relation_types)
     assert {"employer", "located_in", "knows"} <= {r.name for r in shown.relation_types}
 

@@ -112,17 +112,17 @@ def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: Knowl
 
 
 def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
-    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
-    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+    put(kb, "four", "Adam Reed struck.", triples=[("Adam Reed", "did", "struck")])
+    put(kb, "five", "Reed Adam marched.", triples=[("Reed Adam", "did", "marched")])
     asked: list[EntityPair] = []
 
     def ask(pairs: Any) -> list[PairVerdict | None]:
         asked.extend(pairs)
-        return [PairVerdict(same="union" in pair.first.name.lower(), confidence=0.9) for pair in pairs]
+        return [PairVerdict(same="Reed" in pair.first.name, confidence=0.9) for pair in pairs]
 
     kb.resolution.resolve(ask, "brain")
     names = {frozenset((pair.first.name, pair.second.name)) for pair in asked}
-    assert frozenset(("trade union", "Trade unions")) in names
+    assert frozenset(("Adam Reed", "Reed Adam")) in names
     assert [row.rule for row in kb.entities.aliases().values() if row.rule != "accents"] == ["verdict"]
     before, dump = len(asked), kb.graph.dump()
     kb.resolution.resolve(ask, "brain")
@@ -131,8 +131,8 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
 
 
 def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
-    put(kb, "four", "A trade union struck.", triples=[("trade union", "did", "struck")])
-    put(kb, "five", "Trade unions marched.", triples=[("Trade unions", "did", "marched")])
+    put(kb, "four", "Adam Reed struck.", triples=[("Adam Reed", "did", "struck")])
+    put(kb, "five", "Reed Adam marched.", triples=[("Reed Adam", "did", "marched")])
 
     def ask(_: Any) -> list[PairVerdict | None]:
         raise ConnectionError("gone")

@@ -147,7 +147,7 @@ def test_accept_then_merge_equals_merged_from_the_start(tmp_path_factory, docume
         with fresh(tmp_path_factory, merged) as third:
             third.put(texts)
             assert third.facts() == one.facts()
-            assert third.extractions.rejected() == one.extractions.rejected()
+            assert third.extractions.count_rejections() == one.extractions.count_rejections()
 
 
 _VERDICTS = st.sampled_from(["accept", "reject", "rename", "merge", "edit"])
@@ -211,7 +211,7 @@ def test_a_review_by_a_person_and_one_by_file_give_the_same(tmp_path_factory, do
         other.control.decide(load_review(file).on(other.control.waiting(2)), "Ann", 2)
         assert one.history.current() == other.history.current()
         assert one.facts() == other.facts()
-        assert one.history.declined() == other.history.declined()
+        assert one.history.declined_labels() == other.history.declined_labels()
 
 
 def test_all_decides_on_what_is_shown_and_not_named(make):

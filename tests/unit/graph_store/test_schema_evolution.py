@@ -103,7 +103,7 @@ def test_neither_order_nor_batches_nor_builds_change_the_final_schema_or_the_fac
         other.put({name: texts[name] for name in shuffled[split:]}, at_once=at_once)
         assert one.grow() == other.grow()
         assert one.facts() == other.facts()
-        assert one.extractions.rejected() == other.extractions.rejected()
+        assert one.extractions.count_rejections() == other.extractions.count_rejections()
 
 
 @settings(deadline=None, max_examples=15)

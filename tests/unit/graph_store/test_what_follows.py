@@ -52,7 +52,7 @@ def test_everything_derived_follows_a_change(shop: Workshop, change: str) -> Non
         assert not kb.vector_synchroniser.is_behind()
         assert not kb.resolution.is_behind()
         assert not kb.tree.is_behind()
-        assert not kb.communities.undescribed()
+        assert not kb.communities.find_undescribed()
         assert verify(kb) == []
 
 

@@ -295,7 +295,6 @@ def test_question_files_of_unusable_json(tmp_path, text):
 
 
 @pytest.mark.parametrize(("name", "why"), [
-    ("CON", "Windows keeps it"), ("nul", "Windows keeps it"), ("Lpt9", "Windows keeps it"),
     ("Bo\u0308rse", "use 1 to 64"), ("ｆｕｌｌ", "use their usual form, 'full'"), ("ﬁnance", "use their usual form"),
     ("\U00020000" * 60, "240 bytes, at most 200"), ("a\u202eb", "use 1 to 64"), ("a\u200bb", "use 1 to 64"),
     ("C:x", "use 1 to 64"), ("a.b", "use 1 to 64"), ("~", "use 1 to 64"), ("$HOME", "use 1 to 64")])

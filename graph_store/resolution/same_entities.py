@@ -83,12 +83,12 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
-    found = {pair: tie for pair in candidate_pairs(around.folded) | stated.keys()
+    found = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
              if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
-    # What is weaker counts nowhere, but that such a pair is not put to a reasoner for its meaning.
+    # A reasoner is not asked about a weakly tied pair for its meaning.
     ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
     weak = found.keys() - ties.keys()
-    ties = _confirm(around, _apply_judgements(around, _told_apart(around, ties), judgements))
+    ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     alike = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
              if pair not in ties and pair not in weak and around.may_be_one(*pair)}
@@ -107,22 +107,22 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        dated = any(around.folded[entity].date for entity in pair)
+        dated = any(around.folded_names[entity].date for entity in pair)
         return None if dated or around.contradict(first, second) else _stated_tie(around, pair, stated)
     match = around.match(first, second)
     if match is None:
         return None
     loose = match.loose or alike is None
-    weights = [around.shared(first, second)]
+    weights = [around.weigh_shared(first, second)]
     if loose:
         short, long = _shorter_first(around, pair)
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
     prior = match.prior * (_NO_TYPE if alike is None else 1.0)
-    if match.rule == "place" and not _known_place(around, pair):
+    if match.rule == "place" and not _is_known_place(around, pair):
         prior /= 2
     score = _score(prior, weights)
-    if score >= ASK and (around.tied(first, second) or around.contradict(first, second)):
+    if score >= ASK and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
     return Tie(match.rule, score, loose=loose)
 
@@ -132,13 +132,13 @@ def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) ->
     saying = around.documents(evidence.chunk for evidence in stated)
     everywhere = len(saying) >= _STATED_TWICE or all(
         around.documents(around.support(entity)) <= saying for entity in pair if _may_be_others(around, entity, pair))
-    score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.shared(*pair)])
+    score = _score(_STATED_PRIOR, [_STATED if everywhere else _STATED_ELSEWHERE, around.weigh_shared(*pair)])
     return Tie("stated", score, loose=True, evidence=tuple(stated))
 
 
 def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
     """Return True if a name may be of other things, too: a single word; without spaces, the shorter of the two."""
-    key = around.folded[entity].key
+    key = around.folded_names[entity].key
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
@@ -151,7 +151,7 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     first, second = sorted(
-        pair, key=lambda entity: (len(around.folded[entity].key), len(around.support(entity)), entity))
+        pair, key=lambda entity: (len(around.folded_names[entity].key), len(around.support(entity)), entity))
     return first, second
 
 
@@ -160,17 +160,17 @@ def _place_said(around: Surroundings, short: str, long: str) -> bool:
     return bool(added) and added in around.neighbours(short)
 
 
-def _known_place(around: Surroundings, pair: Pair) -> bool:
-    """Return True if what the longer name adds is known by itself."""
+def _is_known_place(around: Surroundings, pair: Pair) -> bool:
+    """Return True if what the longer name adds is an entity by itself."""
     added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
-    return fold(added).key in around.known
+    return fold(added).key in around.keys
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
     """Return the statements by the entities that they are about, as far as their types allow one."""
     evidence_of: dict[Pair, list[Evidence]] = {}
     for chunk, statements in sorted(said.items()):
-        called = around.called(chunk)
+        called = around.entities_by_name(chunk)
         for statement in statements:
             for first in called.get(statement.first, ()):
                 for second in called.get(statement.second, ()):
@@ -183,22 +183,22 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]
             for pair, places in evidence_of.items()}
 
 
-def _told_apart(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the same ties; loose ones lose their certainty where one entity is tied so to things that differ."""
+def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
+    """Return the ties; loose ones do not merge an entity that is loosely tied to several different things."""
     partners: dict[str, set[str]] = {}
     for pair, tie in ties.items():
         if tie.loose and tie.score >= ASK:
             short, long = _shorter_first(around, pair)
             partners.setdefault(short, set()).add(long)
     surest = MERGE - 10**-_DIGITS
-    told = dict(ties)
+    weakened = dict(ties)
     for pair, tie in ties.items():
         if tie.loose and tie.score >= MERGE:
             short, long = _shorter_first(around, pair)
             rivals = partners[short] - {long}
             if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE for rival in rivals):
-                told[pair] = tie._replace(score=surest)
-    return told
+                weakened[pair] = tie._replace(score=surest)
+    return weakened
 
 
 def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
@@ -215,17 +215,17 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the same ties; statements of one document alone merge nothing that has separate facts in others.
+    """Return the ties, without merges that one document alone states of things with separate facts in others.
 
-    Otherwise one false document would make two things one, with the sources of the facts of both. Counted are groups,
-    so that a third name, or one that is short for another, is no way around it.
+    Otherwise one false document would merge two things, with the sources of the facts of both. Groups are compared, as
+    a third name or an abbreviation could tie the two otherwise.
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
     alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
              and len(_saying(around, tie)) < _STATED_TWICE and around.match(*pair) is None]
-    told, everything = dict(ties), sure.copy()
+    confirmed, everything = dict(ties), sure.copy()
     sure.remove_edges_from(alone)
     group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}
     by_component: dict[str, list[Pair]] = {}
@@ -235,9 +235,9 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     for component, pairs in by_component.items():
         saying = frozenset[str]().union(*(_saying(around, ties[pair]) for pair in pairs))
         if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
-                if around.documented(entity) - saying}) > 1:
-            told.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
-    return told
+                if around.documents_with_facts(entity) - saying}) > 1:
+            confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
+    return confirmed
 
 
 def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
@@ -254,4 +254,3 @@ def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) 
         if tie.score >= ASK and between[0] != between[1] and between not in judged:
             best[between] = max(best.get(between, (0.0, between)), (tie.score, between))
     return sorted(((pair, score) for score, pair in best.values()), key=lambda item: (-item[1], item[0]))
-
