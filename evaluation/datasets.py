@@ -1,9 +1,9 @@
 """Question files of the usual benchmarks as one type."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -12,6 +12,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.formats.reading import json_records, validated
 from ..schemas.references import literal, reference
 
+_Item = TypeVar("_Item")
 _HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
@@ -104,6 +105,13 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQu
     if not usable:
         raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
     return usable
+
+
+def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
+    """Return `limit` items spread evenly from the first to the last, or all for None."""
+    if limit is None or limit >= len(items):
+        return items
+    return [items[number * len(items) // limit] for number in range(limit)]
 
 
 def _answers(record: dict[str, Any]) -> tuple[str, ...]:

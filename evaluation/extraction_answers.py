@@ -1,16 +1,14 @@
 """Triples to score: a model's recorded ones after bounding, and those that a reasoner extracts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
-
-from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ..graph_store.bounding.admission import Bounds, bound
-from ..models.reasoner import Reasoner, ReasonerError
+from ..models.reasoner import Reasoner
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
 from ..schemas.naming import content_id
 from .extraction_files import GoldCase, Triple
+from .in_parallel import for_each
 
 Progress = Callable[[int, int], None]
 
@@ -37,21 +35,14 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
     Returns:
         The admitted triples and attributes of each sentence, in a canonical order.
     """
-    answers: dict[str, tuple[Triple, ...]] = {}
-    pool = ContextThreadPoolExecutor(concurrency)
-    try:
-        running = {pool.submit(reasoner.extract, ExtractionRequest(text=case.text), bounds.schema): case
-                   for case in cases}
-        for number, future in enumerate(as_completed(running), 1):
-            case = running[future]
-            try:
-                answers[case.id] = _admit(future.result(), case, bounds)
-            except ReasonerError as error:
-                on_failure(f"{case.id}: {error}")
-            progress(number, len(cases))
-    finally:  # On Ctrl-C or a permanent failure do not wait for queued calls.
-        pool.shutdown(cancel_futures=True)
-    return answers
+    extractions: dict[str, Extraction] = {}
+
+    def read(case: GoldCase) -> None:
+        extractions[case.id] = reasoner.extract(ExtractionRequest(text=case.text), bounds.schema)
+
+    for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
+             progress=progress)
+    return {case.id: _admit(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
 
 
 def _extraction(triples: Sequence[Triple]) -> Extraction:

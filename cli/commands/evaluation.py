@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ...api.progress import track
 from ...evaluation import answers, comparison
-from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
+from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
 from ...evaluation.extraction import ExtractionScores, score, unknown_relations
 from ...evaluation.extraction_answers import bounded_answers, reasoner_answers
 from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
@@ -154,9 +154,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
-    loaded = load_answered_questions(questions, form)
-    if limit is not None and limit < len(loaded):
-        loaded = [loaded[number * len(loaded) // limit] for number in range(limit)]
+    loaded = spread(load_answered_questions(questions, form), limit)
     _check_writable(records)
     with opened() as resources, track(err, "questions") as progress:
         report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,

@@ -205,5 +205,6 @@ def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monke
 
 
 def test_a_file_that_cannot_be_read_is_an_error_of_that_file():
-    failed = Worker(Settings(_env_file=None), Limits()).read("x.pdf", b"%PDF-1.4 broken")
-    assert isinstance(failed, UnreadableError)
+    worker = Worker(Settings(_env_file=None), Limits())
+    with worker._reading:
+        assert isinstance(worker.read("x.pdf", b"%PDF-1.4 broken"), UnreadableError)
