@@ -1,4 +1,4 @@
-"""Commands on one knowledge base: list and delete documents, verify, reindex."""
+"""Commands on one knowledge base: list and delete documents, set instructions, verify, reindex."""
 
 from typing import Annotated
 
@@ -8,10 +8,11 @@ from rich.table import Table
 from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
-from ..console import err, on_a_line, out, print_json
+from ..console import err, escape, on_a_line, out, print_json
 from ..session import AsJson, Kb, opened
 
 app = typer.Typer()
+
 
 @app.command()
 def documents(kb: Kb, *, as_json: AsJson = False) -> None:
@@ -61,3 +62,21 @@ def reindex(kb: Kb) -> None:
     with opened() as resources, err.status("reindexing"):
         resources.reindex(kb)
     out.print("done")
+
+
+@app.command()
+def instructions(
+    kb: Kb,
+    text: Annotated[str | None, typer.Argument(help="The new instructions; omit to show the current ones.")] = None,
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the instructions.")] = False,
+) -> None:
+    """Show or set how a model is to word the answers of a knowledge base.
+
+    Citations are checked all the same.
+    """
+    with opened(reasons=False) as resources:
+        if text is not None or clear:
+            resources.instruct(kb, text or "")
+        current = resources.knowledge_base(kb).instructions.get()
+    out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)

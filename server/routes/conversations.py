@@ -9,8 +9,7 @@ from ...graph_store.layout import Layout
 from ..answers import Conversation, ConversationItem, Items, Message, SharedConversation
 from ..errors import NotFoundError
 from ..parameters import errors
-from ..runs.conversations import no_link
-from ..runs.threads import THREAD_NAME, Thread
+from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..security.access import Asking, Seeing
 from ..service import Serving
 

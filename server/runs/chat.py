@@ -26,7 +26,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJs
 from ...agents.retrieval.state import QuestionError
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
-from ..security.bases import NONE
+from ..security.keys import NONE
 from .questions import WITHDRAWN, Question
 
 if TYPE_CHECKING:

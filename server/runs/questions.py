@@ -23,9 +23,8 @@ from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
 from ..security.gate import LOCAL
-from .conversations import Conversations
+from .conversations import THREAD_NAME, Conversations, Thread
 from .following import Followed, following
-from .threads import THREAD_NAME, Thread
 
 GONE = "the client disconnected, or the server stopped, before the question was answered"
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"

@@ -9,7 +9,7 @@ from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import charge
 from ..errors import ForbiddenError
-from .bases import Bases
+from .keys import Bases
 
 # The gate reads the key. These two only describe to clients, through the API's description, where to put it.
 _bearer = HTTPBearer(auto_error=False, description="an API key")

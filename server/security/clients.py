@@ -6,8 +6,7 @@ import anyio.to_thread
 
 from ...config import Settings
 from ..database import ServerDatabase
-from .bases import Bases
-from .keys import Keys
+from .keys import Bases, Keys
 from .oidc import SUBJECT, Tokens
 
 

@@ -32,10 +32,9 @@ from ..errors import (
 from ..metrics import count_request
 from ..tracing import request_span
 from .allowances import Allowances
-from .bases import NONE, Bases
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
-from .keys import SCOPES, KeysError
+from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")

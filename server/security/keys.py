@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,7 +18,6 @@ from ...config import Settings
 from ...graph_store.layout import check_name
 from ...runtime import audit
 from ...schemas.errors import BanyanError
-from .bases import Bases
 
 if TYPE_CHECKING:
     from ..database import ServerDatabase
@@ -31,6 +30,25 @@ KEYS_FILE = "server-keys.json"
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
+
+
+class Bases(NamedTuple):
+    """A set of knowledge bases by name. For a client, other knowledge bases do not exist."""
+
+    names: frozenset[str] | None = None
+    """None means all knowledge bases, including future ones."""
+
+    @property
+    def every(self) -> bool:
+        """Whether it contains all knowledge bases."""
+        return self.names is None
+
+    def hold(self, name: object) -> bool:
+        """Return True if the set contains a knowledge base, whether or not it exists."""
+        return self.names is None or name in self.names
+
+
+NONE = Bases(frozenset())
 
 
 class KeysError(BanyanError):

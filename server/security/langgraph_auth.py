@@ -20,11 +20,10 @@ from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import AllowanceSpent
 from ...runtime.once import once
 from ..errors import RefusedError
-from .bases import Bases
 from .clients import Clients
 from .gate import LOCAL, key_in
 from .hosts import is_local
-from .keys import SCOPES, WORK
+from .keys import SCOPES, WORK, Bases
 
 auth = Auth()
 

@@ -16,7 +16,7 @@ from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.server.database import ServerDatabase
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.threads import Thread
+from banyan.server.runs.conversations import Thread
 
 from .. import small_base
 

@@ -17,7 +17,7 @@ from banyan.server.errors import StateError
 from banyan.server.runs.build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations
 from banyan.server.runs.process_lock import FileProcessLock, SessionProcessLock, kb_lock
-from banyan.server.runs.threads import Thread
+from banyan.server.runs.conversations import Thread
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 

@@ -7,9 +7,8 @@ from banyan.config import Settings
 from banyan.schemas.scope import Scope
 from banyan.server.database import ServerDatabase
 from banyan.server.errors import NotFoundError, StateError
-from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, move_conversations
+from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, Thread, move_conversations
 from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.threads import Thread
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
 ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
