@@ -30,7 +30,7 @@ from ...runtime.budgets import charge
 from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
-from ..checkpoints import checkpoints_in
+from ..checkpoints import delete_checkpoints, saver_in
 from ..database import ServerDatabase
 from ..errors import NotFoundError, StateError, detail_of, status_of
 from ..security.allowances import Allowances
@@ -57,7 +57,7 @@ class Builds:
         self._resources = resources
         self._allowances = allowances
         self._db = database
-        self._checkpoints = checkpoints_in(database)
+        self._open_saver = saver_in(database)
         self._process = process
         self._records = BuildRecords(database)
         self._uploads = Uploads(database, resources.settings.home)
@@ -106,12 +106,15 @@ class Builds:
 
     async def _resume_abandoned(self) -> None:
         for record in await anyio.to_thread.run_sync(self._claim_abandoned):
+            if record.build.state in OVER:
+                await delete_checkpoints(self._open_saver, record.build.id)
+                continue
             _LOG.warning("build %s of %r is resumed: the process that ran it has ended", record.build.id,
                          record.build.kb)
             self._queue(Job(record))
 
     def _claim_abandoned(self) -> list[BuildRecord]:
-        """Claim the builds whose process has ended for this process."""
+        """Claim the builds whose process has ended for this process; those that ended too many of them have failed."""
         claimed = []
         for record in self._records.unfinished():
             if record.build.state not in AT_WORK or self._process.runs(record.process):
@@ -122,12 +125,12 @@ class Builds:
             if not self._records.take(record, taken):
                 continue
             if times > _MOST_TAKEN_UP:
-                self._save(changed(taken, state="failed", error=BuildError(
+                taken = changed(taken, state="failed", error=BuildError(
                     type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
                     "see its log for why. Progress is saved: start a build without files to resume with the documents "
-                    "that were read, and upload the others again")))
-            else:
-                claimed.append(taken)
+                    "that were read, and upload the others again"))
+                self._save(taken)
+            claimed.append(taken)
         return claimed
 
     def all(self, kb: str = "") -> list[Build]:
@@ -216,7 +219,7 @@ class Builds:
             return await self._give_up(self._jobs[build])
         cancelled = changed(found, state="cancelled", review=None)
         if state == "waiting" and await anyio.to_thread.run_sync(self._records.take, found, cancelled):
-            await anyio.to_thread.run_sync(self._checkpoints.delete, build)
+            await delete_checkpoints(self._open_saver, build)
             return cancelled.build
         await anyio.to_thread.run_sync(self._records.order_cancel, build)
         return found.build
@@ -321,10 +324,14 @@ class Builds:
         """Save a build's state as soon as possible; return False if another process owns it by now."""
         while not job.left:
             try:
-                return await anyio.to_thread.run_sync(self._save, record)
+                owned = await anyio.to_thread.run_sync(self._save, record)
+                if owned and record.build.state in OVER:
+                    await delete_checkpoints(self._open_saver, record.build.id)
             except (sqlite3.OperationalError, DatabaseError) as error:
                 _LOG.warning("build %s cannot be saved for now: %s", job.build.id, getattr(error, "here", error))
                 await asyncio.sleep(_BEAT)
+            else:
+                return owned
         return False
 
     async def _work(self, job: Job) -> dict[str, Any]:
@@ -336,7 +343,7 @@ class Builds:
             async with AsyncExitStack() as stack:
                 stack.enter_context(self._allowances.spending(job.record.client))
                 await anyio.to_thread.run_sync(charge().look)
-                saver = await stack.enter_async_context(self._checkpoints.saver())
+                saver = await stack.enter_async_context(self._open_saver())
                 # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
                 graph = build_graph(self._resources, saver)
                 step: Any = {"knowledge_base": build.kb, "schema": job.record.options.schema_name}
@@ -381,8 +388,6 @@ class Builds:
             owned = self._records.keep(connection, record)
             if owned and record.build.state not in AT_WORK:
                 self._uploads.remove(connection, record.build.id)
-        if owned and record.build.state in OVER:
-            self._checkpoints.delete(record.build.id)
         return owned
 
 

@@ -23,7 +23,7 @@ from ...text.cleaning import clean_json, clean_text
 from ..answers import ConversationItem, ConversationTurn, SharedConversation
 from ..database import FILE, ServerDatabase
 from ..errors import NotFoundError, StateError
-from .process_lock import ProcessLock
+from .process_lock import FileProcessLock, ProcessLock
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
@@ -214,8 +214,20 @@ class Conversations:
             connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
 
     def rename_base(self, old: str, new: str) -> None:
-        """Rename a knowledge base in its conversations; see the function `rename_base`."""
-        rename_base(self._db, old, new)
+        """Move the conversations about a knowledge base to its new name.
+
+        Delete those about an earlier knowledge base of that name.
+        """
+        names = {"old": old, "new": new}
+        with self._db.transaction() as connection:
+            _forget(connection, new)
+            connection.execute(text(
+                "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
+                "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
+                "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
+            connection.execute(text(
+                "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
+                "WHERE kb = :old"), names)
 
     def forget_base(self, kb: str) -> None:
         """Delete the conversations about a deleted knowledge base, and their links."""
@@ -275,28 +287,11 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:
+        conversations = Conversations(database, FileProcessLock(settings.home))
         if new:
-            rename_base(database, old, new)
+            conversations.rename_base(old, new)
         else:
-            with database.transaction() as connection:
-                _forget(connection, old)
-
-
-def rename_base(database: ServerDatabase, old: str, new: str) -> None:
-    """Move the conversations about a knowledge base to its new name.
-
-    Delete those about an earlier knowledge base of that name.
-    """
-    names = {"old": old, "new": new}
-    with database.transaction() as connection:
-        _forget(connection, new)
-        connection.execute(text(
-            "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
-            "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
-            "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
-        connection.execute(text(
-            "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
-            "WHERE kb = :old"), names)
+            conversations.forget_base(old)
 
 
 def _forget(connection: Connection, kb: str) -> None:

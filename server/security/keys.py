@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...config import Settings
 from ...graph_store.layout import check_name
 from ...runtime import audit
+from ...runtime.whole_file import whole_file
 from ...schemas.errors import BanyanError
 
 if TYPE_CHECKING:
@@ -202,7 +202,8 @@ class Keys:
             kept = [*others, *([key] if key else [])]
             data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}, indent=2)
             try:
-                _write_whole(self._path, data)
+                with whole_file(self._path) as whole:
+                    whole.write(data.encode())
             except OSError:
                 if key is not None:
                     raise
@@ -211,17 +212,6 @@ class Keys:
                 with self._path.open("r+", encoding="utf-8") as file:
                     file.write(data)
                     file.truncate()
-
-
-def _write_whole(path: Path, data: str) -> None:
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(data)
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
 
 
 def _digest(secret: str) -> str:
