@@ -14,7 +14,7 @@ from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.documents import Documents
 from ...runtime.audit import entries
-from ..console import counted, err, on_a_line, out, print_json
+from ..console import err, format_count, on_a_line, out, print_json
 from ..errors import CommandError
 from ..session import AsJson
 
@@ -71,7 +71,7 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
-        documents = counted(_entry(settings, name)["documents"], "document")
+        documents = format_count(_entry(settings, name)["documents"], "document")
         typer.confirm(f"Delete {name} with {documents} and everything derived from them? Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name)

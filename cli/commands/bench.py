@@ -22,7 +22,7 @@ from ...evaluation.bench.tables import headline, tables, to_markdown
 from ...export.files import write_file
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError
-from ..session import AnswerMode, AsJson, MaxTokens, opened
+from ..session import AnswerMode, AsJson, MaxTokens, open_resources
 
 app = typer.Typer()
 
@@ -60,7 +60,7 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     settings = settings_for(int(top_k))
     if recorded is not None and not recorded.is_file():
         raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's format (--recorded)")
-    with opened(settings=settings) as resources:
+    with open_resources(settings=settings) as resources:
         plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm, recorded=recorded is not None), mode=mode,
                     schema=schema, recorded=recorded, max_tokens=max_tokens, answers=not retrieval_only,
                     judge=None if retrieval_only else judge_of(judge, settings))

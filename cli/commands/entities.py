@@ -16,7 +16,7 @@ from ...schemas.resolution import Alias, EntityGroup
 from ...text.times import DateError, Validity, read_day
 from ..console import err, on_a_line, out, print_json
 from ..errors import CommandError
-from ..session import AsJson, Kb, default_kb, opened
+from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(help="List entities that have several names; change entities and their facts.")
@@ -42,7 +42,7 @@ def entities(
     """List the entities that have several names, and why each name was merged."""
     if context.invoked_subcommand is not None:
         return
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
         groups = [group for group in knowledge_base.graph.groups()
@@ -90,7 +90,7 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 
 
 def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
-    with opened(reasons=False) as resources, err.status("resolving"):
+    with open_resources(reasons=False) as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
     out.print(f"{'merged' if verdict == 'merge' else 'split'}: {on_a_line(first)}, {on_a_line(second)}")
 
@@ -119,7 +119,7 @@ def facts(
         day = read_day(at) if at else None
     except DateError as error:
         raise CommandError(f"--at: {error}") from error
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         said = [(fact, validity) for fact, validity in _facts(resources.knowledge_base(kb), entity)
                 if day is None or validity.holds(*day)]
     if as_json:
@@ -173,7 +173,7 @@ def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan en
 @entities_app.command()
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
     """List people's decisions, oldest first."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         knowledge_base = resources.knowledge_base(kb)
         pairs, edits = knowledge_base.entities.decisions(), knowledge_base.edits.table.all()
         if as_json:
@@ -200,7 +200,7 @@ def _reason(why: str) -> str:
 
 
 def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
-    with opened(reasons=False) as resources, err.status("updating the graph"):
+    with open_resources(reasons=False) as resources, err.status("updating the graph"):
         return resources.edit(kb, change)
 
 

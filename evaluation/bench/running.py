@@ -51,7 +51,7 @@ class Plan:
     @property
     def rows(self) -> Mapping[str, str]:
         """The description of each arm and peer, by its name, in the table's order."""
-        return {arm.name: arm.about for arm in (*self.arms, *self.peers)}
+        return {arm.name: arm.about for arm in self.arms} | {peer.name: peer.about for peer in self.peers}
 
     def schema_of(self, arm: Arm) -> str:
         """Return the schema of the knowledge base that an arm is asked from."""

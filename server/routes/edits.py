@@ -64,7 +64,7 @@ class SaidFact(BaseModel):
     relation: _Text
     object: _Value
 
-    def said(self) -> Said:
+    def as_fact(self) -> Said:
         """Return the fact as the knowledge base expects it."""
         return Said(self.subject, self.relation, self.object)
 
@@ -78,8 +78,8 @@ class ChangeFact(_Change):
 
     def carry_out(self, edits: Editing) -> int:
         """Make the change, and return the decision's number."""
-        instead = self.instead.said() if self.instead else None
-        return edits.change_fact(self.fact.said(), instead, self.who, self.why)
+        instead = self.instead.as_fact() if self.instead else None
+        return edits.change_fact(self.fact.as_fact(), instead, self.who, self.why)
 
 
 Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]

@@ -42,7 +42,7 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     kb, view = seen
     known, named = stated_by(kb, view.index, cited.citations)
-    nodes = view.known(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
+    nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return Subgraph(nodes=nodes, total=len(nodes), edges=[
         Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in known
@@ -53,7 +53,7 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
 def among(seen: Seen, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
                                           Query(alias="id", max_length=_MOST)]) -> Subgraph:
     """Return the given entities and the facts among them."""
-    nodes = seen.view.known(dict.fromkeys(entities))
+    nodes = seen.view.find(dict.fromkeys(entities))
     return Subgraph(nodes=nodes, edges=seen.view.among(nodes), total=len(nodes))
 
 

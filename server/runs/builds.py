@@ -34,9 +34,16 @@ from ..checkpoints import delete_checkpoints, saver_in
 from ..database import ServerDatabase
 from ..errors import NotFoundError, StateError, detail_of, status_of
 from ..security.allowances import Allowances
-from .build_quotas import check_quotas
-from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords, changed
-from .job import Job
+from .build_records import (
+    AT_WORK,
+    OVER,
+    BuildOptions,
+    BuildRecord,
+    BuildRecords,
+    Job,
+    check_quotas,
+    with_changes,
+)
 from .process_lock import ProcessLock, holding_one, kb_lock
 from .uploads import Upload, Uploads, safe_names
 
@@ -116,16 +123,16 @@ class Builds:
     def _claim_abandoned(self) -> list[BuildRecord]:
         """Claim the builds whose process has ended for this process; those that ended too many of them have failed."""
         claimed = []
-        for record in self._records.unfinished():
+        for record in self._records.list_unfinished():
             if record.build.state not in AT_WORK or self._process.runs(record.process):
                 continue
             times = record.taken_up + (record.process not in {"", *self._process.past})
-            taken = changed(record, state="queued").model_copy(
+            taken = with_changes(record, state="queued").model_copy(
                 update={"process": self._process.id, "taken_up": times})
             if not self._records.take(record, taken):
                 continue
             if times > _MOST_TAKEN_UP:
-                taken = changed(taken, state="failed", error=BuildError(
+                taken = with_changes(taken, state="failed", error=BuildError(
                     type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
                     "see its log for why. Progress is saved: start a build without files to resume with the documents "
                     "that were read, and upload the others again"))
@@ -147,7 +154,7 @@ class Builds:
 
     def building(self) -> dict[str, str]:
         """Return the ids of the newest builds that have not ended, by knowledge base."""
-        return {record.build.kb: record.build.id for record in self._records.unfinished()}
+        return {record.build.kb: record.build.id for record in self._records.list_unfinished()}
 
     async def following(self, build: str) -> AsyncIterator[Build]:
         """Yield a build now and after each change until it ends; of changes in quick succession, some are skipped.
@@ -175,7 +182,7 @@ class Builds:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
             StateError: another build of the knowledge base is to be reviewed.
         """
-        check_quotas(await anyio.to_thread.run_sync(self._records.unfinished), kb, options, audit.client())
+        check_quotas(await anyio.to_thread.run_sync(self._records.list_unfinished), kb, options, audit.client())
         names = safe_names([upload.name for upload in uploads])
         build = Build(id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
@@ -198,7 +205,7 @@ class Builds:
         """
         found = await anyio.to_thread.run_sync(self._record, build)
         decided = [decision.model_dump(mode="json") for decision in decisions]
-        queued = changed(found, state="queued", review=None).model_copy(
+        queued = with_changes(found, state="queued", review=None).model_copy(
             update={"process": self._process.id, "resume": {"decisions": decided, "who": who}})
         if found.build.state != "waiting" or not await anyio.to_thread.run_sync(self._records.take, found, queued):
             raise StateError(f"the build {build!r} is {found.build.state}, and waits for no decision")
@@ -217,7 +224,7 @@ class Builds:
             raise StateError(f"the build {build!r} is {state}, there is nothing to cancel")
         if build in self._jobs:
             return await self._give_up(self._jobs[build])
-        cancelled = changed(found, state="cancelled", review=None)
+        cancelled = with_changes(found, state="cancelled", review=None)
         if state == "waiting" and await anyio.to_thread.run_sync(self._records.take, found, cancelled):
             await delete_checkpoints(self._open_saver, build)
             return cancelled.build
@@ -227,18 +234,18 @@ class Builds:
     def stop(self) -> None:
         """Cancel this process's builds, saving their progress; servers that share a database hand them over."""
         for job in self._jobs.values():
-            if self._db.shared:
+            if self._db.is_shared:
                 job.leave()
             else:
                 job.cancel()
 
     def hand_over(self) -> None:
         """Mark this process's unfinished builds as having no process, so another one resumes them."""
-        for record in self._records.unfinished():
+        for record in self._records.list_unfinished():
             if record.process == self._process.id:
                 self._records.take(record, record.model_copy(update={"process": ""}))
 
-    async def ended(self, seconds: float) -> bool:
+    async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the cancelled builds; return True if all have ended within this many seconds."""
         if not self._tasks:
             return True
@@ -312,11 +319,11 @@ class Builds:
         if job.left:
             return True
         error = changes.get("error")
-        before = self._db.shared or job.record.taken_up  # another process may have run it and may not have ended yet
+        before = self._db.is_shared or job.record.taken_up  # another process may have run it and may not have ended yet
         if before and error is not None and error.type == WriterBusyError.__name__ and job.waits():
             return False
         # Clean up first, so nothing is left of the build when clients hear that it has ended.
-        if await self._persist(job, changed(job.record, **changes)):
+        if await self._persist(job, with_changes(job.record, **changes)):
             job.change(**changes)
         return True
 

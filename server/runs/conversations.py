@@ -160,7 +160,7 @@ class Conversations:
         return _item(self._one("id", thread.key, f"there is no conversation {thread.name!r} about "
                                                  f"{thread.knowledge_base!r}"))
 
-    def linked(self, link: str) -> SharedConversation:
+    def by_link(self, link: str) -> SharedConversation:
         """Return a conversation by its link.
 
         Raises:

@@ -192,7 +192,7 @@ class Gate:
         if for_anybody and not secret:  # a health check must not depend on the database of keys
             return f"address {address}", most
         await self._clients.refresh()
-        if is_local(scope) and not self._needs_keys and not self._clients.needed():
+        if is_local(scope) and not self._needs_keys and not self._clients.needs_key():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
             return f"address {address}", most
         try:

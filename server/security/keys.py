@@ -137,7 +137,7 @@ class Keys:
                             "`banyan key`") from error
         return self._read[1]
 
-    def needed(self) -> bool:
+    def needs_key(self) -> bool:
         """Return True if every request needs a key: once a key existed, even after the last one is revoked.
 
         Raises:

@@ -66,7 +66,7 @@ def test_conversations(database, tmp_path):
     assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
     assert [turn.number for turn in kept.turns(ONE)] == [1, 2]
     link = kept.share(ONE, shared=True)
-    assert kept.linked(link).title == "Where was Zofia born?"
+    assert kept.by_link(link).title == "Where was Zofia born?"
     kept.rate(ONE, 2, -1)
     kept.rename(ONE, "Radom")
     kept.rename_base("kb", "new")
@@ -103,11 +103,11 @@ def test_builds(database):
     assert not records.take(queued, record(500, "running", process="others"))
     with database.transaction() as connection:
         assert not records.keep(connection, record(500, "failed", process="ours")), "it is another one's"
-    assert records.unfinished() == [running]
+    assert records.list_unfinished() == [running]
     done = record(500, "done", process="theirs")
     with database.transaction() as connection:
         assert records.keep(connection, done)
-    assert (records.to_cancel(), records.unfinished(), records.one("20260500")) == (set(), [], done)
+    assert (records.to_cancel(), records.list_unfinished(), records.one("20260500")) == (set(), [], done)
 
 
 def test_locks_end_with_their_process(locks):
@@ -152,7 +152,7 @@ async def test_checkpoints(database):
     open_saver = saver_in(database)
     config = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
     async with open_saver() as saver:
-        if not database.shared:
+        if not database.is_shared:
             await saver.setup()
         await saver.aput(config, empty_checkpoint(), {}, {})
     async with open_saver() as saver:
@@ -182,12 +182,13 @@ def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(
     url = SecretStr(postgresql.database("server-restarted"))
     settings = Settings(home=tmp_path, database_url=url, _env_file=None)
     with closing(ServerDatabase.of(settings)) as database:
-        assert database.shared
+        assert database.is_shared
         kept, open_saver = Conversations(database, FileProcessLock(tmp_path)), saver_in(database)
         kept.add(ONE, "Where?", ANSWER)
         assert knowledge_bases(settings) == []
         postgresql.stop(signal.SIGINT)
-        for ask in (lambda: kept.turns(ONE), lambda: asyncio.run(delete_checkpoints(open_saver, "run")), lambda: ServerDatabase.of(settings)):
+        for ask in (lambda: kept.turns(ONE), lambda: asyncio.run(delete_checkpoints(open_saver, "run")),
+                    lambda: ServerDatabase.of(settings)):
             with pytest.raises(DatabaseError, match="PostgreSQL server"):
                 ask()
         postgresql.start()

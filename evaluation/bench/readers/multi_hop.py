@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ....schemas.formats.reading import parse_json, read_text, validated
-from ...datasets import AnsweredQuestion, DatasetError, QuestionFormat, load_answered_questions
+from ...datasets import DatasetError, Question, QuestionFormat, load_answered_questions
 from ..records import BenchDocument, BenchQuestion, Kind
 from .files import any_files, models, rows, the_file
 
@@ -57,7 +57,7 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
     return numbered
 
 
-def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQuestion]) -> list[BenchDocument]:
+def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[Question]) -> list[BenchDocument]:
     """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
 
     Raises:
