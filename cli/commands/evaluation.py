@@ -12,8 +12,14 @@ from ...api.progress import track
 from ...evaluation import answers, comparison
 from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
 from ...evaluation.extraction import ExtractionScores, score, unknown_relations
-from ...evaluation.extraction_answers import bounded_answers, reasoner_answers
-from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
+from ...evaluation.extraction_answers import (
+    Answers,
+    GoldCase,
+    bounded_answers,
+    load_gold,
+    load_recorded,
+    reasoner_answers,
+)
 from ...evaluation.report import Group, Interval, Percent, RetrievalReport
 from ...evaluation.retrieval import Setting
 from ...export.files import write_file

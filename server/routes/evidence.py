@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...schemas.naming import triple_id
-from ...subagent.evidence import stated_by
+from ...subagent.evidence import Place, stated_by
 from ..answers import Edge, Items, Subgraph
 from ..example_questions import example_questions
 from ..parameters import KbName, errors
@@ -41,7 +41,7 @@ class Cited(BaseModel):
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     kb, view = seen
-    known, named = stated_by(kb, view.index, cited.citations)
+    known, named = stated_by(kb, view.index, [Place(**dict(span)) for span in cited.citations])
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return Subgraph(nodes=nodes, total=len(nodes), edges=[

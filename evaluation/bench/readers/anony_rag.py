@@ -8,9 +8,8 @@ from pathlib import Path
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ...datasets import DatasetError
-from ..choices import letters, options
+from ..answer_forms import letters, options, pairs
 from ..records import BenchDocument, BenchQuestion
-from ..reversion import pairs
 from .files import FORMATS, models, the_file
 
 _QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
