@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, text
 
 from ...agents.construction.state import BuildContext
-from ..answers import Build
+from ..answers import Build, BuildError
 from ..database import ServerDatabase
-from ..errors import StateError, TooManyRequestsError
+from ..errors import NotFoundError, StateError, TooManyRequestsError
 
 KEPT = 200
 """Ended builds to remember; older ones are deleted."""
@@ -125,6 +125,19 @@ class BuildRecords:
 def with_changes(record: BuildRecord, **values: Any) -> BuildRecord:
     """Return a copy of the record with the build's fields changed."""
     return record.model_copy(update={"build": record.build.model_copy(update=values)})
+
+
+def give_up(record: BuildRecord) -> BuildRecord:
+    """Return the record of a build that failed because too many processes ended while they ran it."""
+    return with_changes(record, state="failed", error=BuildError(
+        type="ServerStopped", message=f"the server's process ended {record.taken_up} times while it ran this build: "
+        "see its log for why. Progress is saved: start a build without files to resume with the documents that were "
+        "read, and upload the others again"))
+
+
+def no_build(build: str) -> NotFoundError:
+    """Return the error for a build that does not exist, or not for this client."""
+    return NotFoundError(f"there is no build {build[:100]!r}")
 
 
 class Job:

@@ -32,7 +32,7 @@ from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..checkpoints import delete_checkpoints, saver_in
 from ..database import ServerDatabase
-from ..errors import NotFoundError, StateError, detail_of, status_of
+from ..errors import StateError, detail_of, status_of
 from ..security.allowances import Allowances
 from .build_records import (
     AT_WORK,
@@ -42,6 +42,8 @@ from .build_records import (
     BuildRecords,
     Job,
     check_quotas,
+    give_up,
+    no_build,
     with_changes,
 )
 from .process_lock import ProcessLock, holding_one, kb_lock
@@ -132,10 +134,7 @@ class Builds:
             if not self._records.take(record, taken):
                 continue
             if times > _MOST_TAKEN_UP:
-                taken = with_changes(taken, state="failed", error=BuildError(
-                    type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
-                    "see its log for why. Progress is saved: start a build without files to resume with the documents "
-                    "that were read, and upload the others again"))
+                taken = give_up(taken)
                 self._save(taken)
             claimed.append(taken)
         return claimed
@@ -396,9 +395,3 @@ class Builds:
             if owned and record.build.state not in AT_WORK:
                 self._uploads.remove(connection, record.build.id)
         return owned
-
-
-def no_build(build: str) -> NotFoundError:
-    """Return the error for a build that does not exist, or not for this client."""
-    return NotFoundError(f"there is no build {build[:100]!r}")
-
