@@ -13,7 +13,7 @@ from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
 from ..schemas.trace import TraceStep
-from ..subagent.evidence import stated_by
+from ..subagent.evidence import Place, stated_by
 from .notebooks import answer_html
 
 
@@ -102,10 +102,11 @@ class Step(Frozen):
 def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
     """Return the retrieval graph's answer, with the facts behind it."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
+    places = [Place(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=facts_of(kb, stated_by(kb, kb.graph, citations).facts) if not output["abstained"] else (),
+        facts=facts_of(kb, stated_by(kb, kb.graph, places).facts) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"])
 

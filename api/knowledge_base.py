@@ -31,15 +31,14 @@ from ..schemas.retrieval import Mode
 from ..schemas.scope import Scope
 from ..subagent.answers import RetrievedPassage
 from ..subagent.compiled import Subagent, as_subagent
-from ..subagent.retriever import BanyanRetriever
-from ..subagent.searching import search
+from ..subagent.retriever import BanyanRetriever, search
 from ..subagent.tool import as_tool
 from ..text.times import read_day
 from ..tools.langchain_tools import route_tools
 from .answers import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
-from .building import Progress, follow_build, log_failures, show_progress
 from .editing import Editing
 from .notebooks import status_html
+from .progress import Progress, follow_build, log_failures, show_progress
 from .sources import Source, read_sources
 
 Where: TypeAlias = Mapping[str, str] | None

@@ -1,22 +1,30 @@
-"""Progress bars."""
+"""Progress of builds and other work: bars, functions that are called, and what is logged at the end of a build."""
 
+import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
 
+from ..agents.construction.state import BuildReport
+
+_LOG = logging.getLogger("banyan")
+Progress: TypeAlias = Callable[[dict[str, Any]], None]
+"""Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
 _NAMES = {"read": "reading", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
-def _bars(console: Console) -> Progress:
-    return Progress(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                    console=console, transient=True)
+def _bars(console: Console) -> Bars:
+    return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                console=console, transient=True)
 
 
 @contextmanager
-def build_progress(console: Console) -> Iterator[Callable[[dict[str, Any]], None]]:
+def build_progress(console: Console) -> Iterator[Progress]:
     """Show a bar for each step of a build, driven by the graph's progress events {step, done, total}."""
     tasks: dict[str, TaskID] = {}
     with _bars(console) as progress:
@@ -35,3 +43,34 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
     with _bars(console) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Yield the function to call at each step of a build; None shows a bar if standard error is a terminal."""
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and sys.stderr.isatty()):
+        with build_progress(Console(stderr=True)) as show:
+            yield show
+    else:
+        yield lambda _: None
+
+
+def follow_build(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> None:
+    """Show an event of a build, or take its report from one."""
+    if kind == "custom":
+        show(event)
+    else:
+        report.update(event.get("report") or {})
+
+
+def log_failures(report: dict[str, Any]) -> BuildReport:
+    """Log the failures of a build and return its report."""
+    for line in report["files_failed"]:
+        _LOG.warning("not read: %s", line)
+    if report["chunks_failed"]:
+        _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
+    if report["stopped"]:
+        _LOG.warning("stopped: %s", report["stopped"])
+    return cast("BuildReport", report)

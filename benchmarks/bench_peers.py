@@ -1,4 +1,4 @@
-"""Run LightRAG, GraphRAG and HippoRAG as arms of `banyan bench`, end to end over the protocol server.
+"""Run LightRAG, GraphRAG and HippoRAG as arms of a benchmark (`peer_arms.py`), end to end over the protocol server.
 
 `python benchmarks/bench_peers.py --data FOLDER [--lightrag PYTHON] [--graphrag PYTHON] [--hipporag PYTHON]`: FOLDER
 has MuSiQue-train-100 with its recorded triples, of which a few documents are used. The server answers extractions with
@@ -110,7 +110,7 @@ def main() -> None:
         (recorded,) = arguments.data.glob("openie_*.json")
         with llm_server.LlmServer(script(recorded, answers)) as server:
             done = subprocess.run(
-                [Path(sys.executable).with_name("banyan"), "bench", "musique", "--data", base / "data", "-o",
+                [sys.executable, HERE / "peer_arms.py", "musique", "--data", base / "data", "-o",
                  base / "report", "--mode", "open", "--arms", "full,zero-shot", *peers], check=False,
                 env={**os.environ, "BANYAN_HOME": str(base / "home"), "BANYAN_LLM_BASE_URL": server.base_url,
                      "BANYAN_LLM_MODEL": "recorded"})

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.bench.peer_endpoint import PeerEndpoint
 from rich.console import Console
 from rich.table import Table
 
@@ -30,6 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import llm_server  # noqa: E402
 from bench_peers import dataset, script  # noqa: E402
+from peer_endpoint import PeerEndpoint  # noqa: E402
 
 LONGEST = 600
 """Seconds that a build may take."""
@@ -99,7 +99,7 @@ def main() -> None:
         with llm_server.LlmServer(script(recorded, answers)) as server, Resources(
                 Settings(home=base / "home", llm_base_url=server.base_url, llm_model="recorded")) as resources, \
                 resources.standalone_calls() as calls, \
-                PeerEndpoint(resources.settings, resources.embedder, calls).served() as url:
+                PeerEndpoint(resources.settings, resources.embedder, calls).serve() as url:
             for name, command in systems.items():
                 (base / name).mkdir()
                 job = {"documents": [{"id": f"d{row}"} | one for row, one in enumerate(corpus)], "base_url": url,

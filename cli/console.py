@@ -19,8 +19,19 @@ from rich.segment import Segment
 from ..config import Settings
 from ..schemas.naming import UNSEEN
 
-__all__ = ["SafeConsole", "counted", "err", "escape", "json_line", "money", "on_a_line", "out", "print_json",
-           "tell_reasoner", "visible"]
+__all__ = [
+    "SafeConsole",
+    "err",
+    "escape",
+    "format_count",
+    "json_line",
+    "money",
+    "on_a_line",
+    "out",
+    "print_json",
+    "tell_reasoner",
+    "visible",
+]
 
 _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
@@ -98,7 +109,7 @@ def print_json(data: object) -> None:
     sys.stdout.write(json_line(data) + "\n")
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def format_count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun; `many` is the plural if it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 

@@ -19,7 +19,7 @@ class CommandError(BanyanError):
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Show errors that the user can fix in one sentence; other errors are defects and keep their traceback."""
     try:
         yield

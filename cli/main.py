@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..runtime.gc_pauses import gc_paused
-from .errors import CommandError, explained
+from .errors import CommandError, explain_errors
 from .examples import epilogue
 
 _FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
@@ -20,13 +20,13 @@ _COMMANDS = {
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
     "list": ("bases", _BASES, "List all knowledge bases and where they are stored."),
     "status": ("status", _BASES, "Show a knowledge base's contents, failures and spending."),
-    "instructions": ("instructions", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
+    "instructions": ("knowledge_base", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
     "documents": ("knowledge_base", _BASES, "List the documents of a knowledge base."),
     "delete": ("knowledge_base", _BASES, "Delete a document, and everything that no other document supports."),
     "rename": ("bases", _BASES, "Give a knowledge base another name."),
     "drop": ("bases", _BASES, "Delete a knowledge base and everything stored in it; asks first."),
     "schema": ("schema", _FOUND, "Show the schema and its history, decide on candidates, or infer a seed schema."),
-    "entities": ("edits", _FOUND, "List entities that have several names; change entities and their facts."),
+    "entities": ("entities", _FOUND, "List entities that have several names; change entities and their facts."),
     "tree": ("tree", _FOUND,
              "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
     "export": ("transfer", _FOUND,
@@ -37,7 +37,7 @@ _COMMANDS = {
                 "Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name."),
     "backup": ("transfer", _CARE, "Write a knowledge base to one file, even while a build runs."),
     "restore": ("transfer", _CARE, "Create a knowledge base from a backup, under any name, without calling an LLM."),
-    "audit": ("audit", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
+    "audit": ("bases", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
     "mcp": ("mcp", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
     "key": ("keys", _OTHERS, "Create, list or revoke API keys of the server."),
@@ -107,5 +107,5 @@ def _options(
 
 def main() -> None:
     """Run the command line, showing errors that the user can fix in one sentence, without a traceback."""
-    with explained():
+    with explain_errors():
         app()

@@ -17,7 +17,7 @@ from ..server.app import create_app
 from ..server.security.hosts import Hosts
 from .console import err
 from .logs import set_up_logs
-from .session import opened
+from .session import open_resources
 
 _INTERRUPTED = "a build was interrupted in its current step; the next build resumes there"
 
@@ -34,7 +34,7 @@ def serve_alone(hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool
     Returns:
         True if the server could start.
     """
-    with opened() as resources:
+    with open_resources() as resources:
         service = create_app(resources, hosts=hosts, needs_keys=needs_keys)
         server = _Server(uvicorn.Config(service, **options), listening)
         # After its shutdown, uvicorn raises the signal again that stopped it, and resources must be closed before that.

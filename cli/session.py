@@ -75,7 +75,7 @@ def where_of(given: Sequence[str] | None) -> dict[str, str]:
 
 
 @contextmanager
-def opened(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
+def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
     """Open the resources of a command; with `reasons`, also print which reasoner is used.
 
     Args:

@@ -51,7 +51,7 @@ class Workers(Multiprocess):
         Raises:
             CommandError: a limit cannot be divided among the workers.
         """
-        app = partial(_app, divided(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
+        app = partial(_app, divide_limits(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
         config = uvicorn.Config(app, factory=True, workers=workers, timeout_worker_healthcheck=_ANSWERS_WITHIN,
                                 **options)
         self.started = False
@@ -97,7 +97,7 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
-def divided(settings: Settings, workers: int) -> Settings:
+def divide_limits(settings: Settings, workers: int) -> Settings:
     """Return the settings of one worker: its share of every limit that a process counts for itself.
 
     Raises:

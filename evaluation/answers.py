@@ -14,7 +14,7 @@ from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode
 from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
 from .answer_scores import exact_match, f1, holds
-from .datasets import AnsweredQuestion, GoldPassage
+from .datasets import GoldPassage, Question, is_part
 
 _MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
 
@@ -71,7 +71,7 @@ class AnswerReport(Frozen):
     records: tuple[AnswerRecord, ...]
 
 
-def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuestion], *, mode: Mode = "reject",
+def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, mode: Mode = "reject",
              agent: bool = True, decompose: bool = True,
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
@@ -100,12 +100,11 @@ def evaluate(resources: Resources, name: str, questions: Sequence[AnsweredQuesti
     return _report(records, threshold)
 
 
-def _record(question: AnsweredQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+def _record(question: Question, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
-    passages = [_CitedPassage(documents, citation) for citation in reply["citations"]]
-    recall, precision = _citation_scores(question.gold, passages)
+    recall, precision = _citation_scores(question.gold, reply["citations"], documents)
     return AnswerRecord(
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
         confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
@@ -114,31 +113,19 @@ def _record(question: AnsweredQuestion, reply: dict[str, Any], documents: Docume
         cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
 
 
-class _CitedPassage:
-    """A citation's document, to compare with gold passages."""
-
-    def __init__(self, documents: Documents, citation: dict[str, Any]) -> None:
-        self.document = documents.get(citation["document"])
-        self.quote: str = citation["quote"]
-
-    def is_of(self, gold: GoldPassage) -> bool:
-        """Return True if the gold passage is this document, or contains the quote under this title."""
-        if gold.id:
-            return self.document.id == gold.id
-        return self.document.title == gold.title and (not gold.text or self.quote in gold.text)
-
-
-def _citation_scores(gold: Sequence[GoldPassage],
-                     cited: Sequence[_CitedPassage]) -> tuple[float | None, float | None]:
+def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
+                     ) -> tuple[float | None, float | None]:
     """Return the (recall, precision) of the citations; precision counts each document once."""
     if not gold:
         return None, None
-    hits = [any(citation.is_of(passage) for citation in cited) for passage in gold]
+    found: set[GoldPassage] = set()
     right: dict[str, bool] = {}
-    for citation in cited:
-        document = citation.document.id
-        right[document] = right.get(document, False) or any(citation.is_of(passage) for passage in gold)
-    return sum(hits) / len(hits), sum(right.values()) / len(right) if right else None
+    for citation in citations:
+        document = documents.get(citation["document"])
+        fitting = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
+        found |= fitting
+        right[document.id] = right.get(document.id, False) or bool(fitting)
+    return len(found) / len(set(gold)), sum(right.values()) / len(right) if right else None
 
 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:

@@ -54,7 +54,7 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
     lexical = LexicalIndex.of([f"{document.title}\n{document.text}" for document in documents])
     walk = FactWalk(knowledge_base, ids, vectors)
 
-    def embed(question: str) -> Vectors:
+    def encode_question(question: str) -> Vectors:
         return np.asarray(as_queries(knowledge_base.embedder).encode([question])[0])
 
     def by_words(question: str) -> list[str]:
@@ -65,8 +65,8 @@ def baselines(knowledge_base: KnowledgeBase) -> dict[str, Baseline]:
         return [ids[row] for row in np.argsort(-scores, kind="stable")]
 
     return {"BM25": by_words,
-            "dense passages": lambda question: best_first(vectors @ embed(question)),
-            "HippoRAG 2": lambda question: best_first(walk.scores(embed(question)))}
+            "dense passages": lambda question: best_first(vectors @ encode_question(question)),
+            "HippoRAG 2": lambda question: best_first(walk.scores(encode_question(question)))}
 
 
 class FactWalk:

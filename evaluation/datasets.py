@@ -1,9 +1,9 @@
 """Question files of the usual benchmarks as one type."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -12,6 +12,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.formats.reading import json_records, validated
 from ..schemas.references import literal, reference
 
+_Item = TypeVar("_Item")
 _HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
@@ -36,25 +37,23 @@ class GoldStep(Frozen):
 
 
 class Question(Frozen):
-    """A question with its gold passages and, where the dataset has them, its decomposition and type."""
+    """A question with its gold passages and accepted answers and, where the dataset has them, decomposition and type.
+
+    An unanswerable one has neither answers nor gold passages.
+    """
 
     id: str
     question: str
     gold: tuple[GoldPassage, ...]
     steps: tuple[GoldStep, ...] = ()
     type: str = ""
+    answers: tuple[str, ...] = ()
+    unanswerable: bool = False
 
     @property
     def group(self) -> str:
         """The group of the question in reports: its type, else its number of steps, else ""."""
         return self.type or (f"{len(self.steps)} steps" if self.steps else "")
-
-
-class AnsweredQuestion(Question):
-    """A question with its accepted answers; an unanswerable one has neither answers nor gold passages."""
-
-    answers: tuple[str, ...] = ()
-    unanswerable: bool = False
 
 
 def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
@@ -70,15 +69,13 @@ def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
         DatasetError: the file is missing or has another form (the message names the record), or it has no question
             with gold passages.
     """
-    questions = _read(path, form)
-    usable = [question for question, _ in questions if question.gold]
+    usable = [question for question in _read(path, form) if question.gold]
     if not usable:
-        raise DatasetError(f"{path} has no question with gold passages: nothing can be measured" if questions else
-                           f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
+        raise DatasetError(f"{path} has no question with gold passages: nothing can be measured")
     return usable
 
 
-def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQuestion]:
+def load_answered_questions(path: Path, form: QuestionFormat) -> list[Question]:
     """Read a question file with its answers, including unanswerable questions.
 
     A question is unanswerable if its record says so (`unanswerable`; MuSiQue: `answerable`) or has no gold passages.
@@ -91,33 +88,34 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[AnsweredQu
     Raises:
         DatasetError: the file is missing or has another form (the message names the record), or it has no question.
     """
-    usable: list[AnsweredQuestion] = []
-    for number, (question, record) in enumerate(_read(path, form)):
-        unanswerable = bool(record.get("unanswerable")) or record.get("answerable") is False or not question.gold
-        answers = () if unanswerable else _answers(record)
-        if not answers and not unanswerable:
+    usable: list[Question] = []
+    for number, question in enumerate(_read(path, form)):
+        if question.unanswerable or not question.gold:
+            usable.append(question.model_copy(update={"gold": (), "answers": (), "unanswerable": True}))
+        elif question.answers:
+            usable.append(question)
+        else:
             raise DatasetError(f"{path}, record {number}: the question has gold passages and no answer: give it "
                                "`answers`, or say `\"unanswerable\": true`")
-        usable.append(AnsweredQuestion(id=question.id, question=question.question, steps=question.steps,
-                                      type=question.type, gold=() if unanswerable else question.gold,
-                                      answers=answers, unanswerable=unanswerable))
-    if not usable:
-        raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
     return usable
 
 
-def _answers(record: dict[str, Any]) -> tuple[str, ...]:
-    given = record.get("answers", record.get("answer", ()))
-    listed = [given] if isinstance(given, str | int | float) else list(given)
-    return tuple(dict.fromkeys(str(item) for item in [*listed, *record.get("answer_aliases", ())] if str(item).strip()))
+def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
+    """Return `limit` items spread evenly from the first to the last, or all for None."""
+    if limit is None or limit >= len(items):
+        return items
+    return [items[number * len(items) // limit] for number in range(limit)]
 
 
-def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, Any]]]:
-    """Return every record as a question, together with the record itself."""
+def _read(path: Path, form: QuestionFormat) -> list[Question]:
+    """Return every record as a question, of which there must be at least one."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
-    return [(validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of(), record)
-            for where, record in json_records(path, DatasetError)]
+    questions = [validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
+                 for where, record in json_records(path, DatasetError)]
+    if not questions:
+        raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
+    return questions
 
 
 class _Record(BaseModel):
@@ -125,10 +123,20 @@ class _Record(BaseModel):
 
     question: str
     type: str | None = None
+    answers: list[str] | str | None = None
+    answer: list[str] | str | None = None
+    answer_aliases: list[str] = []
+    unanswerable: bool = False
+    answerable: bool = True
 
-    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = ()) -> Question:
-        return Question(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)), steps=tuple(steps),
-                        type=self.type or "")
+    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = (),
+                  ) -> Question:
+        given = (self.answer if self.answers is None else self.answers) or []
+        answers = [*([given] if isinstance(given, str) else given), *self.answer_aliases]
+        return Question(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
+                                steps=tuple(steps), type=self.type or "",
+                                answers=tuple(dict.fromkeys(answer for answer in answers if answer.strip())),
+                                unanswerable=self.unanswerable or not self.answerable)
 
 
 class _Step(GoldStep):
@@ -203,6 +211,11 @@ def with_references(question: str, earlier: int) -> str:
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
     """Return True if a chunk belongs to a gold passage."""
+    return is_part(gold, chunk.document_id, chunk.title, chunk.text)
+
+
+def is_part(gold: GoldPassage, document: str, title: str, text: str) -> bool:
+    """Return True if a gold passage is this document, by its id, or contains the text under this title."""
     if gold.id:
-        return chunk.document_id == gold.id
-    return chunk.title == gold.title and (not gold.text or chunk.text in gold.text)
+        return document == gold.id
+    return title == gold.title and (not gold.text or text in gold.text)

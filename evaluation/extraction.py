@@ -22,7 +22,7 @@ import snowballstemmer
 
 from ..schemas.documents import Frozen
 from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
-from .extraction_files import GoldCase, Triple
+from .extraction_answers import GoldCase, Triple
 
 _WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
 _GAPS = re.compile(r"[_\s]+")

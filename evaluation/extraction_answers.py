@@ -1,18 +1,87 @@
-"""Triples to score: a model's recorded ones after bounding, and those that a reasoner extracts."""
+"""Triples to score: gold ones and a model's recorded ones, in Text2KGBench's formats, and those of a reasoner."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
 
-from langchain_core.runnables.config import ContextThreadPoolExecutor
+from pydantic import BaseModel
 
 from ..graph_store.bounding.admission import Bounds, bound
-from ..models.reasoner import Reasoner, ReasonerError
-from ..schemas.documents import Chunk
+from ..models.reasoner import Reasoner
+from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
+from ..schemas.formats.reading import json_lines, validated
 from ..schemas.naming import content_id
-from .extraction_files import GoldCase, Triple
+from .datasets import DatasetError
+from .in_parallel import for_each
 
 Progress = Callable[[int, int], None]
+Triple = tuple[str, str, str]
+"""Head, relation, tail."""
+
+Answers = Mapping[str, tuple[Triple, ...]]
+"""A model's triples for each sentence, by the sentence's id."""
+
+
+class GoldCase(Frozen):
+    """A sentence and the triples that it states."""
+
+    id: str
+    text: str
+    triples: tuple[Triple, ...]
+
+
+class _GoldTriple(BaseModel):
+    sub: str
+    rel: str
+    obj: str
+
+
+class _Answer(BaseModel):
+    id: str
+    triples: tuple[Triple, ...]
+
+
+class _Gold(BaseModel):
+    id: str
+    sent: str
+    triples: tuple[_GoldTriple, ...]
+
+
+_Record = TypeVar("_Record", _Answer, _Gold)
+
+
+def load_gold(path: Path) -> list[GoldCase]:
+    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
+
+    Raises:
+        DatasetError: the file is missing, empty or in another form; the message names line and field.
+    """
+    cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
+             for record in _records(path, _Gold)]
+    if not cases:
+        raise DatasetError(f"{path} has no sentence: a gold file has lines {{id, sent, triples: [{{sub, rel, obj}}]}}")
+    return cases
+
+
+def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
+    """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`.
+
+    Raises:
+        DatasetError: the file is missing or in another form; the message names line and field.
+    """
+    return {record.id: record.triples for record in _records(path, _Answer)}
+
+
+def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
+    """Yield the records of a file, in which each id must occur once."""
+    first: dict[str, str] = {}
+    for where, value in json_lines(path, DatasetError):
+        record = validated(where, value, model, DatasetError)
+        if record.id in first:
+            raise DatasetError(f"{where}, id: {record.id!r} occurs already in {first[record.id]}: keep one of them")
+        first[record.id] = where
+        yield record
 
 
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
@@ -37,21 +106,14 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
     Returns:
         The admitted triples and attributes of each sentence, in a canonical order.
     """
-    answers: dict[str, tuple[Triple, ...]] = {}
-    pool = ContextThreadPoolExecutor(concurrency)
-    try:
-        running = {pool.submit(reasoner.extract, ExtractionRequest(text=case.text), bounds.schema): case
-                   for case in cases}
-        for number, future in enumerate(as_completed(running), 1):
-            case = running[future]
-            try:
-                answers[case.id] = _admit(future.result(), case, bounds)
-            except ReasonerError as error:
-                on_failure(f"{case.id}: {error}")
-            progress(number, len(cases))
-    finally:  # On Ctrl-C or a permanent failure do not wait for queued calls.
-        pool.shutdown(cancel_futures=True)
-    return answers
+    extractions: dict[str, Extraction] = {}
+
+    def read(case: GoldCase) -> None:
+        extractions[case.id] = reasoner.extract(ExtractionRequest(text=case.text), bounds.schema)
+
+    for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
+             progress=progress)
+    return {case.id: _admit(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
 
 
 def _extraction(triples: Sequence[Triple]) -> Extraction:

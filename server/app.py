@@ -14,11 +14,9 @@ from .errors import add_error_handlers
 from .metrics import count_calls
 from .pages import add_pages
 from .routes import asking as routes_asking
-from .routes import base_settings as routes_settings
 from .routes import builds as routes_builds
 from .routes import conversations as routes_conversations
 from .routes import edits as routes_edits
-from .routes import entities as routes_entities
 from .routes import evidence as routes_evidence
 from .routes import graph as routes_graph
 from .routes import managing as routes_managing
@@ -27,16 +25,14 @@ from .routes import model as routes_model
 from .routes import openai_chat as routes_openai
 from .routes import reading as routes_reading
 from .routes import schema as routes_schema
-from .routes import suggestions as routes_suggestions
 from .routes.chat import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
-            routes_graph.router, routes_evidence.router, routes_schema.router, routes_suggestions.router,
-            routes_model.router, routes_managing.router, routes_entities.router,
-            routes_edits.router, routes_settings.router, routes_openai.router)
+            routes_graph.router, routes_evidence.router, routes_schema.router, routes_model.router,
+            routes_managing.router, routes_edits.router, routes_openai.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,

@@ -1,53 +1,36 @@
 """LangGraph's checkpoints of builds, stored in the server's database by LangGraph's own savers."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ..graph_store.postgresql import missing
 from .database import ServerDatabase
 
-
-class Checkpoints(Protocol):
-    """The checkpoints of builds that wait for a person."""
-
-    def saver(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
-        """Return a saver for one run of a graph, with its own connection."""
-
-    def delete(self, thread: str) -> None:
-        """Delete the checkpoints of a thread, if it has any."""
+OpenSaver = Callable[[], AbstractAsyncContextManager[BaseCheckpointSaver[str]]]
+"""Opens a saver with its own connection."""
 
 
-def checkpoints_in(database: ServerDatabase) -> Checkpoints:
-    """Open the checkpoints in the server's database, creating their tables if missing.
+def saver_in(database: ServerDatabase) -> OpenSaver:
+    """Return the function that opens savers in the server's database, creating their tables if missing.
 
     Raises:
         DatabaseError: PostgreSQL cannot be reached, or the package for its checkpoints is not installed.
     """
     if isinstance(database.place, Path):
-        return _SqliteCheckpoints(database.place)
+        return partial(AsyncSqliteSaver.from_conn_string, str(database.place))
     try:
-        from .postgresql_checkpoints import PostgresqlCheckpoints  # noqa: PLC0415  (an extra)
+        from .postgresql_checkpoints import postgresql_saver  # noqa: PLC0415  (an extra)
     except ImportError as error:
         raise missing(error) from error
-    return PostgresqlCheckpoints(database.place)
+    return postgresql_saver(database.place)
 
 
-class _SqliteCheckpoints:
-    """Implements `Checkpoints` in the server's file."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = str(file)
-
-    def saver(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
-        """See `Checkpoints.saver`."""
-        return AsyncSqliteSaver.from_conn_string(self._file)
-
-    def delete(self, thread: str) -> None:
-        """See `Checkpoints.delete`."""
-        with SqliteSaver.from_conn_string(self._file) as saver:
-            saver.delete_thread(thread)
+async def delete_checkpoints(open_saver: OpenSaver, thread: str) -> None:
+    """Delete the checkpoints of a thread, if it has any."""
+    async with open_saver() as saver:
+        await saver.adelete_thread(thread)

@@ -67,7 +67,7 @@ class ServerDatabase:
             self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
                                   pool_size=_CONNECTIONS, max_overflow=_MORE_CONNECTIONS)
         with self.transaction() as connection:
-            if self.shared:
+            if self.is_shared:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
                 connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             METADATA.create_all(connection)
@@ -78,7 +78,7 @@ class ServerDatabase:
         return cls(settings.database or settings.home / FILE)
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether servers on several machines may share it."""
         return not isinstance(self.place, Path)
 

@@ -1,9 +1,20 @@
-"""Questions that a knowledge base's graph can answer, as examples for a first visit and as follow-ups."""
+"""Questions that a knowledge base's graph can answer, as examples for a first visit and as follow-ups.
 
+They are tried before the page offers them, without a model, so trying costs nothing.
+"""
+
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from typing import NamedTuple
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple, cast
 
+from cachetools import LRUCache
+from langchain_core.messages import HumanMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from ..agents.resources import Resources
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..models.rules.content_words import Language, language_of
 from .answers import Node
@@ -13,6 +24,8 @@ _LOOKED_AT = 80
 """Entities to consider: the best connected ones, which a visitor most likely knows."""
 _TRIED = 15
 """Questions to try for one answer: each takes about a tenth of a second the first time."""
+_MOST_REMEMBERED = 2_000
+"""Tried questions to remember."""
 _FACTS = 40
 """Facts of one entity to consider."""
 
@@ -109,7 +122,7 @@ def example_questions(view: GraphView, is_answered: Callable[[str], bool] = lamb
     Returns:
         The questions, in the language of their names; a question over two facts comes first, if there is one.
     """
-    nodes = view.known(about) if about else view.nodes[:_LOOKED_AT]
+    nodes = view.find(about) if about else view.nodes[:_LOOKED_AT]
     facts = cache(partial(_facts_from, view))  # every kind of question reads them, for each relation
     chosen: list[_Question] = []
     tries = iter(range(_TRIED))
@@ -180,9 +193,38 @@ def _of_pairs(view: GraphView, nodes: Sequence[Node], facts: _FactsFrom) -> Iter
         language = language_of(node.name)
         for _, relation, end in facts(node.id):
             if relation not in _RELATIONS[language]:
-                yield _Question(_RELATED[language].format(node.name, view.known([end])[0].name), "related", node.id)
+                yield _Question(_RELATED[language].format(node.name, view.find([end])[0].name), "related", node.id)
 
 
 def _facts_from(view: GraphView, entity: str) -> list[EdgeKey]:
     """Return the facts whose head is the entity."""
     return [key for key in view.facts(entity)[:_FACTS] if key[0] == entity != key[2]]
+
+
+class TriedQuestions:
+    """Answers questions by the rules, and remembers whether there was an answer."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._answered: LRUCache[tuple[object, ...], bool] = LRUCache(_MOST_REMEMBERED)
+        self._lock = threading.Lock()
+
+    @cached_property
+    def _graph(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
+        """The retrieval graph without a model, over the same open knowledge bases."""
+        without = {"llm_base_url": None, "llm_model": "", "reranker": "", "reranker_base_url": None}
+        rules = Resources(self._resources.settings.model_copy(update=without))
+        rules.readers = self._resources.readers
+        return build_graph(rules)
+
+    def is_answered(self, kb: str, question: str) -> bool:
+        """Return True if the documents of a knowledge base, in their present state, answer a question."""
+        key = (kb, self._resources.retriever(kb).version, question)
+        with self._lock:  # the cache is not safe to use from several threads
+            answered = self._answered.get(key)
+        if answered is None:
+            given = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
+            answered = not self._graph.invoke(given, context=AskContext())["abstained"]
+            with self._lock:
+                self._answered[key] = answered
+        return answered

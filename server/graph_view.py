@@ -41,7 +41,7 @@ class GraphView:
         row = self.index.entity_at(entity)
         return None if row is None else self._node(row)
 
-    def known(self, ids: Iterable[str]) -> Sequence[Node]:
+    def find(self, ids: Iterable[str]) -> Sequence[Node]:
         """Return the given entities that exist, best connected first."""
         return self._nodes(self._by_rank(self._rows(ids)))
 
@@ -49,7 +49,7 @@ class GraphView:
         """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
         return self._nodes(self._browsing.holding(words, kind))[:limit]
 
-    def named(self, names: Sequence[str]) -> list[Node]:
+    def find_by_name(self, names: Sequence[str]) -> list[Node]:
         """Return the entities with these names, in the order of the names."""
         return [self._node(row) for row in dict.fromkeys(
             row for name in names for row in self._browsing.called(name).tolist())]

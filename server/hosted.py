@@ -82,7 +82,7 @@ class LangGraphGate:
             await self._gate(scope, receive, send)
 
 
-def mounted(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
+def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
     """Wrap an app in another one that only serves it, with its lifespan.
 
     Args:
@@ -111,7 +111,7 @@ def _app() -> Starlette:
     ours = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
     service = ours.state.service
     service.resources.allowance_of = service.allowances.of
-    return mounted(ours, settings, service.clients, hosts)
+    return mount(ours, settings, service.clients, hosts)
 
 
 app = _app()

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 from pydantic import SecretStr
 
 from ..graph_store.postgresql import connection_string, explain_error
+from .checkpoints import OpenSaver
 from .database import SESSION
 
 _MAKING = 0x62616E79616F
@@ -19,38 +20,31 @@ _MAKING = 0x62616E79616F
 _POLL = 0.2
 
 
-class PostgresqlCheckpoints:
-    """Implements `Checkpoints` in the schema of the server's tables."""
+def postgresql_saver(url: SecretStr) -> OpenSaver:
+    """Create the tables in the schema of the server's tables, and return the function that opens savers.
 
-    def __init__(self, url: SecretStr) -> None:
-        self._url = url
-        self._address = connection_string(url, SESSION)
-        with (self._translate_errors(),
-              psycopg.connect(self._address, autocommit=True, row_factory=dict_row) as connection):
-            # Poll, because the other process's index creation would wait for a statement that waits for the lock.
-            while connection.execute(f"SELECT pg_try_advisory_lock({_MAKING}) AS held").fetchall() == [{"held": False}]:
-                time.sleep(_POLL)
-            PostgresSaver(connection).setup()
-
-    def saver(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
-        """See `Checkpoints.saver`."""
-        return self._saver()
+    Raises:
+        DatabaseError: PostgreSQL cannot be reached.
+    """
+    address = connection_string(url, SESSION)
+    with _translate_errors(url), psycopg.connect(address, autocommit=True, row_factory=dict_row) as connection:
+        # Poll, because the other process's index creation would wait for a statement that waits for the lock.
+        while connection.execute(f"SELECT pg_try_advisory_lock({_MAKING}) AS held").fetchall() == [{"held": False}]:
+            time.sleep(_POLL)
+        PostgresSaver(connection).setup()
 
     @asynccontextmanager
-    async def _saver(self) -> AsyncIterator[BaseCheckpointSaver[str]]:
-        with self._translate_errors():
-            async with AsyncPostgresSaver.from_conn_string(self._address) as saver:
+    async def open_saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
+        with _translate_errors(url):
+            async with AsyncPostgresSaver.from_conn_string(address) as saver:
                 yield saver
 
-    def delete(self, thread: str) -> None:
-        """See `Checkpoints.delete`."""
-        with self._translate_errors(), PostgresSaver.from_conn_string(self._address) as saver:
-            saver.delete_thread(thread)
+    return open_saver
 
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            lost = isinstance(error, psycopg.OperationalError)
-            raise explain_error(error, self._url, lost=lost) from None
+
+@contextmanager
+def _translate_errors(url: SecretStr) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise explain_error(error, url, lost=isinstance(error, psycopg.OperationalError)) from None

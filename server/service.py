@@ -16,6 +16,7 @@ from ..graph_store.errors import DatabaseError
 from ..graph_store.layout import knowledge_bases, sweep
 from ..schemas.errors import BanyanError
 from .database import ServerDatabase
+from .example_questions import TriedQuestions
 from .runs.backups import Backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
@@ -23,7 +24,6 @@ from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
-from .tried_questions import TriedQuestions
 
 _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0
@@ -70,8 +70,8 @@ class Service:
             yield
             tasks.cancel_scope.cancel()
         self.builds.stop()
-        self.idle = await self.builds.ended(_BUILDS_END_IN)
-        if self.database.shared:
+        self.idle = await self.builds.wait_for_end(_BUILDS_END_IN)
+        if self.database.is_shared:
             await anyio.to_thread.run_sync(self._leave)
         await anyio.to_thread.run_sync(self._process.release)
         if self.idle:

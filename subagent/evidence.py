@@ -9,23 +9,12 @@ from ..schemas.documents import Chunk, Span
 from ..schemas.naming import entity_id
 
 
-class Cited(Protocol):
-    """A citation: characters `start` to `end` of a document."""
+class Place(NamedTuple):
+    """Characters `start` to `end` of a document, by the document's id."""
 
-    @property
-    def document(self) -> str:
-        """The document's id."""
-        ...
-
-    @property
-    def start(self) -> int:
-        """The first character."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """The character after the last."""
-        ...
+    document: str
+    start: int
+    end: int
 
 
 class Resolved(Protocol):
@@ -47,17 +36,17 @@ class Stated(NamedTuple):
     entities: set[str]
 
 
-def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) -> Stated:
+def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[Place]) -> Stated:
     """Return the facts that the cited text states, and the entities that it names.
 
     Args:
         kb: the knowledge base with the facts of each chunk.
         graph: its graph or index.
-        citations: the cited text.
+        cited: the cited text.
     """
     facts: set[EdgeKey] = set()
     named: set[str] = set()
-    for chunk, spans in _cited_chunks(kb, citations):
+    for chunk, spans in _cited_chunks(kb, cited):
         contribution = kb.extractions.admitted.contribution(chunk)
         for fact in contribution.facts:
             said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
@@ -69,11 +58,11 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, citations: Sequence[Cited]) ->
     return Stated(sorted(facts), named)
 
 
-def _cited_chunks(kb: KnowledgeBase, citations: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
+def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Place]) -> Iterator[tuple[Chunk, list[Place]]]:
     """Yield the chunks that contain cited text, each with the citations of its document."""
-    of: dict[str, list[Cited]] = {}
-    for citation in citations:
-        of.setdefault(citation.document, []).append(citation)
+    of: dict[str, list[Place]] = {}
+    for place in cited:
+        of.setdefault(place.document, []).append(place)
     ids = sorted(chunk for chunk, document in kb.documents.of_chunks().items() if document in of)
     for chunk in kb.documents.chunks(ids):
         spans = of[chunk.document_id]
@@ -81,7 +70,7 @@ def _cited_chunks(kb: KnowledgeBase, citations: Sequence[Cited]) -> Iterator[tup
             yield chunk, spans
 
 
-def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Cited]) -> bool:
+def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Place]) -> bool:
     """Return True if a span of a chunk overlaps cited text."""
     start, end = chunk.start + span.start, chunk.start + span.end
     return any(citation.start < end and citation.end > start for citation in cited)

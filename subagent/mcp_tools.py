@@ -39,7 +39,7 @@ from .answers import (
     SearchResult,
 )
 from .asking import answer_text, on_one_line
-from .searching import search as find
+from .retriever import search as find
 
 Access = Literal["read", "ask", "write", "review"]
 """The permission that a tool needs."""

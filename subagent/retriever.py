@@ -1,6 +1,6 @@
-"""Banyan as a LangChain retriever."""
+"""Search for passages, without an answer; and as a LangChain retriever."""
 
-from typing import Self
+from typing import Any, Self, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -8,12 +8,35 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, PrivateAttr, model_validator
 
 from ..agents.resources import Resources
+from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext
 from ..config import Settings
 from ..graph_store.layout import check_name
 from ..schemas.retrieval import Passage
 from .asking import resources_for
-from .searching import search
+
+
+def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None) -> list[Passage]:
+    """Return the best passages for a query, best first, ranked as the retrieval graph ranks them for an answer.
+
+    Args:
+        resources: models and open knowledge bases.
+        kb: the knowledge base.
+        query: a question, or keywords.
+        k: the maximum number of passages.
+        context: how to search; None means one round along all routes, without calling a model.
+
+    Raises:
+        BanyanError: the knowledge base does not exist, or the query is empty or too long.
+    """
+    context = context or AskContext(agent=False, decompose=False)
+    state = build_graph(resources, checkpointer=False).invoke(
+        cast("Any", {"knowledge_base": kb, "question": query}), context=context,
+        output_keys=["ranking"], interrupt_before=["answer"])
+    retriever = resources.retriever(kb, context.scope)
+    # The knowledge base may have changed since the ranking.
+    return [retriever.passage(chunk, score) for chunk, score in state["ranking"][:k]
+            if chunk in retriever.index.chunk_row]
 
 
 class BanyanRetriever(BaseRetriever):

@@ -1,1 +1,1 @@
-"""Builds on Ray: workers read, cut, extract and embed; the process that builds decides, pays and writes."""
+"""Builds on Ray: workers read, cut, embed and extract by the rules; the process that builds does the rest."""

@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 
 from ..resources import Resources
-from .joining import LOCAL, joined
+from .joining import LOCAL, join_cluster
 
 
 @contextmanager
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
-    """Resources for builds on a Ray cluster: workers are started, and end with the block.
+    """Yield resources for builds on a Ray cluster, which this process leaves at the end of the block.
 
     Args:
         resources: those of this process; what is open of them stays as it is, and sees what is written.
-        ray: the cluster's address, `auto` or HOST:PORT (see `joined`); True: a Ray of this machine; empty or False: no
-            Ray, the same resources.
+        ray: the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts a Ray of this machine; with
+            "" or False the same resources are yielded.
 
     Raises:
         ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.
@@ -23,11 +23,11 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
     if not ray:
         yield resources
         return
-    with joined(LOCAL if ray is True else ray):
+    with join_cluster(LOCAL if ray is True else ray):
         # It imports Ray, an optional package.
-        from .resources import cluster_resources  # noqa: PLC0415
+        from .resources import ClusterResources  # noqa: PLC0415
 
-        with cluster_resources(resources) as on_cluster:
+        with ClusterResources(resources) as on_cluster:
             yield on_cluster
 
 

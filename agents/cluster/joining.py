@@ -45,7 +45,7 @@ _joined = _Joined()
 
 
 @contextmanager
-def joined(address: str) -> Iterator[None]:
+def join_cluster(address: str) -> Iterator[None]:
     """Join a Ray cluster for the block; nested blocks share the cluster that the process joined first.
 
     Args:

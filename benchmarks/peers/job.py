@@ -1,4 +1,4 @@
-"""The shared part of the peers' programs: the job that `banyan bench --peer` writes, and how questions are answered.
+"""The shared part of the peers' programs: the job that `peer_arms.py` writes, and how questions are answered.
 
 It runs in each peer's own environment, in which Banyan is not installed.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Job:
-    """Documents as {id, title, text}; see `evaluation/bench/peers.py`."""
+    """Documents as {id, title, text}; see `peer_arms.py`."""
 
     documents: list[dict[str, str]]
     base_url: str

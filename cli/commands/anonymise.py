@@ -14,7 +14,7 @@ from ...export.files import write_file
 from ...schemas.formats.reading import json_records, parse_json, validated
 from ..console import err, on_a_line, out, print_json
 from ..errors import CommandError
-from ..session import AsJson, MaxTokens, opened
+from ..session import AsJson, MaxTokens, open_resources
 
 app = typer.Typer()
 _ENDINGS = (".txt", ".md")
@@ -50,7 +50,7 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
         raise CommandError(f"the key {key} would be in {output}, which is to be handed on: name another place (--key)")
     own = [validated(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
            ] if questions else []
-    with opened() as resources:
+    with open_resources() as resources:
         corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, written=write,
                            from_memory=not zero_shot_filter, max_tokens=max_tokens)
     _write(corpus, output, key)

@@ -11,7 +11,7 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.gc_pauses import gc_paused
 from ..console import err, escape, on_a_line, out, print_json
-from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, opened, where_of
+from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
 from ..trace import print_trace
 
 app = typer.Typer()
@@ -39,7 +39,7 @@ def ask(  # noqa: PLR0913  (its options)
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
     # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
-    with gc_paused(permanent=True), opened() as resources:
+    with gc_paused(permanent=True), open_resources() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
         answer, shown = _ask(resources, kb, context, [("user", question)],
@@ -59,7 +59,7 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
     """Ask one question after another, including follow-ups. End with an empty line or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     context = AskContext(mode=mode, instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
-    with opened() as resources:
+    with open_resources() as resources:
         while True:
             try:
                 question = out.input("[bold]> [/bold]").strip()

@@ -1,4 +1,4 @@
-"""Commands on the home folder: list, rename and drop knowledge bases."""
+"""Commands on the home folder: list, rename and drop knowledge bases, and show who changed what."""
 
 import sys
 from contextlib import closing
@@ -13,7 +13,8 @@ from ...graph_store.errors import StoreError
 from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.documents import Documents
-from ..console import counted, err, on_a_line, out, print_json
+from ...runtime.audit import entries
+from ..console import err, format_count, on_a_line, out, print_json
 from ..errors import CommandError
 from ..session import AsJson
 
@@ -27,16 +28,16 @@ def list_bases(*, as_json: AsJson = False) -> None:
     """List all knowledge bases and where they are stored."""
     settings = Settings()
     home = settings.home
-    entries = [_entry(settings, name) for name in knowledge_bases(settings)]
+    listed = [_entry(settings, name) for name in knowledge_bases(settings)]
     if as_json:
-        print_json(entries)
+        print_json(listed)
         return
-    if not entries:
+    if not listed:
         err.print(f"there is no knowledge base in {on_a_line(str(home))} yet: make one with `banyan build PATH --kb "
                   "NAME`", soft_wrap=True)
         return
     table = Table("knowledge base", "documents", "chunks")
-    for entry in entries:
+    for entry in listed:
         table.add_row(on_a_line(entry["kb"]), *(("?", f"[red]{on_a_line(entry['problem'])}[/red]") if entry["problem"]
                                                 else (str(entry["documents"]), str(entry["chunks"]))))
     out.print(table)
@@ -70,11 +71,27 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
-        documents = counted(_entry(settings, name)["documents"], "document")
+        documents = format_count(_entry(settings, name)["documents"], "document")
         typer.confirm(f"Delete {name} with {documents} and everything derived from them? Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name)
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
+
+
+@app.command()
+def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this knowledge base.")] = "", *,
+          as_json: AsJson = False) -> None:
+    """List who changed which knowledge base, and who created and revoked keys."""
+    home = Settings().home
+    found = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
+    if as_json:
+        print_json([entry.model_dump() for entry in found])
+        return
+    table = Table("time", "who", "action", "knowledge base", "what")
+    for entry in found:
+        table.add_row(*(on_a_line(value) for value in (entry.time, entry.who, entry.action, entry.knowledge_base,
+                                                       entry.what)))
+    out.print(table)
 
 
 def _move_conversations(settings: Settings, old: str, new: str = "") -> None:

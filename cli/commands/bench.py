@@ -13,17 +13,16 @@ from ...config import Settings
 from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.estimating import BenchEstimate, estimate
 from ...evaluation.bench.page import to_page
-from ...evaluation.bench.plan import Plan, peers_of
 from ...evaluation.bench.reading import load_dataset
 from ...evaluation.bench.records import Dataset, DatasetName
 from ...evaluation.bench.report import BenchReport, make_report
 from ...evaluation.bench.results import Results
-from ...evaluation.bench.running import identity, run
+from ...evaluation.bench.running import Plan, identity, run
 from ...evaluation.bench.tables import headline, tables, to_markdown
 from ...export.files import write_file
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError
-from ..session import AnswerMode, AsJson, MaxTokens, opened
+from ..session import AnswerMode, AsJson, MaxTokens, open_resources
 
 app = typer.Typer()
 
@@ -48,8 +47,6 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
                                                        "imported instead of building.")] = None,
     *,
     max_tokens: MaxTokens = None,
-    peer: Annotated[list[str] | None, typer.Option(help="Another system as an arm, NAME=PYTHON PROGRAM; see "
-                                                        "benchmarks/peers.")] = None,
     retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages without answering.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without paying.")] = False,
     as_json: AsJson = False,
@@ -60,25 +57,21 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     same command again to resume; no call is paid for twice.
     """
     questions = load_dataset(dataset, data, limit)
-    settings = _settings(int(top_k))
+    settings = settings_for(int(top_k))
     if recorded is not None and not recorded.is_file():
         raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's format (--recorded)")
-    peers = peers_of(peer or ())
-    if peers and (retrieval_only or not settings.llm_base_url):
-        raise CommandError("peers need a model to answer: set BANYAN_LLM_BASE_URL, and omit --retrieval-only")
-    with opened(settings=settings) as resources:
+    with open_resources(settings=settings) as resources:
         plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm, recorded=recorded is not None), mode=mode,
-                    schema=schema, recorded=recorded,
-                    max_tokens=max_tokens, answers=not retrieval_only, peers=peers,
-                    judge=None if retrieval_only else _judge(judge, settings))
+                    schema=schema, recorded=recorded, max_tokens=max_tokens, answers=not retrieval_only,
+                    judge=None if retrieval_only else judge_of(judge, settings))
         if dry_run:
             _print_estimate(estimate(resources, questions, plan), as_json=as_json)
             return
-        report = _measure(resources, questions, plan, output)
-    _finish(report, output, as_json=as_json)
+        report = measure(resources, questions, plan, output)
+    finish(report, output, as_json=as_json)
 
 
-def _settings(top_k: int) -> Settings:
+def settings_for(top_k: int) -> Settings:
     """Return the environment's settings, with room for `top_k` passages."""
     settings = Settings()
     return settings.model_copy(update={"context_passages": top_k,
@@ -86,13 +79,19 @@ def _settings(top_k: int) -> Settings:
                                        "top_k": max(settings.top_k, top_k)})
 
 
-def _judge(named: str, settings: Settings) -> str | None:
+def judge_of(named: str, settings: Settings) -> str | None:
+    """Return the judge's model: the named one, else the model that answers; None for "none" or without a model.
+
+    Raises:
+        CommandError: a judge is named, and no model is set.
+    """
     if not settings.uses_llm and named not in ("", "none"):
         raise CommandError("judging needs a model: set BANYAN_LLM_BASE_URL, or omit --judge")
     return None if named == "none" or not settings.uses_llm else named or settings.llm_model
 
 
-def _measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -> BenchReport:
+def measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -> BenchReport:
+    """Run a benchmark, and write its report in three forms."""
     this_run = identity(resources, dataset, plan)
     with Results(output, this_run) as results:
         done = run(resources, dataset, plan, results, watch=lambda name: track(err, name))
@@ -104,7 +103,8 @@ def _measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -
     return report
 
 
-def _finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
+def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
+    """Print a report; exit with 1 if it is not complete."""
     if as_json:
         print_json(report.model_dump())
     else:

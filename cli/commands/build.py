@@ -24,7 +24,7 @@ from ...ingest.fetching import Address
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, money, on_a_line, out, print_json
 from ..review import resume_value
-from ..session import AsJson, MaxCost, MaxTokens, NewKb, opened
+from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
 
@@ -69,7 +69,7 @@ def build(  # noqa: PLR0913  (its options)
 ) -> None:
     """Read documents into a knowledge base; unchanged documents cost nothing."""
     given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
-    with opened() as resources:
+    with open_resources() as resources:
         if dry_run:
             _dry_run(resources, kb, named_sources(paths), schema, as_json=as_json)
         else:
@@ -90,7 +90,7 @@ def import_triples(
 ) -> None:
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
-    with opened() as resources:
+    with open_resources() as resources:
         _finish_build(_run_build(resources, given, BuildContext(resolve=not no_resolve)), as_json=as_json)
 
 

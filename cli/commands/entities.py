@@ -1,16 +1,22 @@
-"""`banyan entities`: the names of each entity and why they were merged, and decisions on that (more in `edits.py`)."""
+"""`banyan entities`: the names of each entity and why they were merged, and changes of the graph by hand."""
 
 import getpass
-from typing import Annotated, Literal
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal, TypeVar
 
 import typer
 from rich.tree import Tree
 
+from ...graph_store.edits import Editing, Said
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.resolution.decisions import match_node
+from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityGroup
+from ...text.times import DateError, Validity, read_day
 from ..console import err, on_a_line, out, print_json
-from ..session import AsJson, Kb, default_kb, opened
+from ..errors import CommandError
+from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(help="List entities that have several names; change entities and their facts.")
@@ -18,7 +24,10 @@ app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
 Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
+Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
+Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
+_Done = TypeVar("_Done")
 _SHOWN_CHARACTERS = 40
 
 
@@ -33,7 +42,7 @@ def entities(
     """List the entities that have several names, and why each name was merged."""
     if context.invoked_subcommand is not None:
         return
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
         groups = [group for group in knowledge_base.graph.groups()
@@ -81,6 +90,119 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 
 
 def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
-    with opened(reasons=False) as resources, err.status("resolving"):
+    with open_resources(reasons=False) as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
     out.print(f"{'merged' if verdict == 'merge' else 'split'}: {on_a_line(first)}, {on_a_line(second)}")
+
+
+@entities_app.command()
+def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
+    """Show an entity under another name; questions still find it by its old names."""
+    _print_decision(_carry_out(kb, lambda edits: edits.rename(entity, name, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
+           kb: Kb, why: Why = "") -> None:
+    """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
+    _print_decision(_carry_out(kb, lambda edits: edits.retype(entity, type_name, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def facts(
+    entity: Name, kb: Kb,
+    at: Annotated[str, typer.Option(metavar="DATE", help="Only what holds at this date: year, month or day.")] = "",
+    *, as_json: AsJson = False,
+) -> None:
+    """List an entity's facts and values, as `reject` and `correct` take them, with when they hold."""
+    try:
+        day = read_day(at) if at else None
+    except DateError as error:
+        raise CommandError(f"--at: {error}") from error
+    with open_resources(reasons=False) as resources:
+        said = [(fact, validity) for fact, validity in _facts(resources.knowledge_base(kb), entity)
+                if day is None or validity.holds(*day)]
+    if as_json:
+        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said])
+    for fact, validity in [] if as_json else said:
+        note = validity.note()
+        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + (f" [dim]({on_a_line(note)})[/dim]" if note else ""),
+                  soft_wrap=True)
+
+
+def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
+    graph = knowledge_base.graph
+    node = match_node(graph, entity)
+    dated = graph.validities(node)
+    for name, values in graph.attributes(node).items():
+        for value in values:
+            yield Said(graph.name(node), name, value), dated.get(name, {}).get(value, Validity())
+    for edge in graph.incident(node):
+        head, relation, tail = edge
+        yield Said(graph.name(head), relation, graph.name(tail)), graph.validity(edge)
+
+
+@entities_app.command()
+def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
+    """Mark a fact as wrong, even if a document states it."""
+    said = Said(subject, relation, object_)
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, None, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def correct(
+    subject: Name, relation: Relation, object_: Object, kb: Kb,
+    new_subject: Annotated[str, typer.Option("--subject", help="The correct subject.")] = "",
+    new_relation: Annotated[str, typer.Option("--relation", help="The correct relation.")] = "",
+    new_object: Annotated[str, typer.Option("--object", help="The correct object or value.")] = "",
+    why: Why = "",
+) -> None:
+    """Replace a wrong fact with another; its source stays the same."""
+    said = Said(subject, relation, object_)
+    instead = Said(new_subject or subject, new_relation or relation, new_object or object_)
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, instead, getpass.getuser(), why)))
+
+
+@entities_app.command()
+def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
+    """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
+    _carry_out(kb, lambda edits: edits.undo(number, getpass.getuser()))
+    out.print(f"decision {number} undone")
+
+
+@entities_app.command()
+def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
+    """List people's decisions, oldest first."""
+    with open_resources(reasons=False) as resources:
+        knowledge_base = resources.knowledge_base(kb)
+        pairs, edits = knowledge_base.entities.decisions(), knowledge_base.edits.table.all()
+        if as_json:
+            print_json([*(pair.model_dump() for pair in pairs),
+                        *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])
+            return
+        mentions = knowledge_base.graph.mentions
+    lines: list[tuple[str, str]] = []
+    for pair in pairs:
+        names = [mentions.entity(entity).name if entity in mentions.network else entity
+                 for entity in (pair.first, pair.second)]
+        lines.append((pair.decided_at,
+                      f"{on_a_line(pair.who)}: {pair.verdict} {on_a_line(', '.join(names))}{_reason(pair.why)}"))
+    for one in edits:
+        undone = f" [dim]undone by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else ""
+        what = f"{on_a_line(one.who)}: {on_a_line(in_words(one.edit))}{_reason(one.why)}{undone}"
+        lines.append((one.decided_at, f"[bold]{one.number}[/bold] {what}"))
+    for when, line in sorted(lines, key=lambda line: line[0]):
+        out.print(f"{when} {line}", soft_wrap=True)
+
+
+def _reason(why: str) -> str:
+    return f" ({on_a_line(why)})" if why else ""
+
+
+def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
+    with open_resources(reasons=False) as resources, err.status("updating the graph"):
+        return resources.edit(kb, change)
+
+
+def _print_decision(number: int) -> None:
+    out.print(f"recorded; undo it with `banyan entities undo {number}`")

@@ -10,10 +10,16 @@ from rich.table import Table
 
 from ...api.progress import track
 from ...evaluation import answers, comparison
-from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions
+from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
 from ...evaluation.extraction import ExtractionScores, score, unknown_relations
-from ...evaluation.extraction_answers import bounded_answers, reasoner_answers
-from ...evaluation.extraction_files import Answers, GoldCase, load_gold, load_recorded
+from ...evaluation.extraction_answers import (
+    Answers,
+    GoldCase,
+    bounded_answers,
+    load_gold,
+    load_recorded,
+    reasoner_answers,
+)
 from ...evaluation.report import Group, Interval, Percent, RetrievalReport
 from ...evaluation.retrieval import Setting
 from ...export.files import write_file
@@ -23,7 +29,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import ROUTES, Route, Switches
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError
-from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, opened
+from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
 app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
@@ -68,7 +74,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
                         spreading=not no_spreading, beta=beta)
     loaded = load_questions(questions, form)
     _check_writable(records)
-    with opened() as resources:
+    with open_resources() as resources:
         report = comparison.evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
                                      setting=Setting(switches=switches, agent=not no_agent, decompose=not no_decompose,
                                                      sub_queries=sub_queries),
@@ -154,11 +160,9 @@ def eval_qa(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
-    loaded = load_answered_questions(questions, form)
-    if limit is not None and limit < len(loaded):
-        loaded = [loaded[number * len(loaded) // limit] for number in range(limit)]
+    loaded = spread(load_answered_questions(questions, form), limit)
     _check_writable(records)
-    with opened() as resources, track(err, "questions") as progress:
+    with open_resources() as resources, track(err, "questions") as progress:
         report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                   decompose=not no_decompose, progress=progress)
     if _write_output(report, records, as_json=as_json):
@@ -203,14 +207,14 @@ def eval_extraction(
         return
     given = load_recorded(recorded)
     _note_other_sentences(cases, given, recorded)
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         bounded = bounded_answers(resources.bounds(schema), cases, given)
     _print_scores({"recorded": score(schema, cases, given), "bounded": score(schema, cases, bounded)}, as_json=as_json)
 
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
     failed: list[str] = []
-    with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
+    with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
         if type(reasoner) is RulesReasoner:
             raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")

@@ -1,4 +1,4 @@
-"""Commands on one knowledge base: list and delete documents, verify, reindex."""
+"""Commands on one knowledge base: list and delete documents, set instructions, verify, reindex."""
 
 from typing import Annotated
 
@@ -8,15 +8,16 @@ from rich.table import Table
 from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
-from ..console import err, on_a_line, out, print_json
-from ..session import AsJson, Kb, opened
+from ..console import err, escape, on_a_line, out, print_json
+from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
+
 
 @app.command()
 def documents(kb: Kb, *, as_json: AsJson = False) -> None:
     """List the documents of a knowledge base."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         entries = resources.knowledge_base(kb).documents.entries()
     if as_json:
         print_json([entry.model_dump() for entry in entries])
@@ -31,7 +32,7 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         damages = damages_on_disk(Layout.by(resources.settings, kb).require())
         problems = [*damages, *find_problems(resources.knowledge_base(kb))]
     if as_json:
@@ -47,7 +48,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 @app.command()
 def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
     """Delete a document, and everything that no other document supports."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         resources.delete_document(kb, document)
     out.print(f"deleted {on_a_line(document)}")
 
@@ -58,6 +59,24 @@ def reindex(kb: Kb) -> None:
 
     With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
     """
-    with opened() as resources, err.status("reindexing"):
+    with open_resources() as resources, err.status("reindexing"):
         resources.reindex(kb)
     out.print("done")
+
+
+@app.command()
+def instructions(
+    kb: Kb,
+    text: Annotated[str | None, typer.Argument(help="The new instructions; omit to show the current ones.")] = None,
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the instructions.")] = False,
+) -> None:
+    """Show or set how a model is to word the answers of a knowledge base.
+
+    Citations are checked all the same.
+    """
+    with open_resources(reasons=False) as resources:
+        if text is not None or clear:
+            resources.instruct(kb, text or "")
+        current = resources.knowledge_base(kb).instructions.get()
+    out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ...subagent.mcp_server import mcp_server, serve_stdio
-from ..session import opened
+from ..session import open_resources
 
 app = typer.Typer()
 
@@ -20,7 +20,7 @@ def mcp(
     decisions: Annotated[bool, typer.Option("--decisions", help="Let the agent decide on schema candidates.")] = False,
 ) -> None:
     """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
-    with opened() as resources:
+    with open_resources() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,
                             sees=(lambda _, name: name == kb) if kb else None)
         # A thread that reads standard input cannot be woken, so Ctrl-C ends the process at once, as SIGTERM does.

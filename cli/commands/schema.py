@@ -23,7 +23,7 @@ from ...schemas.review import load_review, read_review
 from ..console import err, escape, on_a_line, out, print_json
 from ..errors import CommandError
 from ..review import ask_decisions, print_evidence
-from ..session import AsJson, Kb, MaxTokens, opened
+from ..session import AsJson, Kb, MaxTokens, open_resources
 
 app = typer.Typer()
 schema_app = typer.Typer(no_args_is_help=True,
@@ -54,7 +54,7 @@ def show(
     if schema:
         shown = load_schema(schema)
     else:
-        with opened(reasons=False) as resources:
+        with open_resources(reasons=False) as resources:
             history = resources.knowledge_base(kb).schemas
             shown = history.get(version or history.version())
     if output is not None:
@@ -68,7 +68,7 @@ def show(
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         history = resources.knowledge_base(kb).schemas
         changes = differences(history.get(before), history.get(after))
     if as_json:
@@ -120,7 +120,7 @@ def _one_at_a_time(relation: RelationType) -> str:
 @schema_app.command()
 def history(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show who changed the schema, when, why, and on which evidence."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         versions = resources.knowledge_base(kb).schemas.versions()
     if as_json:
         print_json([version.model_dump(mode="json", exclude={"graph_schema"}) for version in versions])
@@ -147,7 +147,7 @@ def set_schema(
 ) -> None:
     """Replace the schema in force, and bound the facts by it again without calling an LLM."""
     wanted = load_schema(schema)
-    with opened(reasons=not dry_run) as resources:
+    with open_resources(reasons=not dry_run) as resources:
         current = resources.knowledge_base(kb).schemas.current()
         for change in differences(current, wanted):
             out.print(_line(change), soft_wrap=True)
@@ -171,7 +171,7 @@ def review(
 ) -> None:
     """Decide on schema candidates. Each decision takes effect at once, so you can stop and continue at any time."""
     who = by or getpass.getuser()
-    with opened() as resources:
+    with open_resources() as resources:
         resources.knowledge_base(kb)
         if save is not None:
             waiting = [candidate.model_dump(mode="json") for candidate in _waiting(resources, kb, None)]
@@ -228,7 +228,7 @@ def infer(
     max_tokens: MaxTokens = None,
 ) -> None:
     """Infer a compact seed schema from a sample of documents, for you to edit; an LLM's responses are cached."""
-    with opened() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
+    with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
         before = calls.total()
         with track(err, "sample") as progress:
             inferred = infer_schema(resources, reasoner, paths, calls=calls, name=name, chunks=sample,

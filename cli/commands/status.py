@@ -7,8 +7,8 @@ from rich.table import Table
 
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.accounts import Spent
-from ..console import counted, escape, money, on_a_line, out, print_json
-from ..session import AsJson, Kb, opened
+from ..console import escape, format_count, money, on_a_line, out, print_json
+from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
@@ -35,7 +35,7 @@ MiniLM finds 20 to 38 % of Chinese reports (benchmarks/README.md): it is the cas
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         report = status_of(resources.knowledge_base(kb), resources.spending.prices)
     if as_json:
         print_json(report.model_dump())
@@ -57,17 +57,17 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
     """Return the lines of every status, as pairs of name and value."""
     left = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
                                                      ("failed", report.chunks_failed)) if number]
-    yield "documents", (f"{report.documents:,}, in {counted(report.chunks, 'chunk')}"
+    yield "documents", (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
                         + (f", of which {' and '.join(left)}" if left else ", all read"))
     yield "graph", ", ".join((
-        counted(report.entities, "entity", "entities"), counted(report.triples, "fact"),
-        counted(report.attributes, "attribute"), counted(report.communities, "community", "communities")))
-    waiting = (f"; waiting: {counted(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
+        format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
+        format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
+    waiting = (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
                f"{escape(report.kb)}; admit all: the same with --all accept)")
     yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
                      + (waiting if report.candidates_waiting else ""))
     if report.facts_not_admitted:
-        yield "not admitted", (f"{counted(sum(report.facts_not_admitted.values()), 'fact')}: " + ", ".join(
+        yield "not admitted", (f"{format_count(sum(report.facts_not_admitted.values()), 'fact')}: " + ", ".join(
             f"{number:,} {_WHY.get(reason, reason)}" for reason, number in sorted(
                 report.facts_not_admitted.items(), key=lambda item: (-item[1], item[0]))))
     if report.repaired:

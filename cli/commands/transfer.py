@@ -15,7 +15,7 @@ from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.layout import Layout
 from ..console import err, on_a_line, out, print_json
-from ..session import AsJson, Kb, NewKb, opened
+from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()
 
@@ -32,7 +32,7 @@ def export(
 
     An existing file is replaced only once everything is written.
     """
-    with opened(reasons=False) as resources, err.status("reading"):
+    with open_resources(reasons=False) as resources, err.status("reading"):
         graph = resources.knowledge_base(kb).tree_graph()
     if not graph.graph["current"]:
         err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
@@ -57,7 +57,7 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
     its size and SHA-256. It does not contain graph and vectors: `restore` rebuilds them from the ledger without
     calling an LLM. Nor does it contain your source files and settings.
     """
-    with opened(reasons=False) as resources, track(err, "copying") as progress:
+    with open_resources(reasons=False) as resources, track(err, "copying") as progress:
         layout = Layout.by(resources.settings, kb).require()
         manifest = back_up(layout, output, resources.embedder, progress, force=force)
     size = output.stat().st_size
@@ -77,7 +77,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     The format, sizes, checksum and every row of the file are checked before anything is changed. If the command is
     interrupted, either the old knowledge base or the new one is in effect.
     """
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         layout = Layout.by(resources.settings, kb)
         with track(err, "restoring") as progress:
             manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)

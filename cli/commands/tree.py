@@ -11,7 +11,7 @@ from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import Community
 from ..console import err, on_a_line, out, print_json
-from ..session import AsJson, Kb, opened
+from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
@@ -31,7 +31,7 @@ def tree(
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
-    with opened(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
         if dry_run:
             estimate = estimate_summaries(resources, kb)
             if as_json:

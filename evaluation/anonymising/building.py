@@ -43,8 +43,8 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
         max_tokens: the hard budget.
 
     Raises:
-        AnonymityError: the build stopped or failed in part, no entity of the types was found, or a model is needed
-            and none is set.
+        AnonymityError: the build stopped or failed in part, no entity of the types was found, or the options need a
+            model and the settings name no model.
         ReasonerError: the model failed at a task.
         BudgetExceeded: the budget is reached; paid replies are stored for the next run.
     """

@@ -71,7 +71,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
                          f"{''.join(f'; {line}' for line in report['files_failed'][:3])}; see `banyan status --kb "
                          f"{name}`, then run the command again to resume")
     base = _base(resources, name, report)
-    results.add_base(base)
+    results.add(base=base)
     return base
 
 

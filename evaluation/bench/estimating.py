@@ -9,10 +9,10 @@ from ...prompts import Step, render
 from ...schemas.documents import Frozen
 from ...text.tokens import estimate_tokens
 from .arms import Arm
-from .building import OPEN, base_name
-from .plan import Plan
+from .building import base_name
 from .records import Dataset
 from .results import Results
+from .running import Plan
 from .scoring import JUDGED
 
 _REPLY = 150
@@ -41,7 +41,7 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Result
         results: earlier results, which cost nothing.
     """
     building, calls = dict[str, int](), 0
-    for schema in dict.fromkeys(plan.schema if arm.schema else OPEN for arm in plan.arms):
+    for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
         name = base_name(resources.settings, dataset, schema, plan.recorded)
         if plan.recorded or (results and name in results.bases):
             building[schema] = 0

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from ..datasets import QuestionFormat
+from ..datasets import DatasetError, QuestionFormat, spread
 from .readers import anony_rag, g_bench, graphrag_bench, multi_hop, multihop_rag
 from .records import BenchDocument, BenchQuestion, Dataset, DatasetName
 
-_Reader = tuple[Callable[[Path], list[BenchQuestion]], Callable[[Path], tuple[BenchDocument, ...]]]
+_Reader = tuple[Callable[[Path], list[BenchQuestion]], Callable[[Path], list[BenchDocument]]]
 _READERS: dict[DatasetName, _Reader] = {
     "gbench": (g_bench.read_questions, g_bench.read_documents),
     "graphrag-bench": (graphrag_bench.read_questions, graphrag_bench.read_documents),
@@ -25,18 +25,16 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
         limit: ask only this many questions, spread evenly; the corpus stays whole, except contexts within questions.
 
     Raises:
-        DatasetError: a file is missing or malformed; the message names line and field.
+        DatasetError: a file is missing, empty or malformed; the message names line and field.
     """
     if name in _READERS:
         read_questions, read_documents = _READERS[name]
-        return Dataset(name=name, questions=spread(read_questions(folder), limit), documents=read_documents(folder))
-    form = cast("QuestionFormat", name)
-    asked = spread(multi_hop.read_questions(folder, form), limit)
-    return Dataset(name=name, questions=asked, documents=multi_hop.read_documents(folder, form, asked))
-
-
-def spread(questions: list[BenchQuestion], limit: int | None) -> tuple[BenchQuestion, ...]:
-    """Return `limit` questions spread evenly from the first to the last, or all for None."""
-    if limit is None or limit >= len(questions):
-        return tuple(questions)
-    return tuple(questions[number * len(questions) // limit] for number in range(limit))
+        questions, documents = spread(read_questions(folder), limit), read_documents(folder)
+    else:
+        form = cast("QuestionFormat", name)
+        questions = spread(multi_hop.read_questions(folder, form), limit)
+        documents = multi_hop.read_documents(folder, form, questions)
+    for what, found in (("questions", questions), ("documents with text", documents)):
+        if not found:
+            raise DatasetError(f"the files of {name} in {folder} have no {what}: nothing can be measured")
+    return Dataset(name=name, questions=tuple(questions), documents=tuple(documents))

@@ -8,10 +8,10 @@ from ...schemas.documents import Frozen
 from ..abstention import percent
 from ..bootstrap import Values, intervals
 from ..report import round_2
+from .answer_forms import PairScores
 from .ranking import FactScores, fact_scores
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
-from .reversion import PairScores
 from .scoring import AnswerScores, score
 
 CUTS = (2, 5, 10, 20)

@@ -1,10 +1,9 @@
 """Results of a benchmark so far, in a file of JSON lines: a killed run resumes where it ended."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import Field
@@ -108,64 +107,48 @@ class Results:
             self._file_lock.acquire(timeout=0)
         except Timeout as error:
             raise DatasetError(f"another process writes to {folder}: wait for it, or name another folder") from error
+        self._stream = self.path.open("ab")
         try:
-            self._stream = self._open(run)
+            self._open(run)
         except BaseException:
-            self._file_lock.release()
+            self.close()
             raise
 
-    def _open(self, run: Run) -> BinaryIO:
-        if not self.path.exists():
-            stream = self.path.open("ab")
-            self._write(stream, _Line(run=run))
-            return stream
+    def _open(self, run: Run) -> None:
         # The last line is incomplete if the process ended while writing it, so it is removed.
-        data = self.path.read_bytes()
-        if whole := data[:data.rfind(b"\n") + 1]:
-            os.truncate(self.path, len(whole))
-            self._read(run)
-            return self.path.open("ab")
-        self.path.unlink()
-        return self._open(run)
-
-    def _read(self, run: Run) -> None:
-        lines = [validated(where, value, _Line, DatasetError) for where, value in json_lines(self.path, DatasetError)]
-        there = lines[0].run
-        if there != run:
-            different = [name for name, value in run if there is None or getattr(there, name) != value]
+        whole = self.path.read_bytes().rfind(b"\n") + 1
+        self._stream.truncate(whole)
+        if not whole:
+            self._write(_Line(run=run))
+            return
+        first, *lines = [validated(where, value, _Line, DatasetError)
+                         for where, value in json_lines(self.path, DatasetError)]
+        if first.run != run:
+            different = [name for name, value in run if first.run is None or getattr(first.run, name) != value]
             raise DatasetError(f"{self.path.parent} has results of another run ({', '.join(different)}): name another "
                                "folder (-o), or delete this one")
         for line in lines:
-            if line.base:
-                self.bases[line.base.name] = line.base
-            if line.outcome:
-                self.outcomes[line.outcome.arm, line.outcome.id] = line.outcome
-            if line.judged:
-                self.verdicts[line.judged.judge, line.judged.arm, line.judged.id] = line.judged
+            self._include(line)
 
-    def add_base(self, base: Base) -> None:
-        """Record that a knowledge base is complete."""
-        self._add(_Line(base=base), lambda: self.bases.__setitem__(base.name, base))
-
-    def add_outcome(self, outcome: Outcome) -> None:
-        """Record an answer."""
-        self._add(_Line(outcome=outcome), lambda: self.outcomes.__setitem__((outcome.arm, outcome.id), outcome))
-
-    def add_verdict(self, judged: Judged) -> None:
-        """Record a verdict."""
-        key = (judged.judge, judged.arm, judged.id)
-        self._add(_Line(judged=judged), lambda: self.verdicts.__setitem__(key, judged))
-
-    def _add(self, line: _Line, update: Callable[[], None]) -> None:
+    def add(self, *, base: Base | None = None, outcome: Outcome | None = None, judged: Judged | None = None) -> None:
+        """Record that a knowledge base is complete, an answer, or a verdict."""
+        line = _Line(base=base, outcome=outcome, judged=judged)
         with self._lock:
-            self._write(self._stream, line)
-            update()
+            self._write(line)
+            self._include(line)
 
-    @staticmethod
-    def _write(stream: BinaryIO, line: _Line) -> None:
-        stream.write(line.model_dump_json(exclude_none=True).encode() + b"\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+    def _include(self, line: _Line) -> None:
+        if line.base:
+            self.bases[line.base.name] = line.base
+        if line.outcome:
+            self.outcomes[line.outcome.arm, line.outcome.id] = line.outcome
+        if line.judged:
+            self.verdicts[line.judged.judge, line.judged.arm, line.judged.id] = line.judged
+
+    def _write(self, line: _Line) -> None:
+        self._stream.write(line.model_dump_json(exclude_none=True).encode() + b"\n")
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
 
     def close(self) -> None:
         """Close the file and release its lock."""

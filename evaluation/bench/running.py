@@ -1,28 +1,70 @@
 """A whole benchmark: build, ask every arm, judge; finished steps are not repeated."""
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, nullcontext
-from typing import TypeVar
-
-from langchain_core.runnables.config import ContextThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 from ...agents.resources import Resources
 from ...models.llm.judging import Judge
-from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
-from ...runtime.cancellation import current
-from ..retrieval import Progress, Watch
+from ...schemas.retrieval import Mode
+from ..in_parallel import for_each
+from ..retrieval import Watch
 from .arms import Arm
 from .asking import Asker
 from .building import OPEN, build, corpus_hash
-from .peers import ask_peer
-from .plan import Plan, Progressed
 from .records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
 from .scoring import JUDGED
 
-_T = TypeVar("_T")
+
+class Peer(Protocol):
+    """Another system that answers the same questions; its name and description are those of its row."""
+
+    name: str
+    about: str
+
+    def ask(self, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: "Progressed", *,
+            budget: Budget | None, watch: Watch) -> None:
+        """Answer the questions that have no outcome yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How a benchmark is run.
+
+    `judge`: the judge's model; None means that answers are not judged. `recorded`: see `building`. `answers`: whether
+    questions are answered; otherwise passages are only ranked.
+    """
+
+    arms: Sequence[Arm]
+    mode: Mode = "reject"
+    schema: str = "general"
+    judge: str | None = None
+    recorded: Path | None = None
+    max_tokens: int | None = None
+    answers: bool = True
+    peers: Sequence[Peer] = ()
+
+    @property
+    def rows(self) -> Mapping[str, str]:
+        """The description of each arm and peer, by its name, in the table's order."""
+        return {arm.name: arm.about for arm in self.arms} | {peer.name: peer.about for peer in self.peers}
+
+    def schema_of(self, arm: Arm) -> str:
+        """Return the schema of the knowledge base that an arm is asked from."""
+        return self.schema if arm.schema else OPEN
+
+
+@dataclass
+class Progressed:
+    """The progress of a run: the knowledge bases by schema, the failures, and why it stopped, if it did."""
+
+    bases: dict[str, Base] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    stopped: str = ""
 
 
 def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
@@ -55,26 +97,20 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     done = Progressed()
     budget = None if plan.max_tokens is None else Budget(plan.max_tokens)
     try:
-        for schema in dict.fromkeys(plan.schema if arm.schema else OPEN for arm in plan.arms):
+        for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
             with watch(f"building ({schema})"):
-                done.bases[schema] = _build_base(resources, dataset, plan, results, schema, budget)
+                recorded = plan.recorded if schema == plan.schema else None
+                done.bases[schema] = build(resources, dataset, schema, results, recorded=recorded, budget=budget)
         for arm in plan.arms:
-            asker = Asker(resources, done.bases[plan.schema if arm.schema else OPEN].name, plan.mode,
-                          answers=plan.answers)
+            asker = Asker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
             _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
         for peer in plan.peers:
-            ask_peer(peer, resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
+            peer.ask(resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
         if plan.judge:
-            _judge_all(resources, dataset, plan, results, done, budget, watch)
+            _judge_all(resources, dataset, plan, plan.judge, results, done, budget, watch)
     except BudgetExceeded as error:
         done.stopped = str(error)
     return done
-
-
-def _build_base(resources: Resources, dataset: Dataset, plan: Plan, results: Results, schema: str,
-           budget: Budget | None) -> Base:
-    recorded = plan.recorded if schema == plan.schema else None
-    return build(resources, dataset, schema, results, recorded=recorded, budget=budget)
 
 
 def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, results: Results, done: Progressed,
@@ -85,35 +121,33 @@ def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, res
     asker.prepare(arm)
 
     def ask(question: BenchQuestion) -> None:
-        results.add_outcome(asker.ask(arm, question, budget))
+        results.add(outcome=asker.ask(arm, question, budget))
 
     with watch(arm.name) as progress:
-        _each(ask, left, _workers(resources), progress, done, lambda question: f"{arm.name}, question {question.id}")
+        for_each(ask, left, _at_once(resources), progress=progress, on_failure=lambda question, error: (
+            done.failures.append(f"{arm.name}, question {question.id}: {error}")))
 
 
-def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, results: Results, done: Progressed,
+def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, results: Results, done: Progressed,
                budget: Budget | None, watch: Watch) -> None:
-    model = plan.judge or ""
     questions = {question.id: question for question in dataset.questions
                  if question.kind in JUDGED and not question.unanswerable}
     left = [outcome for (arm, number), outcome in sorted(results.outcomes.items())
             if arm in plan.rows and number in questions and not outcome.declined
             and (model, arm, number) not in results.verdicts]
-    with ExitStack() as stack:
-        judge = Judge(resources.settings.model_copy(update={"llm_model": model}),
-                      stack.enter_context(resources.standalone_calls()))
-        progress = stack.enter_context(watch("judging"))
+    with resources.standalone_calls() as calls, watch("judging") as progress:
+        judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
         def weigh(outcome: Outcome) -> None:
             question, usage = questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
                 verdict = judge.judge(question.question, question.answers, prediction(outcome))
-            results.add_verdict(Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
-                                       reason=verdict.reason, coverage=verdict.coverage,
-                                       tokens=usage.prompt + usage.completion))
+            results.add(judged=Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
+                                      reason=verdict.reason, coverage=verdict.coverage,
+                                      tokens=usage.prompt + usage.completion))
 
-        _each(weigh, left, _workers(resources), progress, done,
-              lambda outcome: f"judging {outcome.arm}, question {outcome.id}")
+        for_each(weigh, left, _at_once(resources), progress=progress, on_failure=lambda outcome, error: (
+            done.failures.append(f"judging {outcome.arm}, question {outcome.id}: {error}")))
 
 
 def prediction(outcome: Outcome) -> str:
@@ -123,39 +157,5 @@ def prediction(outcome: Outcome) -> str:
     return outcome.answer or outcome.short
 
 
-def _workers(resources: Resources) -> int:
+def _at_once(resources: Resources) -> int:
     return resources.settings.llm_concurrency if resources.settings.uses_llm else 1
-
-
-def _each(work: Callable[[_T], None], items: Sequence[_T], workers: int, progress: Progress, done: Progressed,
-          name: Callable[[_T], str]) -> None:
-    """Run the work for all items, `workers` at once; a reasoner's failures are recorded, other errors end it."""
-    waiting: dict[Future[None], _T] = {}
-    finished = 0
-    with ContextThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                current().check()
-                waiting[pool.submit(work, item)] = item
-                if len(waiting) == workers:
-                    finished += _settle(waiting, wait(waiting, return_when=FIRST_COMPLETED).done, done, name)
-                    progress(finished, len(items))
-            _settle(waiting, wait(waiting).done, done, name)
-            progress(len(items), len(items))
-        except BaseException:
-            for future in waiting:
-                future.cancel()
-            raise
-
-
-def _settle(waiting: dict[Future[None], _T], ended: Iterable[Future[None]], done: Progressed,
-            name: Callable[[_T], str]) -> int:
-    count = 0
-    for future in list(ended):
-        item = waiting.pop(future)
-        count += 1
-        try:
-            future.result()
-        except ReasonerError as error:
-            done.failures.append(f"{name(item)}: {error}")
-    return count

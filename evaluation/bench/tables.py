@@ -1,4 +1,4 @@
-"""A report as tables of texts: a title, a head and rows, for Markdown and for the page."""
+"""A report as tables of texts: a title, a head and rows, for Markdown and for the terminal."""
 
 from typing import NamedTuple
 

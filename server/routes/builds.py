@@ -15,8 +15,7 @@ from ...schemas.formats.loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..answers import Build, Decisions, Items
 from ..parameters import BuildId, KbName, errors
-from ..runs.build_records import BuildOptions
-from ..runs.builds import no_build
+from ..runs.build_records import BuildOptions, no_build
 from ..runs.uploads import Upload
 from ..security.access import AFFORDABLE, Seeing, check_base, may
 from ..service import Service, Serving

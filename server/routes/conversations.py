@@ -9,8 +9,7 @@ from ...graph_store.layout import Layout
 from ..answers import Conversation, ConversationItem, Items, Message, SharedConversation
 from ..errors import NotFoundError
 from ..parameters import errors
-from ..runs.conversations import no_link
-from ..runs.threads import THREAD_NAME, Thread
+from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..security.access import Asking, Seeing
 from ..service import Serving
 
@@ -88,7 +87,7 @@ def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, c
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
-    found = service.conversations.linked(link)
+    found = service.conversations.by_link(link)
     # If a command drops a knowledge base, its conversations remain until a server starts.
     if not bases.hold(found.kb) or not Layout.by(service.resources.settings, found.kb).exists():
         raise no_link()

@@ -74,7 +74,7 @@ def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=20
 def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
-    return Items(items=seen.view.named(names))
+    return Items(items=seen.view.find_by_name(names))
 
 
 @router.get("/graph/overview", responses=errors(404))
@@ -180,7 +180,7 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
 def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """Show a community with a page of its members."""
     shown = _community(seen.kb, community)
-    members = seen.view.known(shown.members)
+    members = seen.view.find(shown.members)
     outline = Outline(**shown.model_dump(exclude={"members", "label"}), size=len(shown.members))
     return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
@@ -190,7 +190,7 @@ def _item(outline: Outline, view: GraphView) -> CommunityItem:
     return CommunityItem(
         id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
         level=outline.level, parent=outline.parent or None,
-        keywords=[node.name for node in view.known(outline.keywords)])
+        keywords=[node.name for node in view.find(outline.keywords)])
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)

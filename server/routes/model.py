@@ -75,7 +75,7 @@ def show_model(service: Serving) -> Model:
 @router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Use another model for answers and builds until the server stops; the key needs every scope except `metrics`."""
-    if service.workers > 1 or service.database.shared:
+    if service.workers > 1 or service.database.is_shared:
         raise StateError("this server runs as several processes, and a change would reach only one of them: set "
                          "BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY before it starts, or serve "
                          "with one worker and without BANYAN_DATABASE_URL")

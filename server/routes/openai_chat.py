@@ -15,11 +15,10 @@ from urllib.parse import urlencode
 import anyio
 from fastapi import APIRouter, Request
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
-from ...agents.retrieval.state import QuestionError
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.retrieval import Mode
@@ -28,7 +27,7 @@ from ...text.tokens import estimate_tokens
 from ..errors import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
-from ..runs.questions import GONE, WITHDRAWN, Question
+from ..runs.questions import GONE, WITHDRAWN, Question, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, check_base, may
 from ..service import Service, Serving
 from ..streaming import event_stream, stopping_with
@@ -117,7 +116,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     check_base(asked.model, request)
     check_name(asked.model)
-    question, earlier = _question(asked)
+    earlier, question = _question(asked)
     stopping = anyio.Event()
     pieces = _pieces(asked.model, question, earlier, service, client, stopping)
     completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
@@ -138,24 +137,18 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
 
 
-def _question(asked: CompletionRequest) -> tuple[Question, Sequence[AnyMessage]]:
-    """Return the question, and the conversation before it.
+def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], Question]:
+    """Return the conversation before the question, and the question; messages of the system are instructions.
 
     Raises:
         QuestionError: there is no question, or it is not allowed.
     """
     *before, last = asked.messages
-    if last.role != "user" or not last.text.strip():
-        raise QuestionError("the last message is not the user's, or has no text: end the conversation with the "
-                            "question")
     kinds: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [kinds[message.role](message.text) for message in before if message.role in kinds]
     instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
-    try:
-        return Question(question=last.text, mode=asked.mode, instructions=instructions, documents=asked.documents,
-                        where=asked.where), earlier
-    except ValidationError as error:
-        raise QuestionError(f"the question is not allowed: {error.errors()[0]['msg']}") from error
+    return question_in([*earlier, kinds.get(last.role, AIMessage)(last.text)], mode=asked.mode,
+                       instructions=instructions, documents=asked.documents, where=asked.where)
 
 
 async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,

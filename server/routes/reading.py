@@ -39,7 +39,7 @@ async def health() -> Health:
 
 
 @router.get("/ready", responses=errors(503))
-async def ready(service: Serving) -> Ready:
+async def show_ready(service: Serving) -> Ready:
     """Check that the server can answer questions."""
     if not service.ready:
         raise UnavailableError("the embedding model is being loaded; try again in a few seconds")

@@ -1,28 +1,23 @@
-"""Backups that clients download: one at a time, pack_blocks while they are sent, each within a deadline."""
+"""Backups that clients download: one at a time, each within a deadline."""
 
 import asyncio
 import logging
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
-from urllib.parse import quote
 
 import anyio
 import anyio.to_thread
 from filelock import FileLock, Timeout
-from starlette.responses import StreamingResponse
+from starlette.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
 from ...agents.resources import Resources
-from ...graph_store.integrity.backup import Manifest, copy_ledger, pack_blocks
+from ...graph_store.integrity.backup import back_up
 from ...graph_store.layout import Layout
 from ..errors import UnavailableError
-
-_T = TypeVar("_T")
 
 _LOG = logging.getLogger("banyan.server")
 SECONDS = 3600.0
@@ -37,7 +32,7 @@ class Backups:
         """Set up backups, without making one yet."""
         self.resources = resources
         self.threads = anyio.CapacityLimiter(1)
-        """For the thread that copies and packs; routes that answer at once use other threads."""
+        """For the thread that writes one; routes that answer at once use other threads."""
         self._root = resources.settings.home / _FOLDER
 
     def sweep(self) -> None:
@@ -51,7 +46,7 @@ class Backups:
         """Prevent other backups in this home folder within the block.
 
         Yields:
-            An empty folder for the copy, which is removed when the block ends.
+            An empty folder for the backup, which is removed when the block ends.
 
         Raises:
             UnavailableError: another backup is being made.
@@ -72,13 +67,12 @@ class Backups:
             lock.release()
 
 
-class BackupResponse(StreamingResponse):
-    """A knowledge base as a zip file, copied before the response starts, and pack_blocks while the client reads it."""
+class BackupResponse(FileResponse):
+    """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
 
     def __init__(self, backups: Backups, kb: str) -> None:
-        """Prepare the response; nothing is copied yet."""
-        name = f"attachment; filename=\"knowledge-base.zip\"; filename*=UTF-8''{quote(kb)}.zip"
-        super().__init__(self._blocks(), media_type="application/zip", headers={"Content-Disposition": name})
+        """Prepare the response; nothing is written yet."""
+        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")
         self._backups = backups
         self._kb = kb
         self._ends = time.monotonic() + SECONDS
@@ -86,7 +80,8 @@ class BackupResponse(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         with self._backups.turn() as folder:
-            self._copied = await self._run(partial(self._copy, folder))
+            self.path = folder / "backup.zip"
+            await anyio.to_thread.run_sync(self._write, self.path, limiter=self._backups.threads)
             try:
                 async with asyncio.timeout(self._ends - time.monotonic()):
                     await super().__call__(scope, receive, send)
@@ -94,19 +89,11 @@ class BackupResponse(StreamingResponse):
                 # The response has started, so it ends early: the client sees that it is incomplete.
                 _LOG.warning("a backup of %r was not read within %g s", self._kb, SECONDS)
 
-    def _copy(self, folder: Path) -> tuple[Path, Manifest]:
+    def _write(self, target: Path) -> None:
         layout = Layout.by(self._backups.resources.settings, self._kb).require()
-        return copy_ledger(layout, folder, self._backups.resources.embedder, self._check_time)
+        back_up(layout, target, self._backups.resources.embedder, self._check_time)
 
     def _check_time(self, _done: int, _total: int) -> None:
         if time.monotonic() > self._ends:
             raise UnavailableError(f"the knowledge base could not be copied within {SECONDS:g} s: try again when the "
                                    "server is less busy, or use `banyan backup`")
-
-    async def _blocks(self) -> AsyncIterator[bytes]:
-        blocks = pack_blocks(*self._copied)
-        while (block := await self._run(partial(next, blocks, None))) is not None:
-            yield block
-
-    async def _run(self, work: Callable[[], _T]) -> _T:
-        return await anyio.to_thread.run_sync(work, limiter=self._backups.threads)

@@ -1,20 +1,31 @@
-"""Records of builds in the server's database, which survive restarts and which its processes share."""
+"""Records of builds in the server's database, which survive restarts and which its processes share.
 
-from collections.abc import Mapping
+A job is a record while a process runs the build. Quotas limit the builds that may be queued.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 from sqlalchemy import Connection, text
 
 from ...agents.construction.state import BuildContext
-from ..answers import Build
+from ..answers import Build, BuildError
 from ..database import ServerDatabase
+from ..errors import NotFoundError, StateError, TooManyRequestsError
 
 KEPT = 200
 """Ended builds to remember; older ones are deleted."""
 OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
 """The states in which a process owns a build; a build that waits for a person has no owner."""
+MOST_QUEUED, MOST_OF_ONE = 100, 25
+"""The most builds that may be queued or running: in total, and for one client or one knowledge base."""
+_RETRY = 60
+_WRITER_ENDS = 60.0
+"""Seconds that the previous process of a build may take to release the knowledge base."""
 _OVER = "state IN ('done', 'failed', 'cancelled')"
 
 
@@ -81,7 +92,7 @@ class BuildRecords:
         """Return all builds, oldest first: their ids begin with the time."""
         return self._select("ORDER BY id")
 
-    def unfinished(self) -> list[BuildRecord]:
+    def list_unfinished(self) -> list[BuildRecord]:
         """Return the builds that have not ended, oldest first."""
         return self._select(f"WHERE NOT {_OVER} ORDER BY id")
 
@@ -111,6 +122,90 @@ class BuildRecords:
         return [BuildRecord.model_validate_json(record) for (record,) in rows]
 
 
-def changed(record: BuildRecord, **values: Any) -> BuildRecord:
+def with_changes(record: BuildRecord, **values: Any) -> BuildRecord:
     """Return a copy of the record with the build's fields changed."""
     return record.model_copy(update={"build": record.build.model_copy(update=values)})
+
+
+def give_up(record: BuildRecord) -> BuildRecord:
+    """Return the record of a build that failed because too many processes ended while they ran it."""
+    return with_changes(record, state="failed", error=BuildError(
+        type="ServerStopped", message=f"the server's process ended {record.taken_up} times while it ran this build: "
+        "see its log for why. Progress is saved: start a build without files to resume with the documents that were "
+        "read, and upload the others again"))
+
+
+def no_build(build: str) -> NotFoundError:
+    """Return the error for a build that does not exist, or not for this client."""
+    return NotFoundError(f"there is no build {build[:100]!r}")
+
+
+class Job:
+    """A build of this process, with its record, its followers, and its stop order. Only the event loop changes it."""
+
+    def __init__(self, record: BuildRecord) -> None:
+        self.record = record
+        self.told = record
+        """The record that other processes see."""
+        self.cancelled = False
+        self.left = False
+        """Whether it is left to other processes, so this one no longer reports it."""
+        self.work: asyncio.Task[dict[str, Any]] | None = None
+        self.next_change = asyncio.Event()
+        self._waits_until = 0.0
+
+    @property
+    def build(self) -> Build:
+        """The build in its current state."""
+        return self.record.build
+
+    def change(self, **values: Any) -> None:
+        """Change the build, and notify its followers."""
+        self.record = with_changes(self.record, **values)
+        self.next_change.set()
+        self.next_change = asyncio.Event()
+
+    def cancel(self) -> None:
+        """Cancel it: its calls end at once, its current step as soon as possible."""
+        self.cancelled = True
+        if self.work is not None:
+            self.work.cancel()
+
+    def waits(self) -> bool:
+        """Return True while it may wait for its previous process, counted from the first wait."""
+        self._waits_until = self._waits_until or time.monotonic() + _WRITER_ENDS
+        return time.monotonic() < self._waits_until
+
+    def leave(self) -> None:
+        """End it like a cancelled build, but leave it to another process to resume."""
+        self.left = True
+        self.cancel()
+
+
+def check_quotas(unfinished: Sequence[BuildRecord], kb: str, options: BuildOptions, client: str) -> None:
+    """Check that another build may start.
+
+    Builds that wait for a person are not counted: they use no slot, and each knowledge base has at most one.
+
+    Args:
+        unfinished: the builds that have not ended.
+        kb: the knowledge base to build.
+        options: the options of the new build.
+        client: the client that starts it.
+
+    Raises:
+        TooManyRequestsError: too many builds are queued.
+        StateError: the build is to be reviewed, and another one of the knowledge base already is.
+    """
+    at_work = [record for record in unfinished if record.build.state in AT_WORK]
+    of_client = sum(record.client == client for record in at_work)
+    of_base = sum(record.build.kb == kb for record in at_work)
+    for number, most, whose in ((len(at_work), MOST_QUEUED, ""), (of_client, MOST_OF_ONE, " of yours"),
+                                (of_base, MOST_OF_ONE, f" of {kb!r}")):
+        if number >= most:
+            raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later", _RETRY)
+    if options.context.policy == "review":
+        for record in unfinished:
+            if record.build.kb == kb and record.options.context.policy == "review":
+                raise StateError(f"the build {record.build.id!r} of {kb!r} is to be reviewed: decide on it or cancel "
+                                 "it first")

@@ -30,13 +30,22 @@ from ...runtime.budgets import charge
 from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..answers import Build, BuildError, BuildProgress, BuildReview
-from ..checkpoints import checkpoints_in
+from ..checkpoints import delete_checkpoints, saver_in
 from ..database import ServerDatabase
-from ..errors import NotFoundError, StateError, detail_of, status_of
+from ..errors import StateError, detail_of, status_of
 from ..security.allowances import Allowances
-from .build_quotas import check_quotas
-from .build_records import AT_WORK, OVER, BuildOptions, BuildRecord, BuildRecords, changed
-from .job import Job
+from .build_records import (
+    AT_WORK,
+    OVER,
+    BuildOptions,
+    BuildRecord,
+    BuildRecords,
+    Job,
+    check_quotas,
+    give_up,
+    no_build,
+    with_changes,
+)
 from .process_lock import ProcessLock, holding_one, kb_lock
 from .uploads import Upload, Uploads, safe_names
 
@@ -57,7 +66,7 @@ class Builds:
         self._resources = resources
         self._allowances = allowances
         self._db = database
-        self._checkpoints = checkpoints_in(database)
+        self._open_saver = saver_in(database)
         self._process = process
         self._records = BuildRecords(database)
         self._uploads = Uploads(database, resources.settings.home)
@@ -106,28 +115,28 @@ class Builds:
 
     async def _resume_abandoned(self) -> None:
         for record in await anyio.to_thread.run_sync(self._claim_abandoned):
+            if record.build.state in OVER:
+                await delete_checkpoints(self._open_saver, record.build.id)
+                continue
             _LOG.warning("build %s of %r is resumed: the process that ran it has ended", record.build.id,
                          record.build.kb)
             self._queue(Job(record))
 
     def _claim_abandoned(self) -> list[BuildRecord]:
-        """Claim the builds whose process has ended for this process."""
+        """Claim the builds whose process has ended for this process; those that ended too many of them have failed."""
         claimed = []
-        for record in self._records.unfinished():
+        for record in self._records.list_unfinished():
             if record.build.state not in AT_WORK or self._process.runs(record.process):
                 continue
             times = record.taken_up + (record.process not in {"", *self._process.past})
-            taken = changed(record, state="queued").model_copy(
+            taken = with_changes(record, state="queued").model_copy(
                 update={"process": self._process.id, "taken_up": times})
             if not self._records.take(record, taken):
                 continue
             if times > _MOST_TAKEN_UP:
-                self._save(changed(taken, state="failed", error=BuildError(
-                    type="ServerStopped", message=f"the server's process ended {times} times while it ran this build: "
-                    "see its log for why. Progress is saved: start a build without files to resume with the documents "
-                    "that were read, and upload the others again")))
-            else:
-                claimed.append(taken)
+                taken = give_up(taken)
+                self._save(taken)
+            claimed.append(taken)
         return claimed
 
     def all(self, kb: str = "") -> list[Build]:
@@ -144,7 +153,7 @@ class Builds:
 
     def building(self) -> dict[str, str]:
         """Return the ids of the newest builds that have not ended, by knowledge base."""
-        return {record.build.kb: record.build.id for record in self._records.unfinished()}
+        return {record.build.kb: record.build.id for record in self._records.list_unfinished()}
 
     async def following(self, build: str) -> AsyncIterator[Build]:
         """Yield a build now and after each change until it ends; of changes in quick succession, some are skipped.
@@ -172,7 +181,7 @@ class Builds:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
             StateError: another build of the knowledge base is to be reviewed.
         """
-        check_quotas(await anyio.to_thread.run_sync(self._records.unfinished), kb, options, audit.client())
+        check_quotas(await anyio.to_thread.run_sync(self._records.list_unfinished), kb, options, audit.client())
         names = safe_names([upload.name for upload in uploads])
         build = Build(id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None),
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"), files=names)
@@ -195,7 +204,7 @@ class Builds:
         """
         found = await anyio.to_thread.run_sync(self._record, build)
         decided = [decision.model_dump(mode="json") for decision in decisions]
-        queued = changed(found, state="queued", review=None).model_copy(
+        queued = with_changes(found, state="queued", review=None).model_copy(
             update={"process": self._process.id, "resume": {"decisions": decided, "who": who}})
         if found.build.state != "waiting" or not await anyio.to_thread.run_sync(self._records.take, found, queued):
             raise StateError(f"the build {build!r} is {found.build.state}, and waits for no decision")
@@ -214,9 +223,9 @@ class Builds:
             raise StateError(f"the build {build!r} is {state}, there is nothing to cancel")
         if build in self._jobs:
             return await self._give_up(self._jobs[build])
-        cancelled = changed(found, state="cancelled", review=None)
+        cancelled = with_changes(found, state="cancelled", review=None)
         if state == "waiting" and await anyio.to_thread.run_sync(self._records.take, found, cancelled):
-            await anyio.to_thread.run_sync(self._checkpoints.delete, build)
+            await delete_checkpoints(self._open_saver, build)
             return cancelled.build
         await anyio.to_thread.run_sync(self._records.order_cancel, build)
         return found.build
@@ -224,18 +233,18 @@ class Builds:
     def stop(self) -> None:
         """Cancel this process's builds, saving their progress; servers that share a database hand them over."""
         for job in self._jobs.values():
-            if self._db.shared:
+            if self._db.is_shared:
                 job.leave()
             else:
                 job.cancel()
 
     def hand_over(self) -> None:
         """Mark this process's unfinished builds as having no process, so another one resumes them."""
-        for record in self._records.unfinished():
+        for record in self._records.list_unfinished():
             if record.process == self._process.id:
                 self._records.take(record, record.model_copy(update={"process": ""}))
 
-    async def ended(self, seconds: float) -> bool:
+    async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the cancelled builds; return True if all have ended within this many seconds."""
         if not self._tasks:
             return True
@@ -309,11 +318,11 @@ class Builds:
         if job.left:
             return True
         error = changes.get("error")
-        before = self._db.shared or job.record.taken_up  # another process may have run it and may not have ended yet
+        before = self._db.is_shared or job.record.taken_up  # another process may have run it and may not have ended yet
         if before and error is not None and error.type == WriterBusyError.__name__ and job.waits():
             return False
         # Clean up first, so nothing is left of the build when clients hear that it has ended.
-        if await self._persist(job, changed(job.record, **changes)):
+        if await self._persist(job, with_changes(job.record, **changes)):
             job.change(**changes)
         return True
 
@@ -321,10 +330,14 @@ class Builds:
         """Save a build's state as soon as possible; return False if another process owns it by now."""
         while not job.left:
             try:
-                return await anyio.to_thread.run_sync(self._save, record)
+                owned = await anyio.to_thread.run_sync(self._save, record)
+                if owned and record.build.state in OVER:
+                    await delete_checkpoints(self._open_saver, record.build.id)
             except (sqlite3.OperationalError, DatabaseError) as error:
                 _LOG.warning("build %s cannot be saved for now: %s", job.build.id, getattr(error, "here", error))
                 await asyncio.sleep(_BEAT)
+            else:
+                return owned
         return False
 
     async def _work(self, job: Job) -> dict[str, Any]:
@@ -336,7 +349,7 @@ class Builds:
             async with AsyncExitStack() as stack:
                 stack.enter_context(self._allowances.spending(job.record.client))
                 await anyio.to_thread.run_sync(charge().look)
-                saver = await stack.enter_async_context(self._checkpoints.saver())
+                saver = await stack.enter_async_context(self._open_saver())
                 # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
                 graph = build_graph(self._resources, saver)
                 step: Any = {"knowledge_base": build.kb, "schema": job.record.options.schema_name}
@@ -381,12 +394,4 @@ class Builds:
             owned = self._records.keep(connection, record)
             if owned and record.build.state not in AT_WORK:
                 self._uploads.remove(connection, record.build.id)
-        if owned and record.build.state in OVER:
-            self._checkpoints.delete(record.build.id)
         return owned
-
-
-def no_build(build: str) -> NotFoundError:
-    """Return the error for a build that does not exist, or not for this client."""
-    return NotFoundError(f"there is no build {build[:100]!r}")
-

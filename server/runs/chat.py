@@ -21,13 +21,13 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import CustomUserType
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from ...agents.retrieval.state import QuestionError
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
-from ..security.bases import NONE
-from .questions import WITHDRAWN, Question
+from ..security.keys import NONE
+from .questions import WITHDRAWN, Question, question_in
 
 if TYPE_CHECKING:
     from ..service import Service
@@ -142,21 +142,12 @@ def _question(given: Conversation | ChatInput, settings: dict[str, Any]) -> tupl
         QuestionError: there is no question, or it is not allowed.
     """
     question = given.question if isinstance(given, ChatInput) else ""
-    *earlier, last = given.messages or [HumanMessage(question)]
     if question and given.messages:
         raise QuestionError("both `question` and `messages` are given: omit one of them; the last message is the "
                             "question")
-    if not isinstance(last, HumanMessage):
-        raise QuestionError("the last message is not the user's: end the conversation with the question")
-    if not last.text.strip():
-        raise QuestionError("the question is empty: ask something")
-    try:
-        return earlier, Question(question=last.text, mode=settings.get("mode") or "reject",
-                                 thread=settings.get("thread_id") or None,
-                                 documents=settings.get("documents") or [], where=settings.get("where") or {})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error
+    return question_in(given.messages or [HumanMessage(question)], mode=settings.get("mode") or "reject",
+                       thread=settings.get("thread_id") or None, documents=settings.get("documents") or [],
+                       where=settings.get("where") or {})
 
 
 __all__ = ["BASES", "CLIENT", "Chat", "ChatInput", "ChatOutput", "Conversation"]

@@ -1,27 +1,32 @@
 """Stored conversations: answers with citations and trace, a title, ratings, a link, and the messages for follow-ups.
 
-REST and the LangServe chat share them: a conversation can continue through either.
+REST and the LangServe chat share them: a conversation can continue through either. Each is a thread, which belongs to
+one knowledge base and one client, and has a name; the same name of another client is another thread.
 """
 
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from sqlalchemy import Connection, text
 
 from ...config import Settings
+from ...graph_store.layout import check_name
+from ...schemas.errors import BanyanError
 from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
 from ..answers import ConversationItem, ConversationTurn, SharedConversation
 from ..database import FILE, ServerDatabase
 from ..errors import NotFoundError, StateError
-from .process_lock import ProcessLock
-from .threads import Thread
+from .process_lock import FileProcessLock, ProcessLock
 
+MAX_THREAD_NAME = 128
+THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
 KEPT_TURNS = 200
 """The newest turns to store of a conversation."""
 READ_TURNS = 50
@@ -30,6 +35,31 @@ _LISTED = 200
 """The newest conversations to list for a client and a knowledge base."""
 _TITLE = 80
 _ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
+
+
+class ThreadNameError(BanyanError):
+    """A thread cannot have this name."""
+
+
+class Thread(NamedTuple):
+    """A conversation's identity: the client that owns it, the knowledge base, and its name."""
+
+    client: str
+    knowledge_base: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The key under which it is stored: no client reaches another one's threads, regardless of the names it sends.
+
+        Raises:
+            ThreadNameError, KnowledgeBaseNameError: a name has the wrong form; the message says which form is right.
+        """
+        if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
+            raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
+                                  f"{MAX_THREAD_NAME} letters from a to z, digits and '-', '_', '.', ':'")
+        # The last two parts hold no slash.
+        return f"{self.client}/{check_name(self.knowledge_base)}/{self.name}"
 
 
 class Conversations:
@@ -130,7 +160,7 @@ class Conversations:
         return _item(self._one("id", thread.key, f"there is no conversation {thread.name!r} about "
                                                  f"{thread.knowledge_base!r}"))
 
-    def linked(self, link: str) -> SharedConversation:
+    def by_link(self, link: str) -> SharedConversation:
         """Return a conversation by its link.
 
         Raises:
@@ -184,8 +214,20 @@ class Conversations:
             connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
 
     def rename_base(self, old: str, new: str) -> None:
-        """Rename a knowledge base in its conversations; see the function `rename_base`."""
-        rename_base(self._db, old, new)
+        """Move the conversations about a knowledge base to its new name.
+
+        Delete those about an earlier knowledge base of that name.
+        """
+        names = {"old": old, "new": new}
+        with self._db.transaction() as connection:
+            _forget(connection, new)
+            connection.execute(text(
+                "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
+                "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
+                "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
+            connection.execute(text(
+                "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
+                "WHERE kb = :old"), names)
 
     def forget_base(self, kb: str) -> None:
         """Delete the conversations about a deleted knowledge base, and their links."""
@@ -245,28 +287,11 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:
+        conversations = Conversations(database, FileProcessLock(settings.home))
         if new:
-            rename_base(database, old, new)
+            conversations.rename_base(old, new)
         else:
-            with database.transaction() as connection:
-                _forget(connection, old)
-
-
-def rename_base(database: ServerDatabase, old: str, new: str) -> None:
-    """Move the conversations about a knowledge base to its new name.
-
-    Delete those about an earlier knowledge base of that name.
-    """
-    names = {"old": old, "new": new}
-    with database.transaction() as connection:
-        _forget(connection, new)
-        connection.execute(text(
-            "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
-            "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
-            "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
-        connection.execute(text(
-            "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
-            "WHERE kb = :old"), names)
+            conversations.forget_base(old)
 
 
 def _forget(connection: Connection, kb: str) -> None:

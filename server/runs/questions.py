@@ -10,11 +10,11 @@ import anyio
 import anyio.to_thread
 from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
-from ...agents.retrieval.state import MAX_QUESTION, AskContext
+from ...agents.retrieval.state import MAX_QUESTION, AskContext, QuestionError
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
@@ -23,9 +23,8 @@ from ..answers import AskAnswer
 from ..errors import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
 from ..security.gate import LOCAL
-from .conversations import Conversations
+from .conversations import THREAD_NAME, Conversations, Thread
 from .following import Followed, following
-from .threads import THREAD_NAME, Thread
 
 GONE = "the client disconnected, or the server stopped, before the question was answered"
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
@@ -60,6 +59,28 @@ class Question(BaseModel):
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
                                                                                 "so follow-ups refer to it")
+
+
+def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], Question]:
+    """Return the conversation before the question, and the question, which is the last message.
+
+    Args:
+        messages: at least one message.
+        options: the other fields of the question.
+
+    Raises:
+        QuestionError: there is no question, or a field is not allowed.
+    """
+    *earlier, last = messages
+    if not isinstance(last, HumanMessage):
+        raise QuestionError("the last message is not the user's: end the conversation with the question")
+    if not last.text.strip():
+        raise QuestionError("the question is empty: ask something")
+    try:
+        return earlier, Question(question=last.text, **options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error
 
 
 class Event(NamedTuple):

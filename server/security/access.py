@@ -9,14 +9,14 @@ from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import charge
 from ..errors import ForbiddenError
-from .bases import Bases
+from .keys import Bases
 
 # The gate reads the key. These two only describe to clients, through the API's description, where to put it.
 _bearer = HTTPBearer(auto_error=False, description="an API key")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="an API key")
 
 
-def permitted(request: Request, wanted: SecurityScopes, _bearer: Annotated[Any, Depends(_bearer)],
+def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotated[Any, Depends(_bearer)],
               _header: Annotated[Any, Depends(_header)]) -> str:
     """Return the client's name, after checking the key's scopes and the knowledge base in the address.
 
@@ -55,14 +55,14 @@ def check_base(name: str, request: Request) -> None:
 
 def may(*scopes: str) -> Any:
     """Return a route's dependency that requires all of these scopes."""
-    return Security(permitted, scopes=list(scopes))
+    return Security(check_permission, scopes=list(scopes))
 
 
 def _seen_by(request: Request) -> Bases:
     return cast("Bases", request.state.bases)
 
 
-Asking = Annotated[str, Security(permitted, scopes=["ask"])]
+Asking = Annotated[str, Security(check_permission, scopes=["ask"])]
 """The name of a client that may ask."""
 Seeing = Annotated[Bases, Depends(_seen_by)]
 """The knowledge bases that a client may see."""

@@ -6,8 +6,7 @@ import anyio.to_thread
 
 from ...config import Settings
 from ..database import ServerDatabase
-from .bases import Bases
-from .keys import Keys
+from .keys import Bases, Keys
 from .oidc import SUBJECT, Tokens
 
 
@@ -48,13 +47,13 @@ class Clients:
         if self.keys.stale:
             await anyio.to_thread.run_sync(self.keys.refresh)
 
-    def needed(self) -> bool:
+    def needs_key(self) -> bool:
         """Return True if every request needs a key or a token.
 
         Raises:
             KeysError: the file of keys cannot be read.
         """
-        return self._tokens is not None or self.keys.needed()
+        return self._tokens is not None or self.keys.needs_key()
 
     def tokens_per_day(self, client: str) -> int | None:
         """Return a client's daily limit of tokens; None means no limit.

@@ -32,10 +32,9 @@ from ..errors import (
 from ..metrics import count_request
 from ..tracing import request_span
 from .allowances import Allowances
-from .bases import NONE, Bases
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
-from .keys import SCOPES, KeysError
+from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
@@ -193,7 +192,7 @@ class Gate:
         if for_anybody and not secret:  # a health check must not depend on the database of keys
             return f"address {address}", most
         await self._clients.refresh()
-        if is_local(scope) and not self._needs_keys and not self._clients.needed():
+        if is_local(scope) and not self._needs_keys and not self._clients.needs_key():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
             return f"address {address}", most
         try:

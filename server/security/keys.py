@@ -4,12 +4,11 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...config import Settings
 from ...graph_store.layout import check_name
 from ...runtime import audit
+from ...runtime.whole_file import whole_file
 from ...schemas.errors import BanyanError
-from .bases import Bases
 
 if TYPE_CHECKING:
     from ..database import ServerDatabase
@@ -31,6 +30,25 @@ KEYS_FILE = "server-keys.json"
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
+
+
+class Bases(NamedTuple):
+    """A set of knowledge bases by name. For a client, other knowledge bases do not exist."""
+
+    names: frozenset[str] | None = None
+    """None means all knowledge bases, including future ones."""
+
+    @property
+    def every(self) -> bool:
+        """Whether it contains all knowledge bases."""
+        return self.names is None
+
+    def hold(self, name: object) -> bool:
+        """Return True if the set contains a knowledge base, whether or not it exists."""
+        return self.names is None or name in self.names
+
+
+NONE = Bases(frozenset())
 
 
 class KeysError(BanyanError):
@@ -119,7 +137,7 @@ class Keys:
                             "`banyan key`") from error
         return self._read[1]
 
-    def needed(self) -> bool:
+    def needs_key(self) -> bool:
         """Return True if every request needs a key: once a key existed, even after the last one is revoked.
 
         Raises:
@@ -184,7 +202,8 @@ class Keys:
             kept = [*others, *([key] if key else [])]
             data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}, indent=2)
             try:
-                _write_whole(self._path, data)
+                with whole_file(self._path) as whole:
+                    whole.write(data.encode())
             except OSError:
                 if key is not None:
                     raise
@@ -193,17 +212,6 @@ class Keys:
                 with self._path.open("r+", encoding="utf-8") as file:
                     file.write(data)
                     file.truncate()
-
-
-def _write_whole(path: Path, data: str) -> None:
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(data)
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
 
 
 def _digest(secret: str) -> str:

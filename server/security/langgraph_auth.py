@@ -20,11 +20,10 @@ from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import AllowanceSpent
 from ...runtime.once import once
 from ..errors import RefusedError
-from .bases import Bases
 from .clients import Clients
 from .gate import LOCAL, key_in
 from .hosts import is_local
-from .keys import SCOPES, WORK
+from .keys import SCOPES, WORK, Bases
 
 auth = Auth()
 
@@ -50,7 +49,7 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
     """
     clients = await asyncio.to_thread(_clients)  # in a thread, because it may wait for a database
     await clients.refresh()
-    if is_local(scope) and not await asyncio.to_thread(clients.needed):  # in a thread, because it reads a file
+    if is_local(scope) and not await asyncio.to_thread(clients.needs_key):  # in a thread, because it reads a file
         return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
     try:
         client = await clients.find(key_in(Headers(raw=list(headers.items()))))

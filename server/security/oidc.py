@@ -22,8 +22,7 @@ from ...config import Settings
 from ...schemas.issuer_url import is_trustworthy
 from ...text.cleaning import clean_text
 from ..errors import UnauthorizedError, UnavailableError
-from .bases import NONE, Bases
-from .keys import SCOPES
+from .keys import NONE, SCOPES, Bases
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")

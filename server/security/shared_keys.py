@@ -65,8 +65,8 @@ class SharedKeys(Keys):
                             "names, or try again") from self._failure
         return self._known
 
-    def needed(self) -> bool:
-        """See `Keys.needed`."""
+    def needs_key(self) -> bool:
+        """See `Keys.needs_key`."""
         self._needed = self._needed or bool(self.all()) or self._ever_made
         return self._needed
 

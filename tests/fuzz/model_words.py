@@ -14,9 +14,8 @@ from banyan.models.llm.parsing import UnusableAnswer, json_object
 from banyan.models.llm.usage import read_usage
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.server.database import ServerDatabase
-from banyan.server.runs.conversations import Conversations
+from banyan.server.runs.conversations import Conversations, Thread
 from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.threads import Thread
 
 from .. import small_base
 

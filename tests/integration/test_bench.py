@@ -8,11 +8,10 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arms import chosen_arms
-from banyan.evaluation.bench.plan import Plan
 from banyan.evaluation.bench.reading import load_dataset
 from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Results
-from banyan.evaluation.bench.running import identity, run
+from banyan.evaluation.bench.running import Plan, identity, run
 
 from .. import bench_brain, bench_files, command_line, llm_server, warm_start
 from .. import hashed_embedding as hashed

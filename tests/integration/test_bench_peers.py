@@ -1,4 +1,4 @@
-"""Peers as arms: a program over the settings' model and this process's embeddings, counted and paid once."""
+"""Peers as arms (`benchmarks/peer_arms.py`): over the settings' model and this process's embeddings, paid once."""
 
 import sys
 import time
@@ -10,16 +10,17 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arms import chosen_arms
 from banyan.evaluation.bench.building import BenchError
-from banyan.evaluation.bench.peers import ask_peer
-from banyan.evaluation.bench.plan import Plan, Progressed, peers_of
 from banyan.evaluation.bench.reading import load_dataset
 from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Results
-from banyan.evaluation.bench.running import identity
+from banyan.evaluation.bench.running import Plan, Progressed, identity
 from banyan.evaluation.datasets import DatasetError
 
 from .. import bench_files, llm_server
 from .. import hashed_embedding as hashed
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from peer_arms import ask_peer, peers_of
 
 pytestmark = pytest.mark.integration
 PROGRAM = Path(__file__).parents[1] / "peer_program.py"
@@ -35,9 +36,9 @@ def reply(request: dict[str, Any]) -> str:
 
 
 def test_a_peer_is_asked_once_and_counted(tmp_path, monkeypatch):
-    add_base = Results.add_base
+    add = Results.add
     # A busy machine: the peer would have its first answer before what it cost until now is read.
-    monkeypatch.setattr(Results, "add_base", lambda self, base: (add_base(self, base), time.sleep(0.3)))
+    monkeypatch.setattr(Results, "add", lambda self, **line: (add(self, **line), time.sleep(0.3 * ("base" in line))))
     bench_files.DATASETS["generic"](tmp_path / "data")
     dataset = load_dataset("generic", tmp_path / "data")
     (peer,) = peers_of([f"other={sys.executable} {PROGRAM}"])

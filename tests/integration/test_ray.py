@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from banyan.agents.cluster.builds import resources_on
-from banyan.agents.cluster.joining import ClusterError, joined
+from banyan.agents.cluster.joining import ClusterError, join_cluster
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
@@ -117,7 +117,8 @@ def test_without_a_cluster_or_with_another_the_error_says_what_to_do(here, clust
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         nothing = f"127.0.0.1:{closed.getsockname()[1]}"
-        with pytest.raises(ClusterError, match=f"no Ray cluster answers at {nothing}.*start one with"), joined(nothing):
+        refused = pytest.raises(ClusterError, match=f"no Ray cluster answers at {nothing}.*start one with")
+        with refused, join_cluster(nothing):
             pass
     monkeypatch.setattr("banyan.agents.cluster.workers.version", lambda _: "99.0")
     with pytest.raises(ClusterError, match=rf"has banyan-graphrag {version('banyan-graphrag')}: install "

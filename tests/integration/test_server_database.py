@@ -1,5 +1,6 @@
 """What a server keeps for all its processes, in SQLite and in PostgreSQL alike."""
 
+import asyncio
 import hashlib
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -11,13 +12,12 @@ from banyan.config import Settings
 from banyan.graph_store.errors import DatabaseError
 from banyan.graph_store.layout import knowledge_bases
 from banyan.server.answers import Build, BuildProgress
-from banyan.server.checkpoints import checkpoints_in
+from banyan.server.checkpoints import delete_checkpoints, saver_in
 from banyan.server.database import ServerDatabase
 from banyan.server.errors import StateError
 from banyan.server.runs.build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
-from banyan.server.runs.conversations import KEPT_TURNS, Conversations
+from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.process_lock import FileProcessLock, SessionProcessLock, kb_lock
-from banyan.server.runs.threads import Thread
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 
@@ -66,7 +66,7 @@ def test_conversations(database, tmp_path):
     assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
     assert [turn.number for turn in kept.turns(ONE)] == [1, 2]
     link = kept.share(ONE, shared=True)
-    assert kept.linked(link).title == "Where was Zofia born?"
+    assert kept.by_link(link).title == "Where was Zofia born?"
     kept.rate(ONE, 2, -1)
     kept.rename(ONE, "Radom")
     kept.rename_base("kb", "new")
@@ -103,11 +103,11 @@ def test_builds(database):
     assert not records.take(queued, record(500, "running", process="others"))
     with database.transaction() as connection:
         assert not records.keep(connection, record(500, "failed", process="ours")), "it is another one's"
-    assert records.unfinished() == [running]
+    assert records.list_unfinished() == [running]
     done = record(500, "done", process="theirs")
     with database.transaction() as connection:
         assert records.keep(connection, done)
-    assert (records.to_cancel(), records.unfinished(), records.one("20260500")) == (set(), [], done)
+    assert (records.to_cancel(), records.list_unfinished(), records.one("20260500")) == (set(), [], done)
 
 
 def test_locks_end_with_their_process(locks):
@@ -149,15 +149,15 @@ def test_a_session_that_is_lost_has_lost_its_locks_and_gets_another_id(postgresq
 
 @pytest.mark.anyio
 async def test_checkpoints(database):
-    checkpoints = checkpoints_in(database)
+    open_saver = saver_in(database)
     config = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
-    async with checkpoints.saver() as saver:
-        if not database.shared:
+    async with open_saver() as saver:
+        if not database.is_shared:
             await saver.setup()
         await saver.aput(config, empty_checkpoint(), {}, {})
-    async with checkpoints.saver() as saver:
+    async with open_saver() as saver:
         assert await saver.aget_tuple(config) is not None
-        checkpoints.delete("run")
+        await delete_checkpoints(open_saver, "run")
         assert await saver.aget_tuple(config) is None
 
 
@@ -172,7 +172,7 @@ def test_all_or_nothing(database):
 def test_several_open_it_at_once(place):
     def begin(_number):
         with closing(ServerDatabase(place)) as database:
-            checkpoints_in(database)
+            saver_in(database)
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(begin, range(4))) == [None] * 4
@@ -182,14 +182,15 @@ def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(
     url = SecretStr(postgresql.database("server-restarted"))
     settings = Settings(home=tmp_path, database_url=url, _env_file=None)
     with closing(ServerDatabase.of(settings)) as database:
-        assert database.shared
-        kept, checkpoints = Conversations(database, FileProcessLock(tmp_path)), checkpoints_in(database)
+        assert database.is_shared
+        kept, open_saver = Conversations(database, FileProcessLock(tmp_path)), saver_in(database)
         kept.add(ONE, "Where?", ANSWER)
         assert knowledge_bases(settings) == []
         postgresql.stop(signal.SIGINT)
-        for ask in (lambda: kept.turns(ONE), lambda: checkpoints.delete("run"), lambda: ServerDatabase.of(settings)):
+        for ask in (lambda: kept.turns(ONE), lambda: asyncio.run(delete_checkpoints(open_saver, "run")),
+                    lambda: ServerDatabase.of(settings)):
             with pytest.raises(DatabaseError, match="PostgreSQL server"):
                 ask()
         postgresql.start()
         assert len(kept.turns(ONE)) == 1
-        checkpoints.delete("run")
+        asyncio.run(delete_checkpoints(open_saver, "run"))

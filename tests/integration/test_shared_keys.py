@@ -47,7 +47,7 @@ def settings(tmp_path, postgresql):
 def test_a_key_that_one_makes_the_others_know(settings, clock):
     ours, theirs = Keys.of(settings), Keys.of(settings)
     assert isinstance(ours, SharedKeys)
-    assert not theirs.needed()
+    assert not theirs.needs_key()
     secret = ours.make("ann", ["ask"], ["papers"], 60, 1_000)
     assert theirs.find(secret) is None, "it does not look at each request"
     clock.ahead += EVERY
@@ -66,7 +66,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     assert ours.all() == ()
     theirs.refresh()
     assert theirs.find(again) is None
-    assert Keys.of(settings).needed(), "the last one was revoked, not the need of one"
+    assert Keys.of(settings).needs_key(), "the last one was revoked, not the need of one"
     with pytest.raises(KeysError, match="no key 'ann'"):
         ours.revoke("ann")
     assert [entry.action for entry in audit.entries(settings.home)] == ["make key", "make key", "revoke key"]

@@ -3,9 +3,8 @@
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.server.example_questions import example_questions
+from banyan.server.example_questions import TriedQuestions, example_questions
 from banyan.server.graph_view import GraphView
-from banyan.server.tried_questions import TriedQuestions
 
 pytestmark = pytest.mark.integration
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ...datasets import DatasetError
-from ..choices import letters, options
+from ..answer_forms import letters, options, pairs
 from ..records import BenchDocument, BenchQuestion
-from ..reversion import pairs
-from .files import FORMATS, ensure_any, models, the_file
+from .files import FORMATS, models, the_file
 
 _QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
 _TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)
@@ -45,7 +44,7 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
             raise DatasetError(f"{where}, answer: neither pairs of an id and a name, as in PERSON#532——Ishmael, nor "
                                f"the letter of an option of the question: {row.answer[:60]!r}")
         questions.append(question)
-    return list(ensure_any(questions, path, "question"))
+    return questions
 
 
 def bench_question(number: str, question: str, answer: str) -> BenchQuestion | None:
@@ -60,12 +59,12 @@ def bench_question(number: str, question: str, answer: str) -> BenchQuestion | N
                                          "answers": (answer,)})
 
 
-def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+def read_documents(folder: Path) -> list[BenchDocument]:
     """Read the chunks, each as a document.
 
     Raises:
         DatasetError: the file is missing, or a row has no text; the message names line and field.
     """
     path = the_file(folder, _TEXTS, "AnonyRAG's texts", _QUESTIONS)
-    return ensure_any([BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
-                   for number, (_, chunk) in enumerate(models(path, _Chunk))], path, "chunk")
+    return [BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
+            for number, (_, chunk) in enumerate(models(path, _Chunk))]

@@ -6,11 +6,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ....schemas.formats.reading import json_records, read_text, validated
+from ....schemas.formats.reading import json_records, validated
 from ...datasets import DatasetError
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_T = TypeVar("_T")
 
 FORMATS = (".json", ".jsonl", ".parquet")
 
@@ -76,20 +75,3 @@ def models(path: Path, model: type[_Model]) -> Iterator[tuple[str, _Model]]:
     """
     for where, value in rows(path):
         yield where, validated(where, value, model, DatasetError)
-
-
-def ensure_any(items: Sequence[_T], where: Path, what: str) -> tuple[_T, ...]:
-    """Return the items, of which there must be at least one.
-
-    Raises:
-        DatasetError: there are none.
-    """
-    if not items:
-        raise DatasetError(f"{where} has no {what}: nothing can be measured")
-    return tuple(items)
-
-
-def markdown(folder: Path) -> dict[str, str]:
-    """Read the Markdown files of a folder, recursively, by their relative paths."""
-    return {path.relative_to(folder).as_posix(): read_text(path, DatasetError)
-            for path in any_files(folder, ("*.md", "*.txt"), ("readme*", "license*", "source*"))}

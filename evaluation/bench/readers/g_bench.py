@@ -5,9 +5,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ....schemas.formats.reading import read_text
 from ...datasets import DatasetError
 from ..records import BenchDocument, BenchQuestion, Kind
-from .files import any_files, ensure_any, markdown, models
+from .files import any_files, models
 
 _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
 _KINDS: tuple[tuple[str, Kind], ...] = (
@@ -28,7 +29,7 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
     """Read the questions of all files, grouped by their type.
 
     Raises:
-        DatasetError: there are none, a file's name has no type, or a line lacks a field; the message names the line.
+        DatasetError: a file's name has no type, or a line lacks a field; the message names the line.
     """
     questions: list[BenchQuestion] = []
     for path in any_files(folder, ("*.jsonl",)):
@@ -39,17 +40,14 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
             answers = ("".join(given),) if kind == "choices" else tuple(given)
             questions.append(BenchQuestion(id=f"{path.stem}-{number}", question=row.question, gold=(), kind=kind,
                                            type=kind.replace("_", " "), answers=answers))
-    return list(ensure_any(questions, folder, "question (*.jsonl)"))
+    return questions
 
 
-def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
-    """Read the textbooks, one document for each file.
-
-    Raises:
-        DatasetError: there are none.
-    """
-    return ensure_any([BenchDocument(id=name, title=_title(name, text), text=text)
-                   for name, text in markdown(folder).items() if text.strip()], folder, "textbook (*.md)")
+def read_documents(folder: Path) -> list[BenchDocument]:
+    """Read the textbooks, one document for each file."""
+    texts = {path.relative_to(folder).as_posix(): read_text(path, DatasetError)
+             for path in any_files(folder, ("*.md", "*.txt"), ("readme*", "license*", "source*"))}
+    return [BenchDocument(id=name, title=_title(name, text), text=text) for name, text in texts.items() if text.strip()]
 
 
 def _kind(path: Path) -> Kind:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..records import BenchDocument, BenchQuestion
-from .files import FORMATS, ensure_any, models, the_file
+from .files import FORMATS, models, the_file
 
 _FILES = tuple(f"*{ending}" for ending in FORMATS)
 _QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)
@@ -34,20 +34,19 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
     """Read the questions of all four kinds; a judge scores their answers.
 
     Raises:
-        DatasetError: there are none, or one lacks a field; the message names its position and the field.
+        DatasetError: the file is missing, or a question lacks a field; the message names its position and the field.
     """
     path = the_file(folder, _QUESTIONS, "questions")
-    questions = [BenchQuestion(id=row.id, question=row.question, gold=(), kind="open", type=row.question_type.lower(),
-                               answers=(row.answer,)) for _, row in models(path, _Question)]
-    return list(ensure_any(questions, folder, "question"))
+    return [BenchQuestion(id=row.id, question=row.question, gold=(), kind="open", type=row.question_type.lower(),
+                          answers=(row.answer,)) for _, row in models(path, _Question)]
 
 
-def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+def read_documents(folder: Path) -> list[BenchDocument]:
     """Read the texts, one document each.
 
     Raises:
-        DatasetError: there are none, or one lacks a field; the message names its position and the field.
+        DatasetError: the file is missing, or a text lacks a field; the message names its position and the field.
     """
     path = the_file(folder, _FILES, "the text", without=_QUESTIONS)
-    return ensure_any([BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
-                   for _, row in models(path, _Text) if row.context.strip()], folder, "text")
+    return [BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
+            for _, row in models(path, _Text) if row.context.strip()]

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ....schemas.formats.reading import parse_json, read_text, validated
-from ...datasets import AnsweredQuestion, DatasetError, QuestionFormat, load_answered_questions
+from ...datasets import DatasetError, Question, QuestionFormat, load_answered_questions
 from ..records import BenchDocument, BenchQuestion, Kind
-from .files import any_files, ensure_any, models, rows, the_file
+from .files import any_files, models, rows, the_file
 
 _NAMES: dict[QuestionFormat, tuple[str, ...]] = {
     "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
@@ -57,23 +57,22 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
     return numbered
 
 
-def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[AnsweredQuestion]) -> tuple[BenchDocument, ...]:
+def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[Question]) -> list[BenchDocument]:
     """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
 
     Raises:
         DatasetError: there is neither, or it has another form; the message names line and field.
     """
     if any_files(folder, _CORPUS, ("openie*",)):
-        path = the_file(folder, _CORPUS, "the corpus", ("openie*",))
-        passages = list(_corpus(path))
+        passages = list(_corpus(the_file(folder, _CORPUS, "the corpus", ("openie*",))))
     else:
         path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
         texts = {question.question for question in asked}
         passages = [passage for where, row in rows(path) if row["question"] in texts
                     for passage in _contexts(where, row)]
     unlike = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
-    return ensure_any([BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
-                   for number, passage in enumerate(unlike.values())], path, "passage with text")
+    return [BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
+            for number, passage in enumerate(unlike.values())]
 
 
 def _corpus(path: Path) -> Iterator[_Passage]:

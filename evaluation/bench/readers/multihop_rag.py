@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...datasets import GoldPassage
 from ..records import BenchDocument, BenchQuestion
-from .files import ensure_any, models, the_file
+from .files import models, the_file
 
 _NULL = "null"
 
@@ -54,10 +54,10 @@ def read_questions(folder: Path) -> list[BenchQuestion]:
         questions.append(BenchQuestion(
             id=str(number), question=row.query, type=kind, gold=() if null else gold, unanswerable=null,
             answers=() if null else (row.answer,), facts=tuple(dict.fromkeys(one.fact for one in row.evidence_list))))
-    return list(ensure_any(questions, path, "question"))
+    return questions
 
 
-def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
+def read_documents(folder: Path) -> list[BenchDocument]:
     """Read the articles, with source, date and author as metadata, which questions ask about.
 
     Raises:
@@ -69,4 +69,4 @@ def read_documents(folder: Path) -> tuple[BenchDocument, ...]:
         fields = article.model_dump(include={"source", "published_at", "author", "category", "url"}, exclude_none=True)
         documents.append(BenchDocument(id=f"p{number}", title=article.title, text=article.body,
                                        metadata={name: value for name, value in fields.items() if value.strip()}))
-    return ensure_any(documents, path, "article")
+    return documents

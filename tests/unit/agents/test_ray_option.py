@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from banyan.agents.cluster.builds import resources_on
-from banyan.agents.cluster.joining import ClusterError, joined
+from banyan.agents.cluster.joining import ClusterError, join_cluster
 from banyan.agents.resources import Resources
 from banyan.cli.main import command
 from banyan.config import Settings
@@ -28,7 +28,8 @@ def test_the_option_is_given_with_and_without_an_address(arguments, ray, paths):
 
 @pytest.mark.parametrize("address", ["docs", "head", "head:", ":6379", "ray://head:10001", "user@head:6379", "head:x"])
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(ClusterError, match="is no address of a Ray cluster: give `auto`, HOST:PORT"), joined(address):
+    refused = pytest.raises(ClusterError, match="is no address of a Ray cluster: give `auto`, HOST:PORT")
+    with refused, join_cluster(address):
         pass
 
 
@@ -42,13 +43,13 @@ def test_the_address_that_ray_finds_is_looked_at_as_well(monkeypatch, tmp_path, 
         (tmp_path / "ray" / "ray_current_cluster").write_text("ray://head:10001\n")
     else:
         monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
-    with pytest.raises(ClusterError, match="'ray://head:10001' is no address"), joined("auto"):
+    with pytest.raises(ClusterError, match="'ray://head:10001' is no address"), join_cluster("auto"):
         pass
 
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ClusterError, match=r"needs Ray: pip install 'banyan-graphrag\[ray\]'"), joined("local"):
+    with pytest.raises(ClusterError, match=r"needs Ray: pip install 'banyan-graphrag\[ray\]'"), join_cluster("local"):
         pass
 
 

@@ -1,268 +1,210 @@
-"""The workers of a build on Ray, with actors that are none: who is given what, who is lost, what is waited for."""
+"""The workers of a build on Ray, with tasks of this process: what they get, what is waited for, what ends a build."""
 
 import asyncio
-from collections import Counter
+import pickle
 from concurrent.futures import Future
 from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
 from banyan.config import Settings
+from banyan.ingest.failures import UnreadableError
 from banyan.ingest.limits import Limits
-from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
-from banyan.models.llm.endpoint import Reply
+from banyan.models.embedding.embedder import EmbeddingError, as_queries
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.budgets import Budget, BudgetExceeded
 from banyan.runtime.event_loop import process_loop
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
 from banyan.agents.cluster import workers as pool
 from banyan.agents.cluster.joining import ClusterError
-from banyan.agents.cluster.models import ClusterEmbedder, cluster_endpoint
-from banyan.agents.cluster.resources import workers_embedding
-from banyan.agents.cluster.worker import PACKAGE, Ready, Worker
-from ray.exceptions import RayActorError
-
-FITTING = Ready(version(PACKAGE), "model-1")
+from banyan.agents.cluster.models import ClusterEmbedder
+from banyan.agents.cluster.resources import has_own_embedder
+from banyan.agents.cluster.worker import PACKAGE, Worker, run_task
+from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 
 class Cluster:
-    """Actors of this process: `work` says what each does with what it is asked."""
+    """Tasks of this process: `work` says what comes of each, but for the question which version there is."""
 
-    def __init__(self, monkeypatch, cpus=2, ready=FITTING):
-        self.actors, self.killed, self.cancelled, self.given = [], [], [], []
-        self.room, self.ready, self.work = cpus, ready, None
-        self.at_work, self.most = Counter(), 0
-        monkeypatch.setattr(pool.ray, "available_resources", lambda: {"CPU": float(cpus)})
-        monkeypatch.setattr(pool.ray, "kill", self.killed.append)
+    def __init__(self, monkeypatch, processors=2, there=None):
+        self.processors, self.there = processors, there or version(PACKAGE)
+        self.work = lambda method, *arguments: method
+        self.setups, self.cancelled, self.at_work, self.most = [], [], 0, 0
+        monkeypatch.setattr(pool.ray, "cluster_resources", lambda: {"CPU": float(self.processors)})
         monkeypatch.setattr(pool.ray, "cancel", self.cancelled.append)
-        monkeypatch.setattr(pool, "_ACTOR", SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.make)))
+        monkeypatch.setattr(pool, "_TASK", SimpleNamespace(remote=self.remote))
         monkeypatch.setattr(pool, "_START_SECONDS", 0.2)
+        monkeypatch.setattr(pool, "_LOOK_SECONDS", 0.05)
 
-    def make(self, settings, limits, *, embeds):
-        self.given.append(settings)
-        actor = Actor(self, len(self.actors), there=len(self.actors) - len(self.killed) < self.room)
-        self.actors.append(actor)
-        return actor
+    def remote(self, setup, method, *arguments):
+        self.setups.append(setup)
+        return SimpleNamespace(method=method, future=lambda: self.future(method, arguments))
 
-
-class Actor:
-    def __init__(self, cluster, number, *, there):
-        self.cluster, self.number, self.there = cluster, number, there
-
-    def __getattr__(self, method):
-        return SimpleNamespace(remote=lambda *arguments: Reference(self, method, arguments))
-
-
-class Reference:
-    def __init__(self, actor, method, arguments):
-        self.asked = actor, method, arguments
-
-    def future(self):
-        actor, method, arguments = self.asked
+    def future(self, method, arguments):
         future = Future()
-        if method != "ready":
-            asyncio.get_running_loop().create_task(self.work(future, actor, method, arguments))
-        elif actor.there:
-            future.set_result(actor.cluster.ready)
+        asyncio.get_running_loop().create_task(self.carry_out(future, method, arguments))
         return future
 
-    async def work(self, future, actor, method, arguments):
-        cluster = actor.cluster
-        cluster.at_work[actor.number] += 1
-        cluster.most = max(cluster.most, *cluster.at_work.values())
+    async def carry_out(self, future, method, arguments):
+        self.at_work += 1
+        self.most = max(self.most, self.at_work)
         await asyncio.sleep(0.01)
-        cluster.at_work[actor.number] -= 1
+        self.at_work -= 1
         try:
-            result = cluster.work(actor.number, method, *arguments)
-        except RayActorError as error:
+            result = self.there if method == "version" else self.work(method, *arguments)
+        except RayError as error:
             future.set_exception(error)
         else:
-            future.set_result(result)
+            if result is not ...:  # never done
+                future.set_result(result)
 
 
-def started(settings=None, embedding="model-1"):
-    return pool.started(settings or Settings(_env_file=None), Limits(), embedding)
-
-
-def lost_by(*numbers):
-    """Work that gives back who did it; some workers are lost at it."""
-    def work(number, method, *arguments):
-        if number in numbers:
-            raise RayActorError
-        return number
-    return work
-
-
-def test_work_goes_to_all_and_two_pieces_at_most_to_each_at_once(monkeypatch):
-    cluster = Cluster(monkeypatch, cpus=3)
-    cluster.work = lost_by()
-    with started() as workers:
-        assert (workers.count, workers.at_once) == (3, 6)
-        done = list(workers.ahead(range(30), lambda item: workers.compute("chunk", item)))
-    assert set(done) == {0, 1, 2}
-    assert cluster.most == 2
-    assert cluster.killed == cluster.actors, "they end with the build"
+def workers():
+    return pool.Workers(Settings(_env_file=None), Limits())
 
 
 def test_results_come_in_order_and_items_are_taken_as_there_is_room(monkeypatch):
-    cluster = Cluster(monkeypatch)
-    cluster.work = lambda number, method, item: item
-    taken = []
+    cluster = Cluster(monkeypatch, processors=3)
+    cluster.work = lambda method, item: item
+    taken, there = [], workers()
 
     def items():
         for item in range(20):
             taken.append(item)
             yield item
 
-    with started() as workers:
-        results = workers.ahead(items(), lambda item: workers.compute("chunk", item))
-        assert next(results) == 0
-        assert len(taken) == workers.at_once
-        assert list(results) == list(range(1, 20))
+    results = there.ahead(items(), lambda item: there.compute("chunk", item))
+    assert next(results) == 0
+    assert len(taken) == there.at_once == 6
+    assert list(results) == list(range(1, 20))
+    assert 2 <= cluster.most <= 6
 
 
-def test_a_lost_worker_s_work_is_done_by_another_and_it_is_replaced(monkeypatch):
-    cluster = Cluster(monkeypatch)
-    cluster.work = lost_by(0)
-    with started() as workers:
-        assert set(workers.ahead(range(10), lambda item: workers.compute("chunk", item))) == {1, 2}
-        assert workers.count == 2
-    assert len(cluster.actors) == 3
+def test_work_that_workers_die_of_ends_the_build(monkeypatch):
+    def work(method):
+        raise WorkerCrashedError
+
+    Cluster(monkeypatch).work = work
+    with pytest.raises(ClusterError, match=r"were lost at the same work .* Progress is saved"):
+        process_loop().run(workers().compute("chunk"))
 
 
-def test_work_that_every_worker_dies_of_ends_the_build(monkeypatch):
-    Cluster(monkeypatch).work = lost_by(*range(20))
-    with started() as workers, pytest.raises(ClusterError, match=r"3 workers .* were lost at the same work"):
-        process_loop().run(workers.compute("chunk", []))
+def test_without_any_processor_left_the_build_ends_with_what_to_do(monkeypatch):
+    cluster, there = Cluster(monkeypatch), workers()
+    cluster.work, cluster.processors = lambda method: ..., 0
+    with pytest.raises(ClusterError, match="no processor of the Ray cluster is left"):
+        process_loop().run(there.compute("chunk"))
+    assert [reference.method for reference in cluster.cancelled] == ["chunk"]
 
 
-def test_without_any_worker_left_the_build_ends_with_what_to_do(monkeypatch):
-    cluster = Cluster(monkeypatch, cpus=1)
-    cluster.work = lost_by(0)
-    with started() as workers:
-        cluster.room = -1
-        with pytest.raises(ClusterError, match="all workers of the Ray cluster were lost"):
-            process_loop().run(workers.compute("chunk", []))
+def test_an_error_for_the_user_is_raised_here_and_a_defect_is_one(monkeypatch):
+    cluster, there = Cluster(monkeypatch), workers()
+    cluster.work = lambda _: ReasonerError("no")
+    with pytest.raises(ReasonerError, match="no"):
+        process_loop().run(there.compute("extract"))
+
+    def defect(_):
+        raise RayTaskError("extract", "a traceback", ValueError("x"))
+
+    cluster.work = defect
+    with pytest.raises(RayTaskError):
+        process_loop().run(there.compute("extract"))
 
 
-def test_an_error_of_the_work_is_the_caller_s(monkeypatch):
-    Cluster(monkeypatch).work = lambda *_: ReasonerError("no")
-    with started() as workers, pytest.raises(ReasonerError, match="no"):
-        process_loop().run(workers.compute("extract", None))
+def test_a_worker_of_another_version_is_refused(monkeypatch):
+    Cluster(monkeypatch, there="0.0.9")
+    with pytest.raises(ClusterError, match=rf"has {PACKAGE} 0\.0\.9: install '{PACKAGE}\[ray\]=="):
+        workers()
 
 
-@pytest.mark.parametrize(("ready", "said"), [
-    (Ready("0.0.9", "model-1"), rf"has {PACKAGE} 0\.0\.9: install '{PACKAGE}\[ray\]=="),
-    (Ready(version(PACKAGE), "model-2"), r"another embedding model \(model-2\) than this process \(model-1\)"),
-    (EmbeddingError("the model is missing"), "cannot work: the model is missing")])
-def test_a_worker_that_does_not_fit_is_refused(monkeypatch, ready, said):
-    cluster = Cluster(monkeypatch, ready=ready)
-    with pytest.raises(ClusterError, match=said), started():
-        pass
-    assert set(cluster.killed) == set(cluster.actors)
+def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
+    cluster = Cluster(monkeypatch, there=...)
+    with pytest.raises(ClusterError, match=r"no processor of the Ray cluster became free within 0\.2 s"):
+        workers()
+    assert [reference.method for reference in cluster.cancelled] == ["version"]
+
+    def future(*_):
+        failed = Future()
+        failed.set_exception(RayTaskError("run_task", "Traceback\nNo module named 'banyan'", ImportError("x")))
+        return failed
+
+    cluster.future = future
+    with pytest.raises(ClusterError, match=r"cannot be started .*: install '.*' on every node"):
+        workers()
 
 
-def test_a_cluster_without_room_is_an_error(monkeypatch):
-    cluster = Cluster(monkeypatch, cpus=0)
-    with pytest.raises(ClusterError, match="no processor of the Ray cluster became free"), started():
-        pass
-    assert cluster.killed == cluster.actors
-
-
-def test_workers_are_given_the_key_of_the_model_and_no_other_secret(monkeypatch):
+def test_workers_are_given_no_secret(monkeypatch):
     cluster = Cluster(monkeypatch)
     secrets = {"llm_api_key": "sk-llm", "embedding_api_key": "sk-embedding", "reranker_api_key": "sk-reranker",
-               "chroma_token": "token", "database_url": "postgresql+psycopg://user:password@host/base"}
-    with started(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", **secrets)):
-        pass
-    given = cluster.given[0].model_dump()
-    assert {name: given[name].get_secret_value() for name in secrets} == {**dict.fromkeys(secrets, ""),
-                                                                         "llm_api_key": "sk-llm"}
+               "chroma_token": "chroma-secret", "database_url": "postgresql+psycopg://user:password@host/base"}
+    pool.Workers(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", **secrets), Limits())
+    (setup,) = cluster.setups
+    assert not [secret for secret in secrets.values() if secret.encode() in setup]
+    given, _ = pickle.loads(setup)
+    assert {given.model_dump()[name].get_secret_value() for name in secrets} == {""}
 
 
-def test_a_call_that_is_sent_again_looks_at_the_budget_again(monkeypatch):
-    """The call's reply is lost with its worker; what others paid meanwhile may have reached the budget."""
-    cluster, asked = Cluster(monkeypatch), []
-    budget = Budget(max_tokens=10)
+def test_a_cancelled_wait_cancels_the_task(monkeypatch):
+    cluster, there = Cluster(monkeypatch), workers()
 
-    def work(number, method, model, messages, json_schema, forms):
-        asked.append((number, model, forms[0]))
-        if number == 0:
-            budget.add("m", 10, 0)
-            raise RayActorError
-        return Reply("{}", 1, 1, form=forms[0])
+    async def cancelled() -> None:
+        task = asyncio.create_task(there.compute("chunk"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
 
-    cluster.work = work
-    settings = Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="m")
-    with started(settings) as workers:
-        endpoint = cluster_endpoint(workers, settings, "m")
-        with pytest.raises(BudgetExceeded):
-            process_loop().run(endpoint.send([("user", "?")], {"title": "t"}, budget.check))
-        assert asked == [(0, "m", "json_schema")]
-        reply = process_loop().run(endpoint.send([("user", "?")], {"title": "t"}, lambda: None))
-        assert (reply.text, reply.form) == ("{}", "json_schema")
+    process_loop().run(cancelled())
+    assert [reference.method for reference in cluster.cancelled] == ["chunk"]
 
 
-def test_a_cancelled_call_is_cancelled_at_its_worker(monkeypatch):
-    cluster = Cluster(monkeypatch)
-    cluster.work = lost_by()
-    with started() as workers:
-        async def cancelled() -> None:
-            task = asyncio.create_task(workers.call("send"))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.wait([task])
+def test_workers_embed_only_where_they_can_load_the_model():
+    def own(own, **settings):
+        return has_own_embedder(SimpleNamespace(settings=Settings(_env_file=None, **settings), own_embedder=own))
 
-        process_loop().run(cancelled())
-    assert [reference.asked[1] for reference in cluster.cancelled] == ["send"]
-
-
-def test_workers_have_the_embedding_model_only_where_they_can_load_it(hashed_embedder):
-    def embedding(own, **settings):
-        with_instructions = InstructedEmbedder(hashed_embedder, "passage: ", "query: ")
-        return workers_embedding(SimpleNamespace(settings=Settings(_env_file=None, **settings), own_embedder=own,
-                                                 embedder=with_instructions))
-
-    assert embedding(own=False) == "hashed-trigrams-128:passage: "
-    assert embedding(own=True) == ""
-    assert embedding(own=False, embedding_base_url="http://127.0.0.1:9/v1") == ""
-    assert embedding(own=False, embedding_model="openai:text-embedding-3-small") == ""
+    assert not own(own=False)
+    assert own(own=True)
+    assert own(own=False, embedding_base_url="http://127.0.0.1:9/v1")
+    assert own(own=False, embedding_model="openai:text-embedding-3-small")
 
 
 def test_many_texts_are_encoded_by_workers_and_few_here(monkeypatch, hashed_embedder):
     cluster, sizes = Cluster(monkeypatch), []
 
-    def work(number, method, model, fingerprint, texts):
+    def work(method, model, fingerprint, texts):
         assert (method, model, fingerprint) == ("encode", hashed_embedder.name, hashed_embedder.fingerprint)
         sizes.append(len(texts))
         return hashed_embedder.encode(texts)
 
     cluster.work = work
-    with started() as workers:
-        embedder = ClusterEmbedder(hashed_embedder, workers)
-        texts = [f"text {'x' * (number % 7)} {number}" for number in range(1000)]
-        assert (embedder.encode(texts) == hashed_embedder.encode(texts)).all()
-        assert sizes == [250] * 4
-        assert (embedder.encode(texts[:9]) == hashed_embedder.encode(texts[:9])).all()
-        assert embedder.encode([]).shape == (0, hashed_embedder.dimension)
-        assert len(sizes) == 4
-        assert as_queries(embedder) is hashed_embedder, "questions are encoded here"
-        cluster.work = lambda *_: EmbeddingError("it is not installed there")
-        with pytest.raises(EmbeddingError, match="it is not installed there"):
-            embedder.encode(texts)
+    embedder = ClusterEmbedder(hashed_embedder, workers())
+    texts = [f"text {'x' * (number % 7)} {number}" for number in range(1000)]
+    assert (embedder.encode(texts) == hashed_embedder.encode(texts)).all()
+    assert sizes == [250] * 4
+    assert (embedder.encode(texts[:9]) == hashed_embedder.encode(texts[:9])).all()
+    assert embedder.encode([]).shape == (0, hashed_embedder.dimension)
+    assert len(sizes) == 4
+    assert as_queries(embedder) is hashed_embedder, "questions are encoded here"
+    cluster.work = lambda *_: EmbeddingError("it is not installed there")
+    with pytest.raises(EmbeddingError, match="it is not installed there"):
+        embedder.encode(texts)
 
 
 def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monkeypatch, hashed_embedder):
     loaded = []
     monkeypatch.setattr("banyan.agents.cluster.worker.load_embedder",
                         lambda settings: loaded.append(settings.embedding_model) or hashed_embedder)
-    worker = Worker(Settings(_env_file=None), Limits(), embeds=True)
-    encoded = asyncio.run(worker.encode("one", hashed_embedder.fingerprint, ["a"]))
+    setup = pickle.dumps((Settings(_env_file=None), Limits()))
+    encoded = run_task(setup, "encode", "one", hashed_embedder.fingerprint, ["a"])
     assert (encoded == hashed_embedder.encode(["a"])).all()
-    failed = asyncio.run(worker.encode("two", "another", ["a"]))
+    failed = run_task(setup, "encode", "two", "another", ["a"])
     assert isinstance(failed, EmbeddingError)
     assert "other files of the embedding model 'two'" in str(failed)
-    assert loaded == ["one", "two"]
+    assert loaded == ["one", "two"], "one worker, whose models stay"
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_that_file():
+    worker = Worker(Settings(_env_file=None), Limits())
+    with worker._reading:
+        assert isinstance(worker.read("x.pdf", b"%PDF-1.4 broken"), UnreadableError)

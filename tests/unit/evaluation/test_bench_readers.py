@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.choices import letters, options, truth
+from banyan.evaluation.bench.answer_forms import letters, options, pair_scores, pairs, truth
 from banyan.evaluation.bench.reading import load_dataset
-from banyan.evaluation.bench.reversion import pair_scores, pairs
 from banyan.evaluation.datasets import DatasetError
 
 from ... import bench_files as files

@@ -9,9 +9,9 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.answers import evaluate
 from banyan.evaluation.datasets import (
-    AnsweredQuestion,
     DatasetError,
     GoldPassage,
+    Question,
     load_answered_questions,
     load_questions,
 )
@@ -30,10 +30,10 @@ def quoting(document, words, confidence, short=""):
     return draft
 
 
-ULM = AnsweredQuestion(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
-TWO = AnsweredQuestion(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
+ULM = Question(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
+TWO = Question(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
                        answers=("Rome",))
-NONE = AnsweredQuestion(id="c", question="Who is Carl?", gold=(), unanswerable=True)
+NONE = Question(id="c", question="Who is Carl?", gold=(), unanswerable=True)
 BORN = "She was born in Ulm"
 
 
@@ -49,9 +49,9 @@ def test_generic_files_keep_their_unanswerable_questions(tmp_path):
         {"id": 2, "question": "Who?", "gold": [], "answers": []},
         {"id": 3, "question": "Which?", "gold": ["d"], "answers": ["x"], "unanswerable": True}])
     assert load_answered_questions(path, "generic") == [
-        AnsweredQuestion(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
-        AnsweredQuestion(id="2", question="Who?", gold=(), unanswerable=True),
-        AnsweredQuestion(id="3", question="Which?", gold=(), unanswerable=True)]
+        Question(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
+        Question(id="2", question="Who?", gold=(), unanswerable=True),
+        Question(id="3", question="Which?", gold=(), unanswerable=True)]
     assert [question.id for question in load_questions(path, "generic")] == ["1", "3"]
 
 
@@ -147,7 +147,7 @@ def command(resources, tmp_path, monkeypatch):
         def __exit__(self, *_):
             return None
 
-    monkeypatch.setattr("banyan.cli.commands.evaluation.opened", Opened)
+    monkeypatch.setattr("banyan.cli.commands.evaluation.open_resources", Opened)
     return lambda **options: eval_qa("kb", path, "generic", **options)
 
 

@@ -6,8 +6,7 @@ import json
 import pytest
 from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.extraction import ExtractionScores, score, unknown_relations
-from banyan.evaluation.extraction_answers import bounded_answers, reasoner_answers
-from banyan.evaluation.extraction_files import GoldCase, load_gold, load_recorded
+from banyan.evaluation.extraction_answers import GoldCase, bounded_answers, load_gold, load_recorded, reasoner_answers
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
 from banyan.models.rules.reasoner import RulesReasoner

@@ -29,7 +29,7 @@ def test_musique(tmp_path, lines):
     assert load_questions(path, "musique") == [Question(
         id="2hop__1", question="Q?", gold=(GoldPassage(title="T", text="One."), GoldPassage(title="U", text="Three.")),
         steps=(GoldStep(question="First?", answer="Ulm"),
-               GoldStep(question="{answer 1} >> river of #3, [PERSON#277]", answer="7")))]
+               GoldStep(question="{answer 1} >> river of #3, [PERSON#277]", answer="7")), answers=("A",))]
 
 
 @pytest.mark.parametrize(("form", "record"), [

@@ -93,7 +93,7 @@ def test_entities_and_their_search_are_those_of_the_graph(drawn, same, size):
     nodes = expected_nodes(graph, communities)
     assert list(view.nodes) == nodes
     assert [view.node(node.id) for node in nodes] == nodes
-    assert list(view.known({node.id for node in nodes} | {"no such"})) == nodes
+    assert list(view.find({node.id for node in nodes} | {"no such"})) == nodes
     assert view.types == Counter(node.type for node in nodes)
     assert view.relations == Counter(relation for _, _, relation in graph.network.edges(keys=True))
     for words in SEARCHED:
@@ -109,7 +109,7 @@ def test_entities_and_their_search_are_those_of_the_graph(drawn, same, size):
             assert view.search(words, kind, 3) == [node for *_, node in found[:3]]
     called = {node.id: node for name in SEARCHED for node in nodes
               if canonical_name(name) in map(canonical_name, graph.names(node.id))}
-    assert view.named(SEARCHED) == list(called.values())
+    assert view.find_by_name(SEARCHED) == list(called.values())
 
 
 @given(contributions, aliases, st.integers(1, 4))

@@ -15,7 +15,7 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.api.knowledge_base import KnowledgeBase
 from banyan.graph_store.scopes.selection import ScopeError, documents_in
 from banyan.schemas.scope import Scope
-from banyan.subagent.searching import search
+from banyan.subagent.retriever import search
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError, load_questions
-from banyan.evaluation.extraction_files import load_gold
+from banyan.evaluation.extraction_answers import load_gold
 from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.graph_store.layout import check_name
 from banyan.ingest.failures import IngestError, LoadFailure

@@ -9,7 +9,7 @@ import pytest
 from banyan.config import Settings
 from banyan.schemas.issuer_url import is_trustworthy
 from banyan.server.security import oidc
-from banyan.server.security.bases import NONE, Bases
+from banyan.server.security.keys import NONE, Bases
 from banyan.server.security.oidc import BETWEEN, KEPT, IssuerError, TokenError, Tokens
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from pydantic import ValidationError

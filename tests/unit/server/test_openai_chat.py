@@ -82,7 +82,7 @@ def test_text_comes_in_parts_as_well(app):
 
 @pytest.mark.parametrize(("messages", "why"), [
     ([("user", QUESTION), ("assistant", "In London.")], "end the conversation with the question"),
-    ([("user", "  ")], "has no text"), ([("user", "x" * 20_000)], "is not allowed")])
+    ([("user", "  ")], "is empty"), ([("user", "x" * 20_000)], "is not allowed")])
 def test_what_is_no_question_is_refused(app, messages, why):
     with pytest.raises(openai.UnprocessableEntityError, match=why):
         ask(app, *messages)

@@ -21,7 +21,7 @@ def left(home):
 def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_embedder):
     answer = client.get(f"{PEOPLE}/backup")
     assert answer.status_code == 200
-    assert answer.headers["content-disposition"].endswith("people.zip")
+    assert answer.headers["content-disposition"].endswith('filename="people.zip"')
     file, other = tmp_path / "people.zip", tmp_path / "other"
     file.write_bytes(answer.content)
     restore(file, Layout.of(other, "again"), hashed_embedder, lambda *_: None)
@@ -36,14 +36,14 @@ def test_a_backup_of_what_is_not_there_is_not_found(client, tmp_path):
 
 
 def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monkeypatch):
-    begun, go_on, copy = threading.Event(), threading.Event(), backups.copy_ledger
+    begun, go_on, copy = threading.Event(), threading.Event(), backups.back_up
 
     def slow(*given):
         begun.set()
         assert go_on.wait(30)
         return copy(*given)
 
-    monkeypatch.setattr(backups, "copy_ledger", slow)
+    monkeypatch.setattr(backups, "back_up", slow)
     answers = []
     first = threading.Thread(target=lambda: answers.append(client.get(f"{PEOPLE}/backup")))
     first.start()

@@ -7,8 +7,14 @@ from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.errors import StoreError
 from banyan.server.answers import Build, BuildProgress
 from banyan.server.errors import StateError, TooManyRequestsError
-from banyan.server.runs.build_quotas import MOST_OF_ONE, MOST_QUEUED, check_quotas
-from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+from banyan.server.runs.build_records import (
+    MOST_OF_ONE,
+    MOST_QUEUED,
+    BuildOptions,
+    BuildRecord,
+    BuildRecords,
+    check_quotas,
+)
 
 from ... import in_process, small_base
 

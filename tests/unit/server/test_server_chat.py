@@ -6,7 +6,7 @@ import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.retrieval import DraftAnswer
 from banyan.server.app import create_app
-from banyan.server.hosted import PREFIXES, mounted
+from banyan.server.hosted import PREFIXES, mount
 from banyan.server.security.clients import Clients
 from banyan.server.security.hosts import Hosts
 from banyan.server.security.keys import Keys
@@ -82,7 +82,7 @@ def test_a_failed_turn_is_not_remembered(client, resources):
 def hosted(resources):
     """The app as LangGraph's server mounts it; Studio's page may reach it."""
     settings = resources.settings
-    return mounted(create_app(resources, hosted=True), settings, Clients.of(settings), Hosts.bound("0.0.0.0"))
+    return mount(create_app(resources, hosted=True), settings, Clients.of(settings), Hosts.bound("0.0.0.0"))
 
 
 def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
@@ -109,7 +109,7 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
 
 def test_behind_a_name_for_others_langgraphs_routes_ask_for_a_key(resources):
     settings = resources.settings.model_copy(update={"server_hosts": "kb.example.org"})
-    app = mounted(create_app(resources, hosted=True, needs_keys=True), settings, Clients.of(settings),
+    app = mount(create_app(resources, hosted=True, needs_keys=True), settings, Clients.of(settings),
                   Hosts.bound("0.0.0.0", settings.server_hosts))
     with TestClient(app, base_url="http://kb.example.org", client=("127.0.0.1", 7)) as client:
         assert client.get("/threads").status_code == 401

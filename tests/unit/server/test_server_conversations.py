@@ -7,9 +7,8 @@ from banyan.config import Settings
 from banyan.schemas.scope import Scope
 from banyan.server.database import ServerDatabase
 from banyan.server.errors import NotFoundError, StateError
-from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, move_conversations
+from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, Thread, move_conversations
 from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.threads import Thread
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
 ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
@@ -57,11 +56,11 @@ def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
     kept.add(ONE, "Where?", ANSWER)
     link = kept.share(ONE, shared=True)
     assert kept.share(ONE, shared=True) == link
-    shown = kept.linked(link)
+    shown = kept.by_link(link)
     assert (shown.title, len(shown.turns)) == ("Where?", 1)
     assert kept.share(ONE, shared=False) is None
     with pytest.raises(NotFoundError, match="not shared any more"):
-        kept.linked(link)
+        kept.by_link(link)
 
 
 def test_texts_that_cannot_be_stored_or_sent_make_no_conversation_unreadable(kept):
@@ -82,10 +81,10 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
     link = kept.share(ONE, shared=True)
     move_conversations(settings, "kb", "gone")
     assert said(kept, Thread("", "gone", "one"))[0] == "kb?", "those of the one that had the name before are gone"
-    assert kept.linked(link).kb == "gone"
+    assert kept.by_link(link).kb == "gone"
     move_conversations(settings, "gone")
     with pytest.raises(NotFoundError):
-        kept.linked(link)
+        kept.by_link(link)
     kept.sweep({"kb"})
     assert kept.all("", "other") == []
 

@@ -215,7 +215,7 @@ def test_a_key_is_revoked_where_nothing_more_can_be_written(tmp_path, monkeypatc
     def full(*_given, **_named):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("banyan.server.security.keys._write_whole", full)
+    monkeypatch.setattr("banyan.server.security.keys.whole_file", full)
     monkeypatch.setattr("banyan.runtime.audit.record", full)
     with pytest.raises(OSError, match="No space"):
         keys.make("eve", ["read"])

@@ -17,7 +17,7 @@ from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
-from banyan.server.runs.threads import Thread
+from banyan.server.runs.conversations import Thread
 from banyan.server.security import oidc
 from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from banyan.graph_store.layout import KnowledgeBaseNameError
 from banyan.graph_store.ledger.sqlite import write_ahead
-from banyan.server.runs.threads import Thread, ThreadNameError
+from banyan.server.runs.conversations import Thread, ThreadNameError
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 

@@ -1,4 +1,8 @@
-"""Other systems as arms: programs in separate environments, which use the same endpoint and embeddings.
+"""`banyan bench` with other systems as arms: programs in separate environments, with the same endpoint and embeddings.
+
+`python benchmarks/peer_arms.py musique --data FOLDER -o REPORT --peer "lightrag=/envs/lightrag/bin/python
+benchmarks/peers/ask_lightrag.py"`; the other options are those of `banyan bench`. A report that `banyan bench` wrote in
+the folder with the same options gets further rows, and nothing in it is measured again.
 
 A program gets one argument, a JSON file with `documents` ({id, title, text}), `base_url`, `model`, `dimension` of the
 embeddings, `folder` for its data, `top_k`, and `instruction`, which it adds to each question. It builds unless its
@@ -7,25 +11,37 @@ one `{"id", "question"}` per line, writes `{"id", "answer"}` for each, and ends 
 question at a time, so the endpoint's usage can be assigned to that question.
 """
 
+import argparse
 import json
+import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from ...agents.resources import Resources
-from ...prompts import Language, language_of
-from ...runtime.budgets import Budget
-from ...schemas.retrieval import Mode
-from ..retrieval import Watch
-from .building import BenchError, corpus_hash
-from .peer_endpoint import PeerEndpoint
-from .plan import Peer, Progressed
-from .records import BenchQuestion, Dataset
-from .results import Base, Outcome, Results
+from banyan.agents.resources import Resources
+from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
+from banyan.cli.errors import explain_errors
+from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
+from banyan.evaluation.bench.building import BenchError, corpus_hash
+from banyan.evaluation.bench.reading import load_dataset
+from banyan.evaluation.bench.records import BenchQuestion, Dataset, DatasetName
+from banyan.evaluation.bench.results import Base, Outcome, Results
+from banyan.evaluation.bench.running import Plan, Progressed
+from banyan.evaluation.datasets import DatasetError
+from banyan.evaluation.retrieval import Watch
+from banyan.prompts import Language, language_of
+from banyan.runtime.budgets import Budget
+from banyan.schemas.retrieval import Mode
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from peer_endpoint import PeerEndpoint
 
 _SHORT: dict[Language, str] = {"en": "Answer in the fewest words: a name, a date, a number, yes or no, the letter of a "
                                      "choice; a sentence only if it takes one.",
@@ -35,6 +51,37 @@ _REJECT: dict[Language, str] = {"en": "If the information given does not answer 
 _OPEN: dict[Language, str] = {"en": "If the information given does not answer the question, use your own knowledge.",
                               "zh": "若所给信息不足以回答，可使用自身知识作答。"}
 _DECLINED = ("unanswerable", "无法回答", "sorry, i'm not able to provide an answer")
+
+
+@dataclass
+class Peer:
+    """A peer: its name in the table, and the command that starts its program."""
+
+    name: str
+    command: tuple[str, ...]
+    about: str
+
+    def ask(self, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
+            budget: Budget | None = None, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> None:
+        """Answer the questions that have no outcome yet; see `ask_peer`."""
+        ask_peer(self, resources, dataset, mode, results, done, budget=budget, watch=watch)
+
+
+def peers_of(given: Sequence[str]) -> list[Peer]:
+    """Parse peers from texts such as "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py".
+
+    Raises:
+        DatasetError: a text has another form.
+    """
+    peers = []
+    for text in given:
+        name, _, command = text.partition("=")
+        words = tuple(shlex.split(command))
+        if not name.strip() or not words:
+            raise DatasetError(f"--peer {text!r}: write NAME=PYTHON PROGRAM, as in "
+                               "lightrag=/envs/lightrag/bin/python benchmarks/peers/lightrag.py")
+        peers.append(Peer(name.strip(), words, f"peer: {Path(words[-1]).name}"))
+    return peers
 
 
 def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
@@ -64,7 +111,7 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
     folder.mkdir(parents=True, exist_ok=True)
     with resources.standalone_calls() as calls, watch(peer.name) as progress:
         endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
-        with endpoint.served() as url:
+        with endpoint.serve() as url:
             job = folder / "job.json"
             fields = _job(resources, dataset, language_of(left[0].question), mode, folder, url)
             job.write_text(json.dumps(fields, ensure_ascii=False), "utf-8")
@@ -89,7 +136,7 @@ def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence
     log = job.with_name("log")
     with log.open("wb") as errors:
         try:
-            process = subprocess.Popen([*peer.command, str(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,  # noqa: S603  (the user's own command)
+            process = subprocess.Popen([*peer.command, str(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=errors, text=True, encoding="utf-8")
         except OSError as error:
             raise BenchError(f"{peer.name} cannot be started ({error}): fix the command after --peer") from error
@@ -104,7 +151,7 @@ def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence
                     print(asked, file=process.stdin, flush=True)
                     if not (reply := _find(lines, partial(_answers, question))):
                         break
-                    results.add_outcome(_outcome(peer, question, reply, _spent(endpoint), spent,
+                    results.add(outcome=_outcome(peer, question, reply, _spent(endpoint), spent,
                                                  time.perf_counter() - started))
                     answered += 1
                     progress(answered)
@@ -139,7 +186,7 @@ def _base(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, re
         return known
     base = Base(name=peer.name, documents=documents, entities=0, triples=0, communities=0, seconds=round(seconds, 1),
                 tokens={"build": endpoint.usage.prompt + endpoint.usage.completion})
-    results.add_base(base)
+    results.add(base=base)
     return base
 
 
@@ -150,3 +197,33 @@ def _outcome(peer: Peer, question: BenchQuestion, reply: dict[str, str], now: tu
     calls, prompt, completion = (one - other for one, other in zip(now, before, strict=True))
     return Outcome(arm=peer.name, id=question.id, answer="" if declined else answer, declined=declined,
                    calls=calls, prompt_tokens=prompt, completion_tokens=completion, seconds=round(seconds, 4))
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", choices=get_args(DatasetName))
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--peer", action="append", required=True, help="NAME=PYTHON PROGRAM; may be repeated")
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--mode", choices=get_args(Mode), default="reject")
+    parser.add_argument("--top-k", type=int, choices=(10, 20), default=20)
+    parser.add_argument("--arms", default=DEFAULT_ARMS)
+    parser.add_argument("--judge", default="")
+    parser.add_argument("--schema", default="general")
+    parser.add_argument("--max-tokens", type=int)
+    asked = parser.parse_args()
+    with explain_errors():
+        dataset, settings = load_dataset(asked.dataset, asked.data, asked.limit), settings_for(asked.top_k)
+        if not settings.llm_base_url:
+            raise DatasetError("peers need a model to answer: set BANYAN_LLM_BASE_URL")
+        plan = Plan(arms=chosen_arms(asked.arms, with_llm=True), mode=asked.mode, schema=asked.schema,
+                    judge=judge_of(asked.judge, settings), max_tokens=asked.max_tokens, peers=peers_of(asked.peer))
+        with Resources(settings) as resources:
+            report = measure(resources, dataset, plan, asked.output)
+    finish(report, asked.output, as_json=False)
+
+
+if __name__ == "__main__":
+    main()

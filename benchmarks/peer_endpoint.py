@@ -12,12 +12,11 @@ from threading import Thread
 from typing import Any
 
 import httpx
-
-from ...config import Settings
-from ...graph_store.ledger.accounts import Calls
-from ...models.embedding.embedder import Embedder
-from ...runtime.budgets import Budget, BudgetExceeded, Usage
-from ...schemas.naming import content_id
+from banyan.config import Settings
+from banyan.graph_store.ledger.accounts import Calls
+from banyan.models.embedding.embedder import Embedder
+from banyan.runtime.budgets import Budget, BudgetExceeded, Usage
+from banyan.schemas.naming import content_id
 
 _MOST = 20_000_000
 """The largest request in bytes: a batch of texts to embed."""
@@ -83,7 +82,7 @@ class PeerEndpoint:
         return reply
 
     @contextmanager
-    def served(self) -> Iterator[str]:
+    def serve(self) -> Iterator[str]:
         """Serve on a free port of this machine and yield the base URL."""
         with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"endpoint": self})) as server:
             thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
