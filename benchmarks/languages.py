@@ -2,9 +2,9 @@
 
     python benchmarks/languages.py [--details]
 
-Documents, questions and the list of their names are in `questions/languages`; all were written before the rules for these
-languages. An entity and a listed name match if they are equal in lower case, or if one contains the other and has at
-least `WHOLE` of its characters.
+Documents, questions and the list of their names are in `questions/languages`; all were written before the rules for
+these languages. An entity and a listed name match if they are equal in lower case, or if one contains the other and has
+at least `WHOLE` of its characters.
 
 - found: listed names that match an entity; of these, typed: as a person or a place where it is listed as such.
 - precise: entities that match a listed name.
@@ -59,7 +59,7 @@ def count_names(counts: dict[str, Counter[str]], details: Console | None) -> Non
         for name, kind in kinds:
             types = {entity.type for entity in found if matches(entity.name, name)}
             count["found"] += bool(types)
-            count["typed"] += bool(types) and (TYPES[kind] in types if kind in TYPES else bool(types - {*TYPES.values()}))
+            count["typed"] += TYPES[kind] in types if kind in TYPES else bool(types - {*TYPES.values()})
         if details is not None:
             details.print(f"{document['id']}: found {[(e.name, e.type) for e in found]}, missed "
                           f"{[n for n, _ in kinds if not any(matches(e.name, n) for e in found)]}, wrong "

@@ -10,7 +10,18 @@ CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\
        "\U00020000-\U0003ffff")
 """Han, Kana, Bopomofo and Hangul letters, for use in a regular expression's character class."""
 
+KANA = "\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+"""Hiragana and katakana."""
+
 _CJK = re.compile(f"[{CJK}]")
+
+
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+
+
+def with_ascii_digits(text: str) -> str:
+    """Return a text of the same length with the digits of all scripts as 0 to 9."""
+    return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
 
 
 def is_han(character: str) -> bool:
