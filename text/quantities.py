@@ -5,32 +5,18 @@ The normal form is the plain decimal, a space and the unit: "1200 km", "52000000
 another: "3 miles" becomes "3 mi", not kilometres.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import dropwhile, takewhile
+from pathlib import Path
 
 from ..schemas.naming import normalise
 from .scripts import with_ascii_digits
 
-_SPELLINGS = {
-    "USD": "us$, $, usd, us dollar, us dollars, dollar, dollars, 美元", "HKD": "hk$, hkd, 港元, 港币",
-    "CAD": "c$, cad", "AUD": "a$, aud", "EUR": "€, eur, euro, euros, 欧元", "GBP": "£, gbp, pounds sterling, 英镑",
-    "JPY": "jpy, yen, 日元", "CNY": "cny, rmb, yuan, 元, 人民币, 元人民币", "INR": "₹, inr, rupees", "¥": "¥",
-    "%": "%, percent, per cent", "km": "km, kilometer, kilometers, kilometre, kilometres, 公里, 千米, "
-          "kilómetro, kilómetros, quilómetro, quilómetros, quilômetro, quilômetros, kilomètre, kilomètres, километр, "
-          "километра, километров, किलोमीटर, كيلومتر, كيلومترا, কিলোমিটার, キロメートル",
-    "m": "m, meter, meters, metre, metres, 米, metro, metros, mètre, mètres, метр, метра, метров, मीटर, متر, مترا, মিটার, "
-         "メートル", "cm": "cm, centimeter, centimeters, centimetre, centimetres, 厘米",
-    "mm": "mm, millimeter, millimeters, millimetre, millimetres, 毫米", "mi": "mi, mile, miles, 英里",
-    "ft": "ft, foot, feet, 英尺", "in": "in, inch, inches, 英寸", "t": "t, ton, tons, tonne, tonnes, 吨",
-    "kg": "kg, kilogram, kilograms, 公斤, 千克, kilogramm, kilogramme, kilogrammes, kilogramo, kilogramos, quilo, quilos, "
-          "килограмм, килограмма, килограммов, किलो, किलोग्राम, كيلوغرام, কেজি, キログラム", "g": "g, gram, grams, 克", "mg": "mg, milligram, milligrams, 毫克",
-    "lb": "lb, lbs", "km2": "km2, sq km, square kilometers, square kilometres, 平方公里, 平方千米",
-    "m2": "m2, sq m, square meters, square metres, 平方米", "mi2": "mi2, sq mi, square miles, 平方英里",
-    "ha": "ha, hectare, hectares, 公顷", "h": "h, hour, hours, 小时", "min": "min, minute, minutes, 分钟",
-    "d": "day, days, 天", "a": "year, years, 年", "°C": "°c, ℃, 摄氏度", "°F": "°f",
-}
+_SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
+"""The spellings of each unit, separated by ", "."""
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
 _SYMBOLS = frozenset(normalise(
     "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
@@ -84,8 +70,8 @@ _WRITTEN_UNIT = (
     r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
     r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|years|"
     r"euros|dollars|pounds|yuan|yen")
-_WRITTEN_UNIT += "|" + "|".join(sorted((spelling for spellings in map(_SPELLINGS.get, ("km", "m", "kg")) for spelling in
-                                        str(spellings).split(", ") if not spelling.isascii()), key=len, reverse=True))
+_WRITTEN_UNIT += "|" + "|".join(sorted((spelling for unit in ("km", "m", "kg") for spelling in
+                                        _SPELLINGS[unit].split(", ") if not spelling.isascii()), key=len, reverse=True))
 _WRITTEN_HAN_UNIT = (
     "美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|千克|毫克|克|公顷|"
     "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃")
