@@ -43,9 +43,10 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
     question = question.strip() or question
     if question.isspace() or SUMMARY_CUES.search(question):
         return [question]
-    if language_of(question) == "zh":
+    language = analyse(question).language
+    if language == "zh":
         return unfold_chinese(question, limit)
-    return unfold_english(question, parser, limit)
+    return unfold_english(question, parser, limit) if language == "en" else [question]
 
 
 def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
