@@ -119,6 +119,11 @@ def parse_date(text: str) -> str:
     return ""
 
 
+def is_month(word: str) -> bool:
+    """Return True if a word is a month in English or a language of `months.json`."""
+    return word.lower() in _MONTHS
+
+
 def calendar_day(normal: str) -> tuple[int, int, int] | None:
     """Return the year, month and day of a normal form: 0 for unknown parts, negative years for BC.
 

@@ -21,7 +21,7 @@ _OPENING = frozenset({"—", "–", ":", "«", "„", "“", '"', "¿", "¡"})
 _ADJECTIVE = re.compile(r".*e[nrsm]?")
 """German words with these endings begin a sentence as adjectives do: "Jeden Dienstag"."""
 _LONGEST_QUOTED = 5
-_BETWEEN = 3
+_BETWEEN = 4
 """The most words in lower case between a noun and the name that it introduces: "fábrica de sombreros Aznarte"."""
 
 _Words = Sequence[re.Match[str]]

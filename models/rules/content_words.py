@@ -25,7 +25,7 @@ _SHORTEST_STEM = 4
 _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 _STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
              "ru": "russian", "hi": "hindi", "ar": "arabic"}
-_BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জন|ের|টি|টা|কে|তে|য়|ে|র)$")
+_BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জন|ের|টি|টা|কে|তে|য়|ে|র){1,2}$")
 _SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 
 

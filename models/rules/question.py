@@ -59,6 +59,7 @@ _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
+_PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME = re.compile(
     r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
     r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
@@ -127,7 +128,11 @@ def _foreign(text: str, language: str) -> Expected:
     """Return the kind that the first question word of a text asks for; "text" for none of them."""
     found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS
              if (match := foreign_forms()[language][kind].search(text))]
-    return min(found)[2] if found else "text"
+    if not found:
+        return "text"
+    start, _, kind = min(found)
+    # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
+    return "text" if kind == "person" and text[:start].strip("¿¡ ") and language in _PREPOSITIONAL else kind
 
 
 def tells_time(text: str) -> bool:

@@ -83,7 +83,9 @@ def _following(words: _Words, text: str, cues: Cues, functions: frozenset[str]) 
 def _first_of_name(words: _Words, at: int, text: str, cues: Cues, functions: frozenset[str]) -> int:
     """Return the index of the first word of the name before a noun; `at` if there is none."""
     first = at
-    while _adjacent(words, first, text) and not _is_common(words[first - 1][0], cues, functions):
+    inflected = tuple(cues.others.get("inflected", ()))
+    while _adjacent(words, first, text) and not _is_common(words[first - 1][0], cues, functions) and (
+            not words[first - 1][0].endswith(inflected)):
         first -= 1
     if at - first > 1 and not (first == 0 and at <= _LONGEST_AT_START):
         first = at - 1
@@ -136,7 +138,8 @@ def _japanese(text: str, cues: Cues) -> Iterator[Span]:
     """Yield Japanese names: what follows a role, what precedes a title, compounds with a noun, and foreign persons."""
     persons, compounds = _japanese_forms()
     for form in persons:
-        yield from (Span(*match.span("name"), "person") for match in form.finditer(text))
+        yield from (Span(*match.span("name"), "person") for match in form.finditer(text)
+                    if not match["name"].endswith(tuple(cues.others["after"])))
     for match in compounds.finditer(text):
         name = match[0].removesuffix(match["noun"])
         if len(name) > 1 and not name.startswith(tuple(cues.others["common"])) and name not in cues.others["common"]:
