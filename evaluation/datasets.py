@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.formats.reading import json_records, validated
+from ..schemas.formats.reading import json_records, validate_record
 from ..schemas.references import literal, reference
 
 _HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
@@ -116,7 +116,8 @@ def _read(path: Path, form: QuestionFormat) -> list[tuple[Question, dict[str, An
     """Return every record as a question, together with the record itself."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
-    return [(validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of(), record)
+    return [(validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of(),
+             record)
             for where, record in json_records(path, DatasetError)]
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from ..schemas.documents import Frozen
-from ..schemas.formats.reading import json_lines, validated
+from ..schemas.formats.reading import json_lines, validate_record
 from .datasets import DatasetError
 
 Triple = tuple[str, str, str]
@@ -71,7 +71,7 @@ def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
     """Yield the records of a file, in which each id must occur once."""
     first: dict[str, str] = {}
     for where, value in json_lines(path, DatasetError):
-        record = validated(where, value, model, DatasetError)
+        record = validate_record(where, value, model, DatasetError)
         if record.id in first:
             raise DatasetError(f"{where}, id: {record.id!r} occurs already in {first[record.id]}: keep one of them")
         first[record.id] = where

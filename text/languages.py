@@ -29,14 +29,14 @@ _KANA_SHARE = 0.1
 
 
 @cache
-def _listed() -> dict[str, frozenset[str]]:
+def _word_lists() -> dict[str, frozenset[str]]:
     listed: dict[str, str] = json.loads(Path(__file__).with_name("function_words.json").read_text("utf-8"))
     return {language: frozenset(words.split()) for language, words in listed.items()}
 
 
 def function_words(language: str) -> frozenset[str]:
     """Return the most common function words of a language in lower case; empty if none are listed."""
-    return _listed().get(language, frozenset())
+    return _word_lists().get(language, frozenset())
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +59,7 @@ def language_of(text: str) -> str:
     if script != "latin":
         return _SCRIPTS.get(script, "")
     words = _WORD.findall(text.lower())
-    counts = {language: sum(word in known for word in words) for language, known in _listed().items()}
+    counts = {language: sum(word in known for word in words) for language, known in _word_lists().items()}
     best = max(counts, key=counts.__getitem__)  # the first of equals, in the order of the list
     return best if counts[best] else ""
 
@@ -68,7 +68,7 @@ def language_of(text: str) -> str:
 def _function_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return the function words of English, and those of other languages."""
     english = function_words("en")
-    return english, frozenset(word for words in _listed().values() for word in words) - english
+    return english, frozenset(word for words in _word_lists().values() for word in words) - english
 
 
 def is_english(text: str) -> bool | None:

@@ -147,7 +147,7 @@ def is_unit(text: str) -> bool:
     return normalise(text) in _SYMBOLS or figures_of(parse_number(f"1 {text}"))[0] in _SPELLINGS
 
 
-def measured(normal: str) -> tuple[str, float] | None:
+def measure(normal: str) -> tuple[str, float] | None:
     """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 
     Returns:

@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 from pydantic import Field
 
 from ...schemas.documents import Frozen
-from ...schemas.formats.reading import json_lines, validated
+from ...schemas.formats.reading import json_lines, validate_record
 from ..datasets import DatasetError
 
 FILE = "results.jsonl"
@@ -129,7 +129,8 @@ class Results:
         return self._open(run)
 
     def _read(self, run: Run) -> None:
-        lines = [validated(where, value, _Line, DatasetError) for where, value in json_lines(self.path, DatasetError)]
+        lines = [validate_record(where, value, _Line, DatasetError)
+                 for where, value in json_lines(self.path, DatasetError)]
         there = lines[0].run
         if there != run:
             different = [name for name, value in run if there is None or getattr(there, name) != value]

@@ -42,12 +42,12 @@ def find_cased_names(text: str, language: str, title: str) -> list[Span]:
     for start, end in split_sentences(text):
         words = list(_WORD.finditer(text, start, end))
         for first, stop in _runs(words, text, language, cues):
-            span = _typed(words, first, stop, text, language, cues)
+            span = _give_kind(words, first, stop, text, language, cues)
             if span is not None and (not found or found[-1].end <= span.start):
                 joined = bool(found) and _LISTED.fullmatch(text, found[-1].end, span.start)
                 kind = found[-1].kind if joined and span.kind == "name" else span.kind
                 found.append(Span(span.start, span.end, kind))
-    return without_overlaps(occurrences(text, title, cues), _quoted(text, cues), found)
+    return without_overlaps(occurrences(text, title, cues), _find_quoted(text, cues), found)
 
 
 def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple[int, int]]:
@@ -84,7 +84,7 @@ def _may_begin(word: str, language: str, cues: Cues, *, opens: bool) -> bool:
     return not adjective and (article or word.casefold() not in function_words(language))
 
 
-def _typed(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
+def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
     """Return the name of a run with its kind, without a title and with the noun before it; None if it is none."""
     while stop - first > 1 and cues.kind_of(words[first][0]) in {"person", "town"}:
         first += 1
@@ -106,10 +106,10 @@ def _typed(words: _Words, first: int, stop: int, text: str, language: str, cues:
         a_kind = first > back and cues.has("a", words[first - back - 1][0])
         if kind and kind != "person" and linked and not a_kind:
             return Span(begin, end, "location") if kind == "town" else Span(before.start(), end, kind)
-    return _typed_by_place(words, first, stop, text, language, cues)
+    return _kind_by_place(words, first, stop, text, language, cues)
 
 
-def _typed_by_place(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
+def _kind_by_place(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
     """Return the name of a run that no noun introduces, with the kind by a definition, its position or its length."""
     begin, end = words[first].start(), words[stop - 1].end()
     defined = words[stop : stop + 3]
@@ -128,7 +128,7 @@ def _typed_by_place(words: _Words, first: int, stop: int, text: str, language: s
     return Span(begin, end, "person" if capitals and not single and not quoted else "name")
 
 
-def _quoted(text: str, cues: Cues) -> list[Span]:
+def _find_quoted(text: str, cues: Cues) -> list[Span]:
     """Return the names in quotation marks, with the kind of the noun before them: a club «Полярник»."""
     found = []
     for match in _QUOTED.finditer(text):

@@ -91,10 +91,10 @@ def occurrences(text: str, title: str, cues: Cues) -> list[Span]:
     nouns = [kind for word in name.split() if (kind := cues.kind_of(word)) not in {"", "person", "town"}]
     called = {name: nouns[0] if nouns else "name", **dict.fromkeys(_QUOTED.findall(name), "name")}
     return [Span(*match.span(), kind) for name, kind in called.items() if name
-            for match in re.finditer(_whole(name), text, re.IGNORECASE)]
+            for match in re.finditer(_name_pattern(name), text, re.IGNORECASE)]
 
 
-def _whole(name: str) -> str:
+def _name_pattern(name: str) -> str:
     """Return a pattern for a name as whole words; Japanese has no word boundaries."""
     boundary = "" if is_han(name[0]) else r"(?<!\w)", "" if is_han(name[-1]) else r"(?!\w)"
     return f"{boundary[0]}{re.escape(name)}{boundary[1]}"

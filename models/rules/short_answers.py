@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
-from ...text.quantities import measured, parse_number
+from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.times import CELL_MARK, is_running
 from ...text.values import kind_of
@@ -185,7 +185,7 @@ def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
 
 def _is_measured(question: Question, value: str, after: str = "") -> bool:
     """Return True if a number has the requested measure, or is followed by the counted noun."""
-    size = measured(parse_number(value))
+    size = measure(parse_number(value))
     unit = size[0] if size else ""
     money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
     for pattern, wanted in _ASKED_MEASURES:
@@ -262,7 +262,7 @@ def _shared_words(question: Question, row: Row) -> frozenset[str]:
 
 
 def asked_cell(question: Question, row: Row) -> str:
-    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if none is clear."""
+    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if it is unclear."""
     cell = _asked_cell(question, row)
     if cell is None:
         return ""
@@ -277,7 +277,7 @@ def asked_cell(question: Question, row: Row) -> str:
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the cell that a question asks for by its header or kind, or None if none is clear."""
+    """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
     asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
     near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
     scored: list[tuple[float, int, Cell]] = []
@@ -307,7 +307,7 @@ def _may_answer(question: Question, cell: Cell) -> bool:
 
 
 def _is_measured_cell(question: Question, cell: Cell) -> bool:
-    size = measured(parse_number(cell.value))
+    size = measure(parse_number(cell.value))
     return size is None or not size[0] or _is_measured(question, cell.value)
 
 

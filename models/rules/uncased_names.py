@@ -1,7 +1,7 @@
 """Names in languages without capital letters: by titles, surnames, nouns for places and bodies, and quotation marks.
 
 The words of each language are in `name_cues.json`. Only what such a word introduces is a name, so most names that
-stand alone are not found.
+occur alone are not found.
 """
 
 import re
@@ -152,15 +152,15 @@ def _japanese_forms() -> tuple[list[re.Pattern[str]], re.Pattern[str]]:
     """Return the forms of persons' names, and that of the compounds that end in a noun for a place or body."""
     cues = cues_of("ja")
 
-    def listed(words: Iterable[str]) -> str:
+    def alternatives(words: Iterable[str]) -> str:
         return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
-    roles = listed(word for word, kind in cues.nouns.items() if kind == "person")
-    nouns = listed(word for word, kind in cues.nouns.items() if kind != "person")
+    roles = alternatives(word for word, kind in cues.nouns.items() if kind == "person")
+    nouns = alternatives(word for word, kind in cues.nouns.items() if kind != "person")
     persons = (
         rf"(?:{roles})(?:の|だった|である|、)?(?P<name>{_HAN}{{2,6}}[\u3041-\u3096]{{0,4}}?)(?<=...)(?=[はがをにでともへ、。のや])",
-        rf"(?P<name>{_HAN}{{2,5}}|{_KATAKANA}{{2,10}})(?:{listed(cues.others['after'])})(?!{_HAN})",
-        rf"(?P<name>{_HAN}{{3,6}})が(?:{listed(cues.others['made'])})",
+        rf"(?P<name>{_HAN}{{2,5}}|{_KATAKANA}{{2,10}})(?:{alternatives(cues.others['after'])})(?!{_HAN})",
+        rf"(?P<name>{_HAN}{{3,6}})が(?:{alternatives(cues.others['made'])})",
         rf"(?P<name>{_KATAKANA}{{2,12}}(?:[・＝]{_KATAKANA}{{2,12}}){{1,3}})")
     letter = rf"(?:{_HAN}|{_KATAKANA}|(?<={_HAN})[のが](?={_HAN}))"
     compound = rf"(?![年月日のが]){letter}{{1,12}}?(?P<noun>{nouns})(?!{_HAN})"
