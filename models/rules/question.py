@@ -12,7 +12,8 @@ from ...text.languages import language_of
 from ...text.scripts import MARKS
 from .content_words import content_words
 from .content_words import language_of as english_or_chinese
-from .lexicon import DATE_NOUNS, NUMBER_NOUNS, ORGANISATION_NOUNS, PERSON_NOUNS, PLACE_NOUNS, words
+from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
+from .name_kinds import kind_of_noun
 from .names import names_in
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
@@ -21,8 +22,8 @@ Expected = Literal["person", "location", "organization", "name", "date", "number
 _LONGEST = 1_000
 """The most characters of a question that are read."""
 _NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
-    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"), (PERSON_NOUNS, "person"),
-    (PLACE_NOUNS, "location"), (ORGANISATION_NOUNS, "organization"))
+    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
+_KINDS: dict[str, Expected] = {"person": "person", "location": "location", "organization": "organization"}
 _ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:reason|cause)\b|\bfor what reason\b", "reason"),
     ((r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide|often)\b|"
@@ -159,6 +160,8 @@ def _english(text: str) -> tuple[Expected, str]:
         for nouns, expected in _NOUNS:
             if word in nouns or word.removesuffix("s") in nouns or word.removesuffix("es") in nouns:
                 return expected, word
+        if kind := _KINDS.get(kind_of_noun(word)):
+            return kind, word
     direct = match is not None and "happen" not in match["phrase"] and _DIRECT.match(match[0])
     return ("name" if direct and spoken else "text"), spoken[-1] if spoken else ""
 
