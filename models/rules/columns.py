@@ -10,8 +10,8 @@ from ...text.table_rows import DOCUMENT, Cell, Row
 from .content_words import content_words, spoken_words
 from .lexicon import words
 from .likeness import likeness
-from .names import has_name
 from .question import Question
+from .recognition.names import has_name
 from .units import Unit
 
 _DEGREE = re.compile(

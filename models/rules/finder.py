@@ -20,9 +20,9 @@ from ..parsing.parser import Parser
 from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
-from .names import find_names, has_name
 from .question import Question, analyse, tells_time
-from .spans import Span, cue_language, find_spans
+from .recognition.names import find_names, has_name
+from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]

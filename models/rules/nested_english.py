@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...schemas.references import reference
 from ..parsing.parser import Parser
 from .lexicon import words
-from .name_kinds import kind_of_noun
+from .recognition.name_kinds import kind_of_noun
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

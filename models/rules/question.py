@@ -13,8 +13,8 @@ from ...text.scripts import MARKS
 from .content_words import content_words
 from .content_words import language_of as english_or_chinese
 from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
-from .name_kinds import kind_of_noun
-from .names import names_in
+from .recognition.name_kinds import kind_of_noun
+from .recognition.names import names_in
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""

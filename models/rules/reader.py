@@ -19,10 +19,10 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .name_kinds import TypeNouns, infer_type
-from .spans import VALUES, Span, cue_language, find_spans, name_of
+from .recognition.name_kinds import TypeNouns, infer_type
+from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
+from .recognition.sure_names import sure_names
 from .stated_facts import FactForms, Mention
-from .sure_names import sure_names
 from .tables import facts_of_rows
 
 OPEN_GUESSES = "general"

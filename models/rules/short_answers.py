@@ -14,8 +14,8 @@ from .content_words import spoken_words
 from .finder import Found
 from .lexicon import words
 from .likeness import likeness
-from .names import has_name
 from .question import Question, foreign_forms, tells_time
+from .recognition.names import has_name
 from .units import Unit
 
 _COVERED = 0.55

@@ -8,10 +8,10 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.content_words import content_words, language_of
 from banyan.models.rules.decomposition import unfold
-from banyan.models.rules.name_cues import known_languages
 from banyan.models.rules.question import analyse, foreign_forms
 from banyan.models.rules.reader import RulesReader
-from banyan.models.rules.spans import cue_language, find_spans
+from banyan.models.rules.recognition.name_cues import known_languages
+from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft

@@ -6,12 +6,12 @@ Precision comes before recall: uncertain words are left to the content words.
 import re
 from collections.abc import Iterator
 
-from ...schemas.naming import canonical_name, normalise
-from ...text.languages import function_words
-from ...text.languages import language_of as any_language_of
+from ....schemas.naming import canonical_name, normalise
+from ....text.languages import function_words
+from ....text.languages import language_of as any_language_of
+from ..content_words import language_of
+from ..lexicon import ENGLISH_STOP, words
 from .chinese_spans import find_chinese_names
-from .content_words import language_of
-from .lexicon import ENGLISH_STOP, words
 
 Place = tuple[int, int]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..parsing.parser import Parser
-from .lexicon import words
+from ...parsing.parser import Parser
+from ..lexicon import words
 from .name_kinds import infer_kind, infer_type
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES

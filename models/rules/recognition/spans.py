@@ -8,11 +8,11 @@ sentences (headings, table rows, greetings, navigation) contain no names.
 import re
 from collections.abc import Sequence
 
-from ...text.languages import is_english, language_of
-from ...text.scripts import CJK
-from ...text.sentences import split_sentences
-from ...text.values import find_values
-from ..parsing.parser import Parser
+from ....text.languages import is_english, language_of
+from ....text.scripts import CJK
+from ....text.sentences import split_sentences
+from ....text.values import find_values
+from ...parsing.parser import Parser
 from .cased_names import find_cased_names
 from .chinese_spans import find_chinese_names
 from .name_cues import known_languages

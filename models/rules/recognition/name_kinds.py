@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ...schemas.formats.loading import load_schema
-from ...schemas.graph_schema import GraphSchema
-from ...text.scripts import CJK
-from .lexicon import words
+from ....schemas.formats.loading import load_schema
+from ....schemas.graph_schema import GraphSchema
+from ....text.scripts import CJK
+from ..lexicon import words
 
 if TYPE_CHECKING:
     from .typed_span import Span

@@ -7,8 +7,8 @@ type. Therefore a name that occurs once, and that neither its own words nor its 
 import re
 from collections.abc import Mapping, Sequence
 
-from ...text.scripts import is_han
-from .lexicon import words
+from ....text.scripts import is_han
+from ..lexicon import words
 from .name_words import PREPOSITIONS, ROLES
 from .typed_span import Span
 

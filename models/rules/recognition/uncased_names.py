@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from ...text.languages import function_words
-from ...text.sentences import split_sentences
+from ....text.languages import function_words
+from ....text.sentences import split_sentences
 from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 

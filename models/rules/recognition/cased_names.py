@@ -7,8 +7,8 @@ preposition of place gives its kind. German, whose nouns have capitals too, need
 import re
 from collections.abc import Iterator, Sequence
 
-from ...text.languages import function_words
-from ...text.sentences import split_sentences
+from ....text.languages import function_words
+from ....text.sentences import split_sentences
 from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 
