@@ -12,18 +12,18 @@ from ....text.languages import language_of as any_language_of
 from ..content_words import language_of
 from ..lexicon import ENGLISH_STOP, words
 from .chinese_spans import find_chinese_names
+from .name_words import CALENDAR
 
 Place = tuple[int, int]
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
-_NOT_NAMES = ENGLISH_STOP | words(
+_NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
     "together after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
     "compare describe explain list today later earlier born according under over through when whether "
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday its his her their our my ceo cfo cto coo"
+    "its his her their our my ceo cfo cto coo"
 )
 _FULL_STOP = 2
 """The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
