@@ -101,7 +101,7 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, 
     def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
         rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, opened)
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
-        extraction = rows.joined(reasoner.extract(request, opened)) if prose.strip() else rows
+        extraction = rows.combine(reasoner.extract(request, opened)) if prose.strip() else rows
         return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
 
     asked: list[tuple[Chunk, Ask]] = []

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.formats.reading import json_records, validated
+from ..schemas.formats.reading import json_records, validate_record
 from ..schemas.references import literal, reference
 
 _Item = TypeVar("_Item")
@@ -111,7 +111,7 @@ def _read(path: Path, form: QuestionFormat) -> list[Question]:
     """Return every record as a question, of which there must be at least one."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
-    questions = [validated(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
+    questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
                  for where, record in json_records(path, DatasetError)]
     if not questions:
         raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")

@@ -10,7 +10,7 @@ from ..graph_store.bounding.admission import Bounds, bound
 from ..models.reasoner import Reasoner
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
-from ..schemas.formats.reading import json_lines, validated
+from ..schemas.formats.reading import json_lines, validate_record
 from ..schemas.naming import content_id
 from .datasets import DatasetError
 from .in_parallel import for_each
@@ -77,7 +77,7 @@ def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
     """Yield the records of a file, in which each id must occur once."""
     first: dict[str, str] = {}
     for where, value in json_lines(path, DatasetError):
-        record = validated(where, value, model, DatasetError)
+        record = validate_record(where, value, model, DatasetError)
         if record.id in first:
             raise DatasetError(f"{where}, id: {record.id!r} occurs already in {first[record.id]}: keep one of them")
         first[record.id] = where

@@ -9,7 +9,7 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext
 from ..schemas.documents import Chunk, Frozen
-from ..schemas.references import literal, replaced
+from ..schemas.references import literal, replace_references
 from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
 from ..tools.retriever import Retriever
 from .datasets import DatasetError, GoldPassage, Question, is_gold
@@ -118,7 +118,7 @@ def _fill_steps(question: Question) -> Iterator[str]:
     if not question.steps:
         yield literal(question.question)
     for step in question.steps:
-        yield replaced(step.question, lambda number: literal(question.steps[number - 1].answer))
+        yield replace_references(step.question, lambda number: literal(question.steps[number - 1].answer))
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:

@@ -1,6 +1,6 @@
 """A separate process that reads files and is killed when one of them takes too much time or memory.
 
-A build must survive whatever a file makes its parser do. The process has a memory limit, and it is killed at the file's
+A build must survive any failure of a parser. The process has a memory limit, and it is killed at the file's
 deadline or when the build is cancelled; the next file gets a new one. It starts when the first file needs it (in about
 a second, mostly imports) and lives for one run. Plain texts never wait for it.
 """

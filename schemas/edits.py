@@ -110,7 +110,7 @@ def in_words(edit: Edit) -> str:
             return f"correct {edit.value} to {edit.corrected}" if edit.corrected else f"reject {edit.value}"
 
 
-def concerned(edit: Edit) -> str:
+def edited_entity(edit: Edit) -> str:
     """Return the id, after the edit, of the entity that the edit is about; for a fact this is its subject."""
     match edit:
         case Rename():

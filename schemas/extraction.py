@@ -58,7 +58,7 @@ class Extraction(_AnswerPart):
     attributes: tuple[ExtractedAttribute, ...] = ()
     malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
 
-    def joined(self, other: "Extraction") -> "Extraction":
+    def combine(self, other: "Extraction") -> "Extraction":
         """Return an extraction with the items of both."""
         return Extraction(entities=self.entities + other.entities, triples=self.triples + other.triples,
                           attributes=self.attributes + other.attributes, malformed=self.malformed + other.malformed)

@@ -19,7 +19,7 @@ def references(question: str) -> list[int]:
     return [int(number) for number in _REFERENCE.findall(question)]
 
 
-def replaced(question: str, by: Callable[[int], str]) -> str:
+def replace_references(question: str, by: Callable[[int], str]) -> str:
     """Replace each reference in a sub-query.
 
     Args:
@@ -31,4 +31,4 @@ def replaced(question: str, by: Callable[[int], str]) -> str:
 
 def literal(text: str) -> str:
     """Escape references in an external text by writing them in round brackets."""
-    return replaced(text, "(answer {})".format)
+    return replace_references(text, "(answer {})".format)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from banyan.schemas.references import references, replaced
+from banyan.schemas.references import references, replace_references
 
 Json = dict[str, Any]
 ROUTES = ["entity", "triple", "community", "dfs"]
@@ -50,7 +50,7 @@ class GoldPart:
 
 def filled(parts: Sequence[GoldPart], number: int) -> str:
     """A part's question with the answers of those before it."""
-    return replaced(parts[number].question, lambda earlier: parts[earlier - 1].answer)
+    return replace_references(parts[number].question, lambda earlier: parts[earlier - 1].answer)
 
 
 def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:

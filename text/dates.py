@@ -5,22 +5,28 @@ the additions of its EDTF profile: "199X" a decade, "18XX" a century, "1914/1918
 about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "-0043" 44 BC.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from ..schemas.naming import normalise
+from .scripts import with_ascii_digits
 
-_MONTHS = {name: number for number, names in enumerate((
-    "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-    "september sept sep", "october oct", "november nov", "december dec"), 1) for name in names.split()}
+_ENGLISH_MONTHS = ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+                   "september sept sep", "october oct", "november nov", "december dec"]
+_OTHER_MONTHS: dict[str, list[str]] = json.loads(Path(__file__).with_name("months.json").read_text("utf-8"))
+_MONTHS = {normalise(name): number for listed in (*_OTHER_MONTHS.values(), _ENGLISH_MONTHS)
+           for number, names in enumerate(listed, 1) for name in names.split()}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"
 _FORMS = [re.compile(form) for form in (
     rf"{_YEAR}(?:-(?P<month>\d{{1,2}})(?:-(?P<day>\d{{1,2}}))?)?",
     rf"{_YEAR}([/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}})",
-    rf"{_DAY}(?: of)? {_MONTH},? {_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}", rf"{_MONTH}(?:,| of)? {_YEAR}",
-    rf"{_YEAR},? {_MONTH} {_DAY}", rf"{_DAY}(?: of)? {_MONTH}", rf"{_MONTH} {_DAY}",
+    rf"{_DAY}(?: of| de)? {_MONTH}(?:,| de| del)? {_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}",
+    rf"{_MONTH}(?:,| of| de| del)? {_YEAR}", rf"{_YEAR},? {_MONTH} {_DAY}", rf"{_DAY}(?: of| de)? {_MONTH}",
+    rf"{_MONTH} {_DAY}",
     r"(?:公元)?(?P<year>\d{1,4}) ?年(?:度|间)?(?: ?(?P<month>\d{1,2}) ?月份?(?: ?(?P<day>\d{1,2}) ?[日号])?)?",
     r"(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
     r"(?P<decade>\d{3})0['’]?s", r"(?P<decade>\d{3})0 ?年代",
@@ -42,11 +48,14 @@ _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and th
 # Month names as written in a text. "may" is a month only with a capital.
 _WRITTEN_MONTH = (r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
                   r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?)")
+_OTHER_MONTH = "|".join(sorted({form for listed in _OTHER_MONTHS.values() for names in listed for name in names.split()
+                                for form in (name, name.capitalize())}, key=lambda form: (-len(form), form)))
 _RECENT = r"(?:1\d{3}|20\d{2})"
 _WRITTEN = "|".join((
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH},?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH},?\s{_RECENT}\b",
+    rf"\b(?:\d{{1,2}}(?:er|º|\.)?\s)?(?:de\s)?(?<!\w)(?:{_OTHER_MONTH})\s(?:del?\s)?{_RECENT}\b",
     rf"\b{_RECENT}-\d{{2}}-\d{{2}}\b",
     r"(?:公元前?)?\d{1,4}\s?年(?:度|代|间)?(?:\s?\d{1,2}\s?月(?:份|\s?\d{1,2}\s?[日号])?)?",
     r"[〇零一二三四五六七八九]{4}年(?:[一二三四五六七八九十]{1,2}月(?:[一二三四五六七八九十]{1,3}日)?)?",
@@ -59,7 +68,7 @@ _WRITTEN = "|".join((
 def _bare_years(before: str, interval: str = "") -> str:
     """Return a pattern for a year, a decade or an interval that is not a quantity."""
     return (rf"(?:\bc(?:irca|a)?\.\s?)?(?<![{before}]){_RECENT}s?{interval}(?![\d,.]\d|\d|%)\b"
-            r"(?!\s?(?:km|kilomet|met|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
+            r"(?!\s?(?:km|kilomet|met|mét|mèt|m[eé]tro|метр|килом|मीटर|किलो|مترا?|كيلو|মিটার|কিলো|メートル|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
             r"million|billion|thousand|kg|tonnes|tons|mm|cm|m\b))")
 
 
@@ -73,22 +82,22 @@ def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]
     """Find the dates in a text, as (start, end), in order.
 
     Args:
-        text: any text in English or Chinese.
+        text: any text, in English, Chinese or a language of `months.json`; in figures of any script.
         intervals: whether "1914–1918" is one date rather than two.
     """
-    return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(text))
+    return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(with_ascii_digits(text)))
 
 
 def parse_date(text: str) -> str:
     """Return the normal form of a date.
 
     Args:
-        text: a date in figures, in English or in Chinese, alone or after a word such as "in".
+        text: a date in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in".
 
     Returns:
         The normal form; "" if the text is not a date.
     """
-    normalised = normalise(text)
+    normalised = with_ascii_digits(normalise(text))
     if not _COUNTED.search(normalised):  # most names: no form of a date is without a figure
         return ""
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
@@ -108,6 +117,11 @@ def parse_date(text: str) -> str:
             normal = _normal({name: value for name, value in match.groupdict().items() if value})
             return f"{normal}~" if normal and plain != folded else normal
     return ""
+
+
+def is_month(word: str) -> bool:
+    """Return True if a word is a month in English or a language of `months.json`."""
+    return word.lower() in _MONTHS
 
 
 def calendar_day(normal: str) -> tuple[int, int, int] | None:

@@ -1,12 +1,12 @@
-"""Whether texts are English, by their script and their function words."""
+"""The language of a text, by its script and its function words."""
 
 import json
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
-from .scripts import CJK, script_of
+from .scripts import CJK, KANA, script_of
 
 _WORD = re.compile(r"[^\W\d_]+")
 _WIDE = re.compile(f"[{CJK}]")
@@ -20,12 +20,55 @@ _FOREIGN_SHARE = 0.1
 """From this share of letters in other languages on, an English model would leave too much unread."""
 
 
+_SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
+"""The most common language of a script that several languages use."""
+_KANA = re.compile(f"[{KANA}]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KANA_SHARE = 0.1
+"""The share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it."""
+
+
+@cache
+def _word_lists() -> dict[str, frozenset[str]]:
+    listed: dict[str, str] = json.loads(Path(__file__).with_name("function_words.json").read_text("utf-8"))
+    return {language: frozenset(words.split()) for language, words in listed.items()}
+
+
+def function_words(language: str) -> frozenset[str]:
+    """Return the most common function words of a language in lower case; empty if none are listed."""
+    return _word_lists().get(language, frozenset())
+
+
+@lru_cache(maxsize=4096)
+def language_of(text: str) -> str:
+    """Return the ISO 639-1 code of a text's language.
+
+    Args:
+        text: any text; one of a few words in Latin script has a language only if it has function words.
+
+    Returns:
+        "zh", "ja" or "ko" for these, the most common language of other scripts, the one with the most function words in
+        Latin script, or "" if it cannot be determined.
+    """
+    script = script_of(text)
+    if script == "cjk":
+        letters = len(_WIDE.findall(text))
+        if len(_HANGUL.findall(text)) > letters / 2:
+            return "ko"
+        return "ja" if len(_KANA.findall(text)) >= _KANA_SHARE * letters else "zh"
+    if script != "latin":
+        return _SCRIPTS.get(script, "")
+    words = _WORD.findall(text.lower())
+    counts = {language: sum(word in known for word in words) for language, known in _word_lists().items()}
+    best = max(counts, key=counts.__getitem__)  # the first of equals, in the order of the list
+    return best if counts[best] else ""
+
+
 @cache
 def _function_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Those of English, and those of other languages in Latin script."""
-    listed: dict[str, str] = json.loads(Path(__file__).with_name("function_words.json").read_text("utf-8"))
-    english = frozenset(listed.pop("en").split())
-    return english, frozenset(word for words in listed.values() for word in words.split()) - english
+    """Return the function words of English, and those of other languages."""
+    english = function_words("en")
+    return english, frozenset(word for words in _word_lists().values() for word in words) - english
 
 
 def is_english(text: str) -> bool | None:

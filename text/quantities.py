@@ -5,27 +5,18 @@ The normal form is the plain decimal, a space and the unit: "1200 km", "52000000
 another: "3 miles" becomes "3 mi", not kilometres.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import dropwhile, takewhile
+from pathlib import Path
 
 from ..schemas.naming import normalise
+from .scripts import with_ascii_digits
 
-_SPELLINGS = {
-    "USD": "us$, $, usd, us dollar, us dollars, dollar, dollars, 美元", "HKD": "hk$, hkd, 港元, 港币",
-    "CAD": "c$, cad", "AUD": "a$, aud", "EUR": "€, eur, euro, euros, 欧元", "GBP": "£, gbp, pounds sterling, 英镑",
-    "JPY": "jpy, yen, 日元", "CNY": "cny, rmb, yuan, 元, 人民币, 元人民币", "INR": "₹, inr, rupees", "¥": "¥",
-    "%": "%, percent, per cent", "km": "km, kilometer, kilometers, kilometre, kilometres, 公里, 千米",
-    "m": "m, meter, meters, metre, metres, 米", "cm": "cm, centimeter, centimeters, centimetre, centimetres, 厘米",
-    "mm": "mm, millimeter, millimeters, millimetre, millimetres, 毫米", "mi": "mi, mile, miles, 英里",
-    "ft": "ft, foot, feet, 英尺", "in": "in, inch, inches, 英寸", "t": "t, ton, tons, tonne, tonnes, 吨",
-    "kg": "kg, kilogram, kilograms, 公斤, 千克", "g": "g, gram, grams, 克", "mg": "mg, milligram, milligrams, 毫克",
-    "lb": "lb, lbs", "km2": "km2, sq km, square kilometers, square kilometres, 平方公里, 平方千米",
-    "m2": "m2, sq m, square meters, square metres, 平方米", "mi2": "mi2, sq mi, square miles, 平方英里",
-    "ha": "ha, hectare, hectares, 公顷", "h": "h, hour, hours, 小时", "min": "min, minute, minutes, 分钟",
-    "d": "day, days, 天", "a": "year, years, 年", "°C": "°c, ℃, 摄氏度", "°F": "°f",
-}
+_SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
+"""The spellings of each unit, separated by ", "."""
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
 _SYMBOLS = frozenset(normalise(
     "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
@@ -44,7 +35,9 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())} | {
     word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
 
-_FIGURES = r"\d{1,3}(?:[,，]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_GROUPED = r"\d{1,3}(?:[,，]\d{3})+|\d{1,2}(?:,\d{2}){1,4},\d{3}"
+"""Figures in groups, also in the Indian way: 1,20,000."""
+_FIGURES = rf"(?:{_GROUPED})(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
 # 千米 and 千克 are units themselves, not numbers.
 _HAN = (rf"[{''.join(_HAN_DIGITS)}{''.join(_HAN_TENS)}]"
@@ -77,6 +70,8 @@ _WRITTEN_UNIT = (
     r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
     r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|years|"
     r"euros|dollars|pounds|yuan|yen")
+_WRITTEN_UNIT += "|" + "|".join(sorted((spelling for unit in ("km", "m", "kg") for spelling in
+                                        _SPELLINGS[unit].split(", ") if not spelling.isascii()), key=len, reverse=True))
 _WRITTEN_HAN_UNIT = (
     "美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|千克|毫克|克|公顷|"
     "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃")
@@ -86,7 +81,7 @@ _COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁�
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])"
-            r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
+            rf"(?:{_GROUPED}|\d+)(?:\.\d+)?"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
             rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
 
@@ -106,10 +101,10 @@ def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]
     """Find the numbers in a text, with their currency, scale and unit, as (start, end), in order.
 
     Args:
-        text: any text in English or Chinese.
+        text: any text, in figures of any script.
         counts: whether to also find small numbers in words, each with what it counts ("three rivers", 三座).
     """
-    return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(text))
+    return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(with_ascii_digits(text)))
 
 
 def parse_number(text: str) -> str:
@@ -122,7 +117,7 @@ def parse_number(text: str) -> str:
     Returns:
         The normal form; "" if the text is not a number.
     """
-    folded = _LEAD.sub("", _ASIDE.sub("", normalise(text).strip(" .;。，")))
+    folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(text)).strip(" .;。，")))
     low = _AMOUNT.match(folded)
     if low is None:
         return ""
@@ -152,7 +147,7 @@ def is_unit(text: str) -> bool:
     return normalise(text) in _SYMBOLS or figures_of(parse_number(f"1 {text}"))[0] in _SPELLINGS
 
 
-def measured(normal: str) -> tuple[str, float] | None:
+def measure(normal: str) -> tuple[str, float] | None:
     """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 
     Returns:

@@ -7,6 +7,7 @@ two joined sentences cost little, a fact cut in two is lost.
 
 import re
 
+from .dates import is_month
 from .scripts import CJK
 
 # Full stops of scripts that write no space after them, or that use the mark for nothing else.
@@ -35,7 +36,7 @@ def _words(listed: str) -> frozenset[str]:
 _BOUND = _words(
     "mr mrs ms mx dr prof sra srta dña mme mlle ste shri hr fr frau gen col maj capt cpt lt cmdr adm sgt cpl "
     "pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl "
-    "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул")
+    "e.g i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул dra drs avda av séc sécs डॉ डा प्रो श्री पं कु ড ডা মো মোঃ প্রফে")
 # Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); elsewhere ordinary words.
 _NUMBERED = _words(
     "no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par abs bd "
@@ -132,6 +133,8 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) 
         return False
     if key in _NUMBERED:
         return not following[:1].isdigit()
+    if last.isdecimal() and is_month(following):  # "am 3. Mai"
+        return False
     if last.isdecimal():
         return len(last) > 3 or not _begins_line(text, at)  # noqa: PLR2004 - "12." numbers a list item
     one_letter = len(last) == 1 and last.isalpha() and not _CJK.match(last)

@@ -201,9 +201,9 @@ class Validity(NamedTuple):
         """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
         said = [time.words for time in self.times[-_MOST_NOTED:]]
         return "; ".join([*["…"] * (len(self.times) > _MOST_NOTED), *said,
-                          *(f"superseded {date}" for date in self.superseded)])
+                          *(f"superseded {date}" for date in self.successor_date)])
 
-    def noted(self, said: str) -> str:
+    def with_note(self, said: str) -> str:
         """Return a text of the fact with its time in brackets: "Ana Ruiz (since 2019)"."""
         note = self.note()
         return f"{said} ({note})" if note else said
@@ -213,7 +213,7 @@ class Validity(NamedTuple):
         return CELL_MARK.join((*cells, *filter(None, [self.note()])))
 
     @property
-    def superseded(self) -> tuple[str, ...]:
+    def successor_date(self) -> tuple[str, ...]:
         """The date at which another value took the place of the last one stated; empty if none did."""
         last = max((_first_day(start) for start in self.open_starts()), default=None)
         ends = [date for date in self.later if last is not None and _first_day(date) > last]
@@ -226,7 +226,7 @@ class Validity(NamedTuple):
         end = max((time.end for time in held if time.end and time.kind != "at"), key=_last_day, default="")
         if end and (not start or _first_day(start) <= _last_day(end)):
             return start, end
-        return start, "".join(self.superseded)
+        return start, "".join(self.successor_date)
 
     def open_starts(self) -> list[str]:
         """Return the dates from which the fact is stated to hold, without saying until when."""

@@ -293,7 +293,7 @@ class RetrievalIndex:
 
     def text(self, row: int) -> str:
         """Return the triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.validity(row).noted(" ".join(self.said(row)))
+        return self.validity(row).with_note(" ".join(self.said(row)))
 
     @cached_property
     def _relation_row(self) -> dict[str, int]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from ..graph_store.index.names import Named
 from ..graph_store.vectors.store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
-from ..schemas.references import replaced
+from ..schemas.references import replace_references
 from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
 from .nearness import Nearness
@@ -18,7 +18,7 @@ _SPACE = re.compile(r"\s+")
 
 def wording(question: str) -> str:
     """Return the words that are searched: without what stands for answers that are not known yet."""
-    return _SPACE.sub(" ", replaced(question, lambda _: " ")).strip()
+    return _SPACE.sub(" ", replace_references(question, lambda _: " ")).strip()
 
 
 class Batch:

@@ -181,7 +181,7 @@ class ConstructionNodes:
         request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
         try:
             with charge_calls(build=run, document=chunk.document_id, budget=budget):
-                extraction = rows.joined(await reasoner.aextract(request, schema)) if stated else rows
+                extraction = rows.combine(await reasoner.aextract(request, schema)) if stated else rows
         except (BudgetExceeded, EndpointDown) as error:
             return {"stopped": str(error)}
         except ReasonerError as error:

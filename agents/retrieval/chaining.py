@@ -11,7 +11,7 @@ from itertools import islice, product
 
 from ...graph_store.bounding.grounding import without_aside, words
 from ...schemas.naming import canonical_name
-from ...schemas.references import literal, references, replaced
+from ...schemas.references import literal, references, replace_references
 from ...schemas.retrieval import SubAnswer, SubQuery
 from ...tools.query import wording
 from ...tools.retriever import Retriever
@@ -131,7 +131,7 @@ def fillings(question: str, answers: Sequence[str], is_name: IsName, limit: int)
 
 
 def _fill(question: str, names: Mapping[int, str]) -> str:
-    return replaced(question, lambda number: literal(names[number]))
+    return replace_references(question, lambda number: literal(names[number]))
 
 
 def merged(history: Sequence[SubAnswer], proposed: Sequence[SubAnswer], is_name: IsName, limit: int) -> list[SubAnswer]:

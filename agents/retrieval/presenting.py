@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...graph_store.ledger.documents import Documents
 from ...models.rules.content_words import Language, language_of
-from ...models.rules.names import names_in
+from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite

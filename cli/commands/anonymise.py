@@ -11,7 +11,7 @@ from ...evaluation.anonymising.building import Corpus, anonymise, as_rows
 from ...evaluation.anonymising.replacing import Key, revert
 from ...evaluation.anonymising.tasks import Task
 from ...export.files import write_file
-from ...schemas.formats.reading import json_records, parse_json, validated
+from ...schemas.formats.reading import json_records, parse_json, validate_record
 from ..console import err, on_a_line, out, print_json
 from ..errors import CommandError
 from ..session import AsJson, MaxTokens, open_resources
@@ -48,7 +48,7 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
         return
     if key.resolve().is_relative_to(output.resolve()):
         raise CommandError(f"the key {key} would be in {output}, which is to be handed on: name another place (--key)")
-    own = [validated(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
+    own = [validate_record(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
            ] if questions else []
     with open_resources() as resources:
         corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, written=write,
@@ -103,7 +103,7 @@ def _json(value: object) -> str:
 
 def _revert(texts: dict[str, str], output: Path, key: Path) -> None:
     try:
-        known = validated(str(key), parse_json(key.read_text("utf-8")), Key, CommandError)
+        known = validate_record(str(key), parse_json(key.read_text("utf-8")), Key, CommandError)
     except ValueError as error:
         raise CommandError(f"{key} is not a key file: {error}") from error
     for name, text in texts.items():

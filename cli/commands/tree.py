@@ -83,5 +83,5 @@ def _add(root: Tree, graph: KnowledgeGraph, community: Community) -> None:
         dated = graph.validities(keyword)
         for name, values in list(graph.attributes(keyword).items())[:_ATTRIBUTES]:
             times = dated.get(name, {})
-            shown = ", ".join(times[value].noted(value) if value in times else value for value in values)
+            shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
             twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")

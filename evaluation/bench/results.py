@@ -9,7 +9,7 @@ from filelock import FileLock, Timeout
 from pydantic import Field
 
 from ...schemas.documents import Frozen
-from ...schemas.formats.reading import json_lines, validated
+from ...schemas.formats.reading import json_lines, validate_record
 from ..datasets import DatasetError
 
 FILE = "results.jsonl"
@@ -121,7 +121,7 @@ class Results:
         if not whole:
             self._write(_Line(run=run))
             return
-        first, *lines = [validated(where, value, _Line, DatasetError)
+        first, *lines = [validate_record(where, value, _Line, DatasetError)
                          for where, value in json_lines(self.path, DatasetError)]
         if first.run != run:
             different = [name for name, value in run if first.run is None or getattr(first.run, name) != value]

@@ -140,12 +140,12 @@ class KnowledgeGraph:
 
     def statement(self, key: EdgeKey) -> str:
         """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.validity(key).noted(self.words(key))
+        return self.validity(key).with_note(self.words(key))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
         """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""
         validity = self.validities(entity).get(attribute, {}).get(value, Validity())
-        return validity.noted(f"{self.name(entity)} {relation_text(attribute)}: {value}")
+        return validity.with_note(f"{self.name(entity)} {relation_text(attribute)}: {value}")
 
     def triple_support(self, key: EdgeKey) -> list[str]:
         """Return the chunks that support a triple, sorted."""

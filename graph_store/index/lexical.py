@@ -10,23 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import normalise
-from ...text.scripts import CJK
+from ...text.scripts import MARKS, UNSPACED
 from .array_file import Arrays
 from .columns import Words, narrow, words
 
-_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
-_CJK = re.compile(f"[{CJK}]")
+_RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _K1 = 1.5
 
 
 def terms(text: str) -> list[str]:
-    """Return a text's index terms: folded words, and the bigrams of each CJK run (or its only character)."""
+    """Return a text's index terms: folded words, and in scripts without spaces the bigrams of each run of letters.
+
+    A run of a single letter is a term itself.
+    """
     runs: list[str] = _RUN.findall(normalise(text))
-    if not _CJK.search(text):
+    if not _UNSPACED.search(text):
         return runs
     indexed: list[str] = []
     for run in runs:
-        if _CJK.match(run) and len(run) > 1:
+        if _UNSPACED.match(run) and len(run) > 1:
             indexed.extend(a + b for a, b in pairwise(run))
         else:
             indexed.append(run)

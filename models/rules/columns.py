@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...text.dates import calendar_day, parse_date
-from ...text.quantities import measured, parse_number
+from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .content_words import content_words, spoken_words
 from .lexicon import words
 from .likeness import likeness
-from .names import has_name
 from .question import Question
+from .recognition.names import has_name
 from .units import Unit
 
 _DEGREE = re.compile(
@@ -118,7 +118,7 @@ def _column(question: Question, degree: re.Match[str], rows: Sequence[Unit]) -> 
 
 
 def _number(cell: Cell) -> tuple[float, ...] | None:
-    size = measured(parse_number(cell.value)) if any(map(str.isdigit, cell.value)) else None
+    size = measure(parse_number(cell.value)) if any(map(str.isdigit, cell.value)) else None
     return (size[1],) if size else None
 
 

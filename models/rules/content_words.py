@@ -4,7 +4,12 @@ import functools
 import re
 from typing import Literal
 
+import snowballstemmer
+
 from ...schemas.naming import normalise
+from ...text.languages import function_words
+from ...text.languages import language_of as any_language_of
+from ...text.scripts import MARKS
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
 
 Language = Literal["en", "zh"]
@@ -18,11 +23,15 @@ _SUFFIXES = ("ations", "ation", "ements", "ement", "ings", "ing", "ers", "ors", 
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORTEST_STEM = 4
 _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
+_STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
+             "ru": "russian", "hi": "hindi", "ar": "arabic"}
+_BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জন|ের|টি|টা|কে|তে|য়|ে|র){1,2}$")
+_SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 
 
 def language_of(text: str) -> Language:
-    """Return "zh" if a text contains a Chinese character, else "en", whose rules fit other scripts best."""
-    return "zh" if _HAN_CHARACTER.search(text) else "en"
+    """Return the language of Banyan's own words about a text: "zh" if it has Chinese letters and no kana, else "en"."""
+    return "zh" if _HAN_CHARACTER.search(text) and any_language_of(text) != "ja" else "en"
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -47,15 +56,19 @@ def stem(word: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def content_words(text: str) -> tuple[str, ...]:
+def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     """Return the content of a text: stems of its words and bigrams of its Chinese characters, in order.
 
     Args:
         text: any text in any script.
+        language: the code of the language whose function words and endings are removed.
 
     Returns:
         The words without function words, including repetitions.
     """
+    if language not in {"en", "zh", "ja"}:
+        return tuple(_foreign_stem(word, language) for word in _SPACED_WORD.findall(normalise(text))
+                     if word not in function_words(language))
     words: list[str] = []
     for match in _RUN.finditer(normalise(text)):
         run = match.group()
@@ -64,6 +77,19 @@ def content_words(text: str) -> tuple[str, ...]:
         elif run not in ENGLISH_STOP:
             words.append(stem(run))
     return tuple(words)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _foreign_stem(word: str, language: str) -> str:
+    """Return the stem of a word by Snowball; a word of a language that it does not have is unchanged."""
+    if language == "bn":
+        return _BENGALI_ENDING.sub("", word)
+    return str(_stemmer(language).stemWord(word)) if language in _STEMMERS else word
+
+
+@functools.cache
+def _stemmer(language: str) -> "snowballstemmer.stemmer":
+    return snowballstemmer.stemmer(_STEMMERS[language])
 
 
 @functools.lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ import re
 
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
-from ...schemas.references import literal, reference, replaced
+from ...schemas.references import literal, reference, replace_references
 from ...schemas.retrieval import ROUTES, Route, SubQuery
 from ..parsing.parser import Parser
 from .content_words import content_words, language_of
@@ -43,9 +43,10 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
     question = question.strip() or question
     if question.isspace() or SUMMARY_CUES.search(question):
         return [question]
-    if language_of(question) == "zh":
+    language = analyse(question).language
+    if language == "zh":
         return unfold_chinese(question, limit)
-    return unfold_english(question, parser, limit)
+    return unfold_english(question, parser, limit) if language == "en" else [question]
 
 
 def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
@@ -57,7 +58,7 @@ def sub_query(question: str, schema: GraphSchema, *, chained: bool) -> SubQuery:
         chained: whether it is one of several steps, so paths between entities may matter.
     """
     # The replacement is not a word, so no schema element matches inside a reference.
-    spoken = replaced(question, "#{}".format)
+    spoken = replace_references(question, "#{}".format)
     text = f"{spoken} {_TYPE_WORDS.get(analyse(spoken).expected, '')}"
     words = frozenset(content_words(text))
     return SubQuery(
@@ -80,7 +81,7 @@ def fill(question: str, answers: list[str]) -> str:
         known = 0 < number <= len(answers) and answers[number - 1]
         return literal(answers[number - 1]) if known else reference(number)
 
-    return replaced(question, answer_of)
+    return replace_references(question, answer_of)
 
 
 def _routes(question: str, *, chained: bool) -> tuple[Route, ...]:

@@ -17,12 +17,12 @@ from ...schemas.retrieval import Passage
 from ...text.quantities import find_numbers
 from ...text.values import find_values
 from ..parsing.parser import Parser
-from .content_words import content_words, spoken_words, stem
+from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
-from .names import find_names, has_name
 from .question import Question, analyse, tells_time
-from .spans import Span, find_spans
+from .recognition.names import find_names, has_name
+from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
@@ -80,7 +80,6 @@ class Finder:
         self.units = [unit for number, passage in read for unit in find_units(number, passage)]
         best = max((passage.score for _, passage in read), default=0.0)
         self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
-        self._words = [frozenset(content_words(unit.text)) for unit in self.units]
         # Texts repeat: a sentence is also a neighbour of others, and a heading is above many. Each is compared once.
         around = [[unit.text for unit in self.units], [unit.heading for unit in self.units],
                   [unit.before for unit in self.units], [unit.after for unit in self.units]]
@@ -88,6 +87,7 @@ class Finder:
         place = {text: at for at, text in enumerate(self._texts)}
         self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
         self._names: dict[str, list[Span]] = {}
+        self._languages = {number: cue_language(passage.text, parser) for number, passage in read}
 
     def search(self, text: str) -> tuple[Question, list[Found]]:
         """Return the analysed question and all units, best first."""
@@ -129,34 +129,35 @@ class Finder:
         Both are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
         """
         english = question.language == "en"
-        asked = list(dict.fromkeys(spoken_words(question.text) if english else content_words(question.text)))
+        asked = list(dict.fromkeys(spoken_words(question.text) if english else question.words_of(question.text)))
         if not english and question.has_form:  # an answer to 哪个城市 need not contain the word
-            asked = [word for word in asked if word not in content_words(question.focus)] or asked
+            asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
         if not asked:
             return np.zeros(len(self.units)), np.ones(len(self.units))
         stems = [stem(word) for word in asked] if english else asked
-        counts = Counter(word for unit in self._words for word in unit)
+        counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
         weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
-        says = _says(asked, stems, self._texts, similar=english)
+        says = _says(question, asked, stems, self._texts)
         own, above, before, after = (says[places] for places in self._places)
         best: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
-        named = frozenset(word for name in (*question.names, question.kind_noun) for word in content_words(name))
+        named = frozenset(word for name in (*question.names, question.kind_noun) for word in question.words_of(name))
         others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
         return best @ (weights / weights.sum()), best[:, others].min(axis=1, initial=1.0)
 
-    def _name_spans(self, text: str) -> list[Span]:
+    def _name_spans(self, unit: Unit) -> list[Span]:
         """Return the cached spans of a sentence, including capitalised words of unknown kind."""
-        found = self._names.get(text)
+        found = self._names.get(unit.text)
         if found is None:
-            found = find_spans([text], self.parser)[0]
-            found += [Span(start, end, "name") for start, end in find_names(text) if start > 0 and all(
-                end <= span.start or start >= span.end for span in found)]
-            self._names[text] = found
+            language = self._languages[unit.passage]
+            found = find_spans([unit.text], self.parser, language=language)[0]
+            found += [Span(start, end, "name") for start, end in find_names(unit.text) if not language and start > 0
+                      and all(end <= span.start or start >= span.end for span in found)]
+            self._names[unit.text] = found
         return found
 
     def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
         kinds = KINDS[question.expected]
-        found = _values(unit.text) if question.expected in {"date", "number"} else self._name_spans(unit.text)
+        found = _values(unit.text) if question.expected in {"date", "number"} else self._name_spans(unit)
         return tuple(span for span in sorted(found, key=lambda span: span.start)
                      if (span.kind in kinds or _is_agent(question, unit, span))
                      and not has_name(question.text, unit.text[span.start : span.end]))
@@ -176,11 +177,11 @@ def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
             and unit.text[: span.start].endswith("by "))
 
 
-def _says(asked: Sequence[str], stems: Sequence[str], texts: Sequence[str], *, similar: bool) -> Scores:
-    """Return the certainty that each text says each word: 1 for its stem, else the best cosine of a word."""
-    sets = [frozenset(content_words(text)) for text in texts]
+def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Sequence[str]) -> Scores:
+    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word."""
+    sets = [frozenset(question.words_of(text)) for text in texts]
     exact: Scores = np.array([[float(word in own) for word in stems] for own in sets]).reshape(len(texts), len(stems))
-    return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if similar else exact
+    return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if question.language == "en" else exact
 
 
 def _is_apart(left: tuple[str, int, int], right: tuple[str, int, int]) -> bool:

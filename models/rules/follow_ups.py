@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from ...schemas.naming import canonical_name
 from .content_words import language_of
 from .lexicon import words
-from .names import find_names, names_in
 from .question import analyse
+from .recognition.names import find_names, names_in
 
 _LONGEST = 1_000
 """The longest message read in characters; longer messages name their subject."""

@@ -77,26 +77,6 @@ CHINESE_CONCEPTS = {
 }
 """Chinese synonyms with their concept."""
 
-PERSON_NOUNS = words(
-    "person man woman people scientist physicist chemist mathematician author writer novelist poet playwright "
-    "director producer actor actress composer singer musician artist painter sculptor architect engineer "
-    "inventor discoverer founder cofounder co-founder president chairman chairwoman chair chancellor "
-    "minister king queen emperor empress ruler monarch leader captain coach manager owner editor designer "
-    "creator developer explorer astronaut general mayor governor senator philosopher historian teacher student "
-    "professor wife husband spouse father mother son daughter brother sister child sibling parent uncle aunt "
-    "grandfather grandmother successor predecessor ceo performer translator lyricist "
-    "librettist screenwriter winner recipient host head biologist astronomer botanist doctor physician"
-)
-PLACE_NOUNS = words(
-    "place country city town village state province county region river lake sea ocean mountain island "
-    "continent capital birthplace location district valley desert port harbour harbor street nation "
-    "municipality hometown seat headquarters headquarter kingdom bay peninsula"
-)
-ORGANISATION_NOUNS = words(
-    "company organisation organization association institution university college school museum publisher "
-    "employer team club band group party agency society institute label studio network bank newspaper "
-    "magazine manufacturer firm corporation league observatory laboratory foundation alma"
-)
 DATE_NOUNS = words("date year day month decade century birthdate birthday time")
 NUMBER_NOUNS = words(
     "population height length area depth weight price cost number amount age distance size elevation "

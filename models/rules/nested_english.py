@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...schemas.references import reference
 from ..parsing.parser import Parser
-from .lexicon import PERSON_NOUNS, words
+from .lexicon import words
+from .recognition.name_kinds import kind_of_noun
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -137,7 +138,7 @@ class _NestedQuestionParser:
             if noun.i < noun.head.i < clause.left_edge.i:  # 'does the town lie in which ...'
                 tail = f" {self._text(noun.i + 1, clause.left_edge.i)}"
         elif self._is_of_something(noun):
-            asked = f"{'Who' if noun.lemma_ in PERSON_NOUNS else 'What'} is {self._text(start, end)}"
+            asked = f"{'Who' if _is_person(noun) else 'What'} is {self._text(start, end)}"
         else:
             return None
         return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
@@ -156,9 +157,9 @@ class _NestedQuestionParser:
             if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
                 return self._names_something(noun, child.left_edge.i, _end(child))
             if child.dep_ == "prep" and child.lemma_ == "of":
-                bare = noun.lemma_ in PERSON_NOUNS and not any(token.dep_ == "det" for token in child.subtree)
+                bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
                 return _is_definite(noun) and (bare or self._names_something(noun, child.left_edge.i, _end(child)))
-            if child.dep_ == "compound" and child.i < noun.i and noun.lemma_ in PERSON_NOUNS and _is_name(child):
+            if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
                 return True
         return False
 
@@ -262,6 +263,10 @@ def _description(noun: "Token") -> "Token | None":
         return None
     return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
         child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
+
+
+def _is_person(noun: "Token") -> bool:
+    return kind_of_noun(noun.lemma_) == "person"
 
 
 def _is_definite(noun: "Token") -> bool:

@@ -1,13 +1,20 @@
 """The analysis of a question: the kind of its answer, the requested noun, and its names."""
 
+import json
 import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from ...schemas.naming import normalise
-from .content_words import Language, language_of
-from .lexicon import DATE_NOUNS, NUMBER_NOUNS, ORGANISATION_NOUNS, PERSON_NOUNS, PLACE_NOUNS, words
-from .names import names_in
+from ...text.languages import language_of
+from ...text.scripts import MARKS
+from .content_words import content_words
+from .content_words import language_of as english_or_chinese
+from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
+from .recognition.name_kinds import kind_of_noun
+from .recognition.names import names_in
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
@@ -15,8 +22,8 @@ Expected = Literal["person", "location", "organization", "name", "date", "number
 _LONGEST = 1_000
 """The most characters of a question that are read."""
 _NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
-    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"), (PERSON_NOUNS, "person"),
-    (PLACE_NOUNS, "location"), (ORGANISATION_NOUNS, "organization"))
+    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
+_KINDS: dict[str, Expected] = {"person": "person", "location": "location", "organization": "organization"}
 _ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:reason|cause)\b|\bfor what reason\b", "reason"),
     ((r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide|often)\b|"
@@ -52,6 +59,8 @@ _CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FOR
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
+_FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
+_PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME = re.compile(
     r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
     r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
@@ -64,11 +73,12 @@ _TIME = re.compile(
 class Question:
     """An analysed question.
 
-    `focus` is the requested noun ('river' in 'On which river ...'), normalised, or "". `names` are the names in it.
+    `language` is "en" also for one that is not known. `focus` is the requested noun ('river' in 'On which river ...'),
+    normalised, or "". `names` are the names in it.
     """
 
     text: str
-    language: Language
+    language: str
     expected: Expected
     focus: str
     names: tuple[str, ...]
@@ -81,6 +91,10 @@ class Question:
             normalise(self.text))
         return self.focus if self.focus and direct else ""
 
+    def words_of(self, text: str) -> tuple[str, ...]:
+        """Return the content words of a text for comparison with the question's; see `content_words`."""
+        return content_words(text, self.language)
+
     @property
     def has_form(self) -> bool:
         """Whether a span of text can be recognised as an answer by its kind."""
@@ -88,14 +102,38 @@ class Question:
 
 
 def analyse(question: str) -> Question:
-    """Analyse a question in English, Chinese or, with less detail, any other language."""
+    """Analyse a question in English, Chinese or, with less detail, a language of `question_words.json`."""
     text = question[:_LONGEST].strip()
-    language = language_of(text)
-    expected, focus = _chinese(text) if language == "zh" else _english(text)
+    other = language_of(text)
+    language = other if other in foreign_forms() else english_or_chinese(text)
+    if language == "zh":
+        expected, focus = _chinese(text)
+    else:
+        expected, focus = _english(text) if language == "en" else (_foreign(text, language), "")
     names = names_in(text)
     if expected == "person" and names and _WHO_IS.fullmatch(_without(text, names)):
         expected = "text"  # the answer is a description
     return Question(text, language, expected, focus, names)
+
+
+@cache
+def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
+    """Return the question words of other languages by the kind of the answer, and under "negated" their negations."""
+    listed: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("question_words.json").read_text("utf-8"))
+    return {language: {kind: re.compile(form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])",
+                                        re.IGNORECASE) for kind, form in forms.items()}
+            for language, forms in listed.items()}
+
+
+def _foreign(text: str, language: str) -> Expected:
+    """Return the kind that the first question word of a text asks for; "text" for none of them."""
+    found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS
+             if (match := foreign_forms()[language][kind].search(text))]
+    if not found:
+        return "text"
+    start, _, kind = min(found)
+    # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
+    return "text" if kind == "person" and text[:start].strip("¿¡ ") and language in _PREPOSITIONAL else kind
 
 
 def tells_time(text: str) -> bool:
@@ -122,6 +160,8 @@ def _english(text: str) -> tuple[Expected, str]:
         for nouns, expected in _NOUNS:
             if word in nouns or word.removesuffix("s") in nouns or word.removesuffix("es") in nouns:
                 return expected, word
+        if kind := _KINDS.get(kind_of_noun(word)):
+            return kind, word
     direct = match is not None and "happen" not in match["phrase"] and _DIRECT.match(match[0])
     return ("name" if direct and spoken else "text"), spoken[-1] if spoken else ""
 

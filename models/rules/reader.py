@@ -19,10 +19,10 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .name_kinds import TypeNouns, infer_type
-from .spans import VALUES, Span, find_spans, name_of
+from .recognition.name_kinds import TypeNouns, infer_type
+from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
+from .recognition.sure_names import sure_names
 from .stated_facts import FactForms, Mention
-from .sure_names import sure_names
 from .tables import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -69,10 +69,12 @@ class RulesReader:
         """
         prepared = self._prepare(schema)
         text, title = request.text, _subject(request.title)
-        found, titled = find_spans([text, title], self._parser, [title, ""])
+        language = cue_language(text, self._parser)
+        found, titled = find_spans([text, title], self._parser, [title, ""], language)
         names = _Names(text, found, title, titled)
-        types = {name: prepared.type_of(names, name) for name in names.spans}
-        admitted = sure_names(text, names.spans) | {name for name in names.spans if prepared.has_evidence(names, name)}
+        types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
+        admitted = set(names.spans) if language else sure_names(text, names.spans) | {
+            name for name in names.spans if prepared.has_evidence(names, name)}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
         for head, label, tail, time, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
@@ -88,7 +90,7 @@ class RulesReader:
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
-        return listed.joined(Extraction(
+        return listed.combine(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
                            if kind and name in admitted),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
@@ -127,11 +129,18 @@ class _Prepared:
         self._types = {kind: next((called[name] for name in names if name in called), self._fallback)
                        for kind, names in _TYPES_OF_KINDS.items()}
 
-    def type_of(self, names: "_Names", name: str) -> str:
-        """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
+    def type_of(self, names: "_Names", name: str, *, certain: bool) -> str:
+        """Return the type of a name by the words around it, else by its kind; "" if the schema has none.
+
+        Args:
+            names: the names of the chunk.
+            name: one of them.
+            certain: whether it is a name even if its kind is unknown.
+        """
         kind = names.kind(name)
-        # A name of unknown kind is not an entity, unless the document is about it.
-        return self._infer_type(names, name) or self._types.get(kind, self._fallback if names.is_title(name) else "")
+        # Other names of unknown kind are not entities, unless the document is about them.
+        return self._infer_type(names, name) or self._types.get(
+            kind, self._fallback if certain or names.is_title(name) else "")
 
     def has_evidence(self, names: "_Names", name: str) -> bool:
         """Return True for a name whose type is given by words, or that the document is about."""

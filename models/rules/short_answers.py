@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
-from ...text.quantities import measured, parse_number
+from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.times import CELL_MARK, is_running
 from ...text.values import kind_of
-from .content_words import content_words, spoken_words
+from .content_words import spoken_words
 from .finder import Found
 from .lexicon import words
 from .likeness import likeness
-from .names import has_name
-from .question import Question, tells_time
+from .question import Question, foreign_forms, tells_time
+from .recognition.names import has_name
 from .units import Unit
 
-_COVERED = {"en": 0.55, "zh": 0.55}
-"""The share of a question's words that a sentence must contain for its only span to be the answer, by language."""
+_COVERED = 0.55
+"""The share of a question's words that a sentence must contain for its only span to be the answer."""
 _LEAST = 0.4
 """The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
@@ -93,7 +93,7 @@ def short_answer(question: Question, found: Sequence[Found], passages: Sequence[
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
-    if best.covered < _COVERED[question.language] or best.least < _LEAST or not _speaks_of(question, unit, usual):
+    if best.covered < _COVERED or best.least < _LEAST or not _speaks_of(question, unit, usual):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -128,29 +128,30 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places within the clause of a Chinese sentence that covers most of the question."""
-    asked = frozenset(content_words(question.text)) - _words_of(question.names)
+    asked = frozenset(question.words_of(question.text)) - _words_of_names(question)
     clauses = [match.span() for match in re.finditer(r"[^，,；;。：:]+", text)]
-    best = max(clauses, key=lambda clause: len(asked.intersection(content_words(text[slice(*clause)]))))
+    best = max(clauses, key=lambda clause: len(asked.intersection(question.words_of(text[slice(*clause)]))))
     return [run for run in runs if best[0] <= run[0] < best[1]] or runs
 
 
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
     """Return True if a sentence has the question's limits, is not negated, and has no question word only as owner."""
     text = f"{unit.heading} {unit.text}"
-    if (_NEGATED.search(unit.text) and not _NEGATED.search(question.text)) or not (
+    negated = foreign_forms().get(question.language, {}).get("negated", _NEGATED)
+    if (negated.search(unit.text) and not negated.search(question.text)) or not (
             _figures(question.text) <= _figures(text)):
         return False
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return False
-    owned = {word for owner in _OWNED.findall(unit.text) for word in content_words(owner)}
-    free = set(content_words(_OWNED.sub(" ", unit.text)))
-    return not (owned - free).intersection(content_words(question.text)) - _words_of(question.names)
+    owned = {word for owner in _OWNED.findall(unit.text) for word in question.words_of(owner)}
+    free = set(question.words_of(_OWNED.sub(" ", unit.text)))
+    return not (owned - free).intersection(question.words_of(question.text)) - _words_of_names(question)
 
 
 def _says_limits(question: Question, text: str) -> bool:
     """Return True if a text has each word with which the question distinguishes things of one kind."""
-    present = set(content_words(text)) | {word.lower() for word in _LIMITING.findall(text)}
-    return all(word.lower() in present or present.intersection(content_words(word))
+    present = set(question.words_of(text)) | {word.lower() for word in _LIMITING.findall(text)}
+    return all(word.lower() in present or present.intersection(question.words_of(word))
                for word in _LIMITING.findall(question.text))
 
 
@@ -171,20 +172,20 @@ def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[s
         has_name(text, name) or has_name(text, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
 
 
-def _words_of(names: Sequence[str]) -> set[str]:
-    return {word for name in names for word in content_words(name)}
+def _words_of_names(question: Question) -> set[str]:
+    return {word for name in question.names for word in question.words_of(name)}
 
 
 def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
     """Return True if a Chinese sentence names its subject before a value or in its clause, not after it."""
     end = next((place for place in range(at, len(unit.text)) if unit.text[place] in "，,；;。"), len(unit.text))
     named = [name for name in question.names if name in unit.text]
-    return question.language == "en" or not named or any(name in unit.text[:end] for name in named)
+    return question.language != "zh" or not named or any(name in unit.text[:end] for name in named)
 
 
 def _is_measured(question: Question, value: str, after: str = "") -> bool:
     """Return True if a number has the requested measure, or is followed by the counted noun."""
-    size = measured(parse_number(value))
+    size = measure(parse_number(value))
     unit = size[0] if size else ""
     money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
     for pattern, wanted in _ASKED_MEASURES:
@@ -192,10 +193,10 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
             return unit in wanted or (money and "money" in wanted)
     counted = _COUNTED.search(question.text)
     if counted and after:
-        nouns, near = content_words(counted[1]), f"{value} {after}"
-        if unit and not set(nouns).intersection(content_words(unit)):
+        nouns, near = question.words_of(counted[1]), f"{value} {after}"
+        if unit and not set(nouns).intersection(question.words_of(unit)):
             return False
-        return bool(set(nouns).intersection(content_words(near))) or float(likeness(
+        return bool(set(nouns).intersection(question.words_of(near))) or float(likeness(
             spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
     return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.text, re.IGNORECASE) else True
 
@@ -210,21 +211,21 @@ def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage
 
 
 def _asks_for(question: Question, fact: TypedFact) -> bool:
-    asked = frozenset(content_words(question.text))
+    asked = frozenset(question.words_of(question.text))
     return any(has_name(question.text, entity) for entity in fact.entities) and any(
-        needed and asked.issuperset(needed) for needed in map(content_words, fact.asked_by))
+        needed and asked.issuperset(needed) for needed in map(question.words_of, fact.asked_by))
 
 
 def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
     """Return the other end of a fact if the question names one end and its relation."""
-    asked = frozenset(content_words(question.text))
+    asked = frozenset(question.words_of(question.text))
     ends: dict[str, int] = {}
     for number, item in enumerate(passages, 1):
         head, relation, tail, *times = [*item.statement.split(CELL_MARK), "", ""][:4]
         # What is planned, or has ended, is no answer to mark.
         if not tail or (any(times) and not is_running(times[0])):
             continue
-        needed = content_words(relation.replace("_", " "))
+        needed = question.words_of(relation.replace("_", " "))
         if not needed or not asked.issuperset(needed):
             continue
         for known, other in ((head, tail), (tail, head)):
@@ -256,12 +257,12 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: fr
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
     """Return the words of a row's cells that occur in the question."""
-    asked = frozenset(content_words(question.text))
-    return frozenset(word for cell in row.cells for word in content_words(cell.value) if word in asked)
+    asked = frozenset(question.words_of(question.text))
+    return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 
 
 def asked_cell(question: Question, row: Row) -> str:
-    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if none is clear."""
+    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if it is unclear."""
     cell = _asked_cell(question, row)
     if cell is None:
         return ""
@@ -271,21 +272,21 @@ def asked_cell(question: Question, row: Row) -> str:
         return joint.format(first.value, cell.header, _cell_text(cell))
     shared = _shared_words(question, row)
     others = "; ".join(f"{other.header}: {other.value}" for other in row.cells[1:] if shared.intersection(
-        content_words(other.value)))
+        question.words_of(other.value)))
     return f"{first.header}: {first.value}" + (f" – {others}" if others else "")
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the cell that a question asks for by its header or kind, or None if none is clear."""
-    asked, fits = frozenset(content_words(question.text)), _HEADERS.get(question.expected)
+    """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
+    asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
     near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
     scored: list[tuple[float, int, Cell]] = []
     for at, cell in enumerate(row.cells):
-        if not _may_answer(question, cell) or (set(content_words(cell.value)) and asked.issuperset(
-                content_words(cell.value))):
+        if not _may_answer(question, cell) or (set(question.words_of(cell.value)) and asked.issuperset(
+                question.words_of(cell.value))):
             continue
         similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
-        equal = _EQUAL if asked.intersection(content_words(cell.header)) else similar
+        equal = _EQUAL if asked.intersection(question.words_of(cell.header)) else similar
         score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
                     _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
         if score:
@@ -306,7 +307,7 @@ def _may_answer(question: Question, cell: Cell) -> bool:
 
 
 def _is_measured_cell(question: Question, cell: Cell) -> bool:
-    size = measured(parse_number(cell.value))
+    size = measure(parse_number(cell.value))
     return size is None or not size[0] or _is_measured(question, cell.value)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from .patterns import CHINESE, ENGLISH, Pattern
-from .spans import VALUES
+from .recognition.spans import VALUES
 
 _KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
 _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}

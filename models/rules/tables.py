@@ -89,7 +89,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE:
                 continue
-            relation = words.relation(header) if kind_of(value) == "text" and value != name and names(value) else None
+            leads = kind_of(value) == "text" and value != name and names(value)
+            relation = words.relation(header, kind) if leads else None
             if relation is None:
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time="" if _is_time(header) else time))
@@ -153,11 +154,18 @@ class _Words:
             return known or header
         return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
 
-    def relation(self, header: str) -> _Column | None:
-        """Return the relation to a cell that names another entity; None if the cell is a value."""
+    def relation(self, header: str, row_type: str) -> _Column | None:
+        """Return the relation to a cell that names another entity; None if the cell is a value.
+
+        A header that leads to the row ("Capital" in a row of France) does so only if the relation ends at the row's
+        type: the "Director" of a play does not work for it, and the "Department" of a person is no part of her.
+        """
         label, backward = self._relations.get(label_key(header), ("", False))
-        if label:
+        known = self._schema.relation_type(label) if backward else None
+        if label and (known is None or row_type in known.range):
             return _Column(label, backward=backward, type="")
+        if label:
+            return None
         # A column of articles within a row is a code or kind of the row's subject.
         type_name = "" if label_key(header) in _NOUNS["product"].split() else self._type(header)
         return _Column(header, backward=False, type=type_name) if type_name else None

@@ -126,7 +126,7 @@ class _Lines:
         return self._line
 
 
-def validated(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
+def validate_record(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
     """Validate a JSON object as a model.
 
     Raises:

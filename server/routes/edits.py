@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...graph_store.edits import Editing, Said
-from ...schemas.edits import EditDecision, concerned
+from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.resolution import Alias, EntityDecision
 from ..answers import Items
 from ..parameters import KbName, NodeId, errors
@@ -104,7 +104,7 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     number = service.resources.edit(kb, change.carry_out)
     opened = service.resources.knowledge_base(kb)
     decided = next(one.edit for one in opened.edits.table.all() if one.number == number)
-    return Edited(number=number, entity=opened.graph.canonical(concerned(decided)))
+    return Edited(number=number, entity=opened.graph.canonical(edited_entity(decided)))
 
 
 @router.delete("/edits/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])

@@ -51,4 +51,4 @@ def _evidence(index: RetrievalIndex, query: Query, node: str, score: float, how:
 
 
 def _with_times(values: Iterable[str], dated: Mapping[str, Validity]) -> Iterator[str]:
-    return (dated[value].noted(value) if value in dated else value for value in values)
+    return (dated[value].with_note(value) if value in dated else value for value in values)

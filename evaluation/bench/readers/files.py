@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ....schemas.formats.reading import json_records, validated
+from ....schemas.formats.reading import json_records, validate_record
 from ...datasets import DatasetError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -74,4 +74,4 @@ def models(path: Path, model: type[_Model]) -> Iterator[tuple[str, _Model]]:
         DatasetError: a row does not fit; the message names its line and the field.
     """
     for where, value in rows(path):
-        yield where, validated(where, value, model, DatasetError)
+        yield where, validate_record(where, value, model, DatasetError)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from ....schemas.formats.reading import parse_json, read_text, validated
+from ....schemas.formats.reading import parse_json, read_text, validate_record
 from ...datasets import DatasetError, Question, QuestionFormat, load_answered_questions
 from ..records import BenchDocument, BenchQuestion, Kind
 from .files import any_files, models, rows, the_file
@@ -45,7 +45,7 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
     questions = load_answered_questions(path, form)
     kinds: list[Kind] = ["short"] * len(questions)
     if form == "generic":
-        kinds = [validated(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
+        kinds = [validate_record(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
                  for where, row in rows(path)]
     counted = Counter[str]()
     numbered = []
@@ -107,4 +107,4 @@ def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
 def _passage(where: str, title: Any, text: Any) -> _Passage:
     # Sentences contain their own spaces, in HotpotQA's and (except the first) in 2Wiki's files.
     joined = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
-    return validated(where, {"title": title, "text": joined}, _Passage, DatasetError)
+    return validate_record(where, {"title": title, "text": joined}, _Passage, DatasetError)

@@ -3,7 +3,7 @@
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.patterns import CHINESE, ENGLISH, Pattern
-from banyan.models.rules.spans import find_spans, name_of
+from banyan.models.rules.recognition.spans import find_spans, name_of
 from banyan.models.rules.stated_facts import FactForms, Mention
 from banyan.schemas.formats.loading import load_schema
 

@@ -7,8 +7,8 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.content_words import content_words
 from banyan.models.rules.decomposition import decompose, fill
 from banyan.models.rules.follow_ups import condense
-from banyan.models.rules.names import has_name, names_in
 from banyan.models.rules.question import analyse
+from banyan.models.rules.recognition.names import has_name, names_in
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,

@@ -125,3 +125,17 @@ def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: Rule
                                                                     ) -> None:
     found = read(reader, sentence)
     assert [fact.time for fact in (*found.triples, *found.attributes)] == [time]
+
+
+@pytest.mark.parametrize("unit", ["Ada ", "Ada Blum ", '"Ada" ', "Dr. Ada "])
+def test_the_time_for_repeated_names_is_linear(unit: str) -> None:
+    reader, schema = RulesReader(), load_schema("general")
+
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        began = time.process_time()
+        reader.extract(ExtractionRequest(text=text, title="x"), schema)
+        return time.process_time() - began
+
+    seconds(500)
+    assert min(seconds(8_000) for _ in range(2)) < 9 * max(seconds(2_000) for _ in range(2))

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.spans import Span, find_spans, name_of
+from banyan.models.rules.recognition.spans import Span, find_spans, name_of
 
 
 @pytest.fixture(scope="module")

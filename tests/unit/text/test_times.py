@@ -108,7 +108,7 @@ def test_a_value_that_came_back_holds_again():
 def test_a_note_has_each_time_once_and_the_latest_of_many():
     assert Validity.of(["since 2019", "since 2019 ", "since  2019"]).note() == "since 2019"
     assert Validity.of([str(year) for year in range(2010, 2020)]).note() == "…; 2016; 2017; 2018; 2019"
-    assert Validity.of(["since 2019"]).noted("CEO: Ana Ruiz") == "CEO: Ana Ruiz (since 2019)"
+    assert Validity.of(["since 2019"]).with_note("CEO: Ana Ruiz") == "CEO: Ana Ruiz (since 2019)"
     assert Validity.of(["since 2019"]).line("Orio", "CEO", "Ana Ruiz") == "Orio | CEO | Ana Ruiz | since 2019"
-    assert Validity().noted("CEO: Ana Ruiz") == "CEO: Ana Ruiz"
+    assert Validity().with_note("CEO: Ana Ruiz") == "CEO: Ana Ruiz"
     assert read_time("(since 2019)") == FactTime("since 2019", "from", "2019", "")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..parsing.parser import Parser
-from .lexicon import words
+from ...parsing.parser import Parser
+from ..lexicon import words
 from .name_kinds import infer_kind, infer_type
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
@@ -40,19 +40,14 @@ _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
 _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
 _EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
-_NICKNAME = re.compile(r"[A-Z]\w{0,25} [\"“][^\"“”]{1,20}[\"”] [A-Z]")
-_OWNED = re.compile(r"['’]s? (?P<noun>[A-Z]\w{2,30})\b(?! [A-Z])")
-_CAMPUS = re.compile(r" at [A-Z]\w{1,20}(?: [A-Z]\w{1,20})?")
-_CALLED = re.compile(r"(?:known as|called|nicknamed|dubbed|named|meaning|baptised|English:|lit\.) [\"“]$")
 _SYMBOL = re.compile("[=+×−%$€£]")
-_NICKNAMED = re.compile(r" [\"“][A-Z][\w. ]{1,15}[\"”] [A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30})?")
-_JOINED = re.compile(r"-(?:directed|born|based|led|owned|member|members|produced|style|era|made|backed|related)$")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
+_AROUND = 40
 _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
 
@@ -80,18 +75,13 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
         place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
-            campus = _CAMPUS.match(text, end) if text.startswith("University of ", start) else None
-            end = campus.end() if campus else end
-            owned = _OWNED.match(text, end)  # St Paul's Cathedral
-            if owned and infer_type(f"a {owned['noun']}"):
-                end = owned.end()
-            nickname = _NICKNAMED.match(text, end) if kind == "person" else None  # Thomas "Tom" Blum
-            recognised.append(Span(start, nickname.end() if nickname else end, kind))
+            recognised.append(Span(start, end, kind))
     unknown = [Span(*place, kind) for run in runs.several()
                for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # The longest of the pieces of one name counts.
     pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = [*_occurrences(text, title, recognised), *_quoted_titles(text, recognised), *_opening(text)]
+    certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
+                             *_opening(text)])
     spans = [span if span.kind == "work" and span in certain
              else replace(span, kind=infer_kind(text, replace(
                  span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
@@ -104,7 +94,7 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
 
 def _has_honorific(text: str, start: int, end: int) -> bool:
     """Return True for a name after or with an honorific: "Dr Blum"."""
-    before = text[:start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
+    before = text[max(0, start - _AROUND) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
     first, _, rest = text[start:end].partition(" ")
     honorific = before.lower().rstrip(".") in _HONORIFICS or (rest and first.lower().rstrip(".") in _HONORIFICS)
     return bool(honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
@@ -126,16 +116,16 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
     """Yield titles in quotation marks: longer words have capitals, and no sentence ends inside."""
+    covering = {at: span for span in recognised for at in range(span.start, span.end)}
     for match in _QUOTED.finditer(text):
         parts = _WORD.findall(match[1])
         name = match[1].rstrip(",")
         titled = all(part[0].isupper() or part[0].isdigit() or part.lower() in _SMALL for part in parts)
         start, end = match.start(1), match.start(1) + len(name)
-        inside = any(span.start < start and span.end > end for span in recognised) or (
-            _NICKNAME.search(text, max(0, start - 30), end + 3) is not None)  # Edward "Ed" Smith
+        around = covering.get(start - 1)
+        inside = around is not None and around.end > end
         if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not name.endswith((".", "!", "?")):
-            called = _CALLED.search(text, max(0, start - 30), start) is not None
-            yield Span(start, end, "name" if called else "work")
+            yield Span(start, end, "work")
 
 
 def _opening(text: str) -> Iterator[Span]:
@@ -178,7 +168,7 @@ def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None
         before = trimmed
         start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
         cut = _cut_at_start(trimmed, kind)
-        start, trimmed = start + cut, _JOINED.sub("", _OWNER.sub("", trimmed[cut:]))
+        start, trimmed = start + cut, _OWNER.sub("", trimmed[cut:])
         head, _, last = trimmed.rpartition(" ")
         trimmed = head if last in _SMALL else trimmed
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
@@ -221,7 +211,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
 
 def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is capitalised by its position only, or that a recogniser guessed."""
-    name, before = text[span.start : span.end], text[: span.start].rstrip(" \t\"“'(*-•")
+    name = text[span.start : span.end]
+    before = text[max(0, span.start - _AROUND) : span.start].rstrip(" \t\"“'(*-•")
     opens = not before or before[-1] in _OPENING
     if opens and re.search(rf"(?<![\w.]){re.escape(name.lower())}s?\b", text):
         return True

@@ -6,22 +6,24 @@ Precision comes before recall: uncertain words are left to the content words.
 import re
 from collections.abc import Iterator
 
-from ...schemas.naming import canonical_name, normalise
+from ....schemas.naming import canonical_name, normalise
+from ....text.languages import function_words
+from ....text.languages import language_of as any_language_of
+from ..content_words import language_of
+from ..lexicon import ENGLISH_STOP, words
 from .chinese_spans import find_chinese_names
-from .content_words import language_of
-from .lexicon import ENGLISH_STOP, words
+from .name_words import CALENDAR
 
 Place = tuple[int, int]
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
-_NOT_NAMES = ENGLISH_STOP | words(
+_NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
     "together after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
     "compare describe explain list today later earlier born according under over through when whether "
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday its his her their our my ceo cfo cto coo"
+    "its his her their our my ceo cfo cto coo"
 )
 _FULL_STOP = 2
 """The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
@@ -39,7 +41,10 @@ def find_names(text: str) -> list[Place]:
     places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
     if language_of(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
-    places.extend(_capital_runs(text))
+    spoken = any_language_of(text)
+    runs = _capital_runs(text, frozenset() if spoken == "en" else function_words(spoken))
+    # Every German noun has a capital.
+    places.extend(place for place in runs if spoken != "de" or " " in text[slice(*place)])
     found: list[Place] = []
     for start, end in places:
         if all(end <= a or start >= b for a, b in found):
@@ -71,20 +76,21 @@ def _joins(character: str) -> bool:
     return character.isalnum() and not "\u3400" <= character <= "\u9fff"
 
 
-def _capital_runs(text: str) -> Iterator[Place]:
-    """Yield runs of capitalised words, with 'of', 'de' and similar words between two of them."""
+def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:
+    """Yield runs of capitalised words but function words, with 'of', 'de' and similar words between two of them."""
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []
     for match in _WORD.finditer(text):
         adjacent = bool(run) and text[(links or run)[-1].end() : match.start()].isspace()
         if adjacent and match.group() in _LINKS:
             links.append(match)
-        elif adjacent and _may_be_name(match, opens=False):
+        elif match[0].casefold() not in functions and adjacent and _may_be_name(match, opens=False):
             run, links = [*run, *links, match], []
         else:
             if run:
                 yield run[0].start(), _end(run[-1])
-            run, links = ([match] if _may_be_name(match, opens=True) else []), []
+            begins = match[0].casefold() not in functions and _may_be_name(match, opens=True)
+            run, links = ([match] if begins else []), []
     if run:
         yield run[0].start(), _end(run[-1])
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...text.scripts import CJK
+from ....text.scripts import CJK
 
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..parsing.chinese import Word, load_tagger
-from .lexicon import words
+from ...parsing.chinese import Word, load_tagger
+from ..lexicon import words
 from .name_words import CHINESE_SURNAMES
 
 Place = tuple[int, int, str]

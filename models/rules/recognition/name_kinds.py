@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ...schemas.formats.loading import load_schema
-from ...schemas.graph_schema import GraphSchema
-from ...text.scripts import CJK
+from ....schemas.formats.loading import load_schema
+from ....schemas.graph_schema import GraphSchema
+from ....text.scripts import CJK
+from ..lexicon import words
 
 if TYPE_CHECKING:
     from .typed_span import Span
@@ -35,6 +36,12 @@ _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
                        "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
+_RELATIONAL = {
+    "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
+                    "parent performer predecessor recipient screenwriter sibling spouse astronomer"),
+    "location": words("birthplace headquarter headquarters hometown seat"),
+    "organization": words("alma employer publisher magazine"),
+}
 _SHORTEST_STEM = 2
 _LONGEST_HAN_NOUN = 8
 
@@ -140,6 +147,15 @@ def infer_type(name: str) -> str:
 def type_of_noun(noun: str) -> str:
     """Return the general seed's type for a noun in lower case, or ""."""
     return _general().of_phrase(noun)
+
+
+def kind_of_noun(noun: str) -> str:
+    """Return the kind of what a noun in lower case refers to, or "".
+
+    The seed has nouns that define an entity ("a city"); those of relations, as in "the performer of", are added.
+    """
+    return next((kind for kind, nouns in _RELATIONAL.items() if noun in nouns), "") or _KINDS.get(
+        type_of_noun(noun), "")
 
 
 @cache

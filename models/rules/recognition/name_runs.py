@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .lexicon import words
+from ..lexicon import words
 from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
 _PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
-_RUN = re.compile(rf"(?:{_PART}|(?<!\w)\d\w{0,20}(?= [A-Z]))(?:(?: | [-–] | & |–){_PART})*")
+_LONGEST_RUN = 15
+"""The most words of a run after the first; a fragment is extended by looking at its whole run."""
+_RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")

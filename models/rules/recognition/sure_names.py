@@ -7,8 +7,8 @@ type. Therefore a name that occurs once, and that neither its own words nor its 
 import re
 from collections.abc import Mapping, Sequence
 
-from ...text.scripts import is_han
-from .lexicon import words
+from ....text.scripts import is_han
+from ..lexicon import words
 from .name_words import PREPOSITIONS, ROLES
 from .typed_span import Span
 
@@ -21,7 +21,6 @@ _NUMBERED = re.compile(r"[A-Z]{1,3}-?\d{1,4}")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
-_LISTED = re.compile(r"[\"”][,;]? (?:and |or )?[\"“]$|^[\"”](?: \(|[,;]? (?:and |or )?[\"“])")
 _AROUND = 40
 
 
@@ -57,8 +56,6 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
             body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
         case "work":
-            quoted = _QUOTED.search(before) is not None
-            listed = _LISTED.search(before) is not None or _LISTED.match(text, span.end) is not None
-            return quoted and (" " in name or listed)
+            return " " in name and _QUOTED.search(before) is not None
     return False
 

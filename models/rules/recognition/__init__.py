@@ -1,0 +1,1 @@
+"""Names, dates and quantities in texts: what is found, and of which kind it is."""

@@ -1,0 +1,100 @@
+"""The words that introduce names, by language: titles of persons, and nouns for places, bodies and events."""
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ....text.scripts import is_han
+from ..lexicon import words
+from .typed_span import Span
+
+_FILE = Path(__file__).with_name("name_cues.json")
+_KINDS = ("person", "town", "location", "organization", "event", "product")
+"""The kinds of nouns; a town's name does not contain its noun ("the city of Oslo"), that of a river does."""
+_SHORTEST_STEM = 3
+_LONGEST_TITLE = 8
+_ARTICLE = re.compile(r"\A(?:(?:el|la|los|las|o|a|os|as|le|les|il|lo|gli|der|die|das|de|het) +|l['’])(?=\w)",
+                      re.IGNORECASE)
+_QUOTED = re.compile("「([^「」]{2,20})」")
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The cues of a language.
+
+    `nouns` are the kinds by noun or title, `endings` those by the end of a word (German compounds). `others` are the
+    remaining words by their part in `name_cues.json`: "of" and "link" occur inside names, "at" before places, "to"
+    before places of one word and before persons, "is" and "a" before the noun of a definition; "common" words never
+    begin a name, "inflected" endings exclude a word from one, a "surname" ends one, titles "after" follow one, and
+    "made" has what founders do.
+    """
+
+    nouns: dict[str, str]
+    endings: dict[str, str]
+    others: dict[str, frozenset[str]]
+    cases: tuple[str, ...]
+    """Case endings."""
+
+    def has(self, part: str, word: str) -> bool:
+        """Return True if a word is listed in a part of the file."""
+        return _fold(word) in self.others.get(part, ())
+
+    def kind_of(self, word: str) -> str:
+        """Return the kind that a noun or a title gives, or ""."""
+        folded = _fold(word).rstrip(".")
+        return self.nouns.get(folded, "") or next(
+            (kind for ending, kind in self.endings.items()
+             if folded.endswith(ending) and len(folded) >= len(ending) + _SHORTEST_STEM), "")
+
+
+@cache
+def known_languages() -> frozenset[str]:
+    """Return the codes of the languages with cues."""
+    return frozenset(_load())
+
+
+@cache
+def cues_of(language: str) -> Cues:
+    """Return the cues of a language; empty ones if there are none."""
+    listed = _load().get(language, {})
+    nouns = {word: kind for kind in _KINDS for word in listed.get(kind, "").split()}
+    return Cues(nouns={word: kind for word, kind in nouns.items() if not word.startswith("-")},
+                endings={word[1:]: kind for word, kind in nouns.items() if word.startswith("-")},
+                others={part: words(text) for part, text in listed.items() if part not in _KINDS},
+                cases=tuple(listed.get("ending", "").split()))
+
+
+def _load() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = json.loads(unicodedata.normalize("NFC", _FILE.read_text("utf-8")))
+    return found
+
+
+def _fold(word: str) -> str:
+    """Return a word in lower case, with letters such as Bengali's য় in one of their two encodings."""
+    return word.lower() if word.isascii() else unicodedata.normalize("NFC", word.casefold())
+
+
+def occurrences(text: str, title: str, cues: Cues) -> list[Span]:
+    """Return the places of a text's title, without its article, with the kind that a noun in it gives.
+
+    Args:
+        text: the text.
+        title: the subject of the text, or "".
+        cues: the cues of its language.
+    """
+    name = _ARTICLE.sub("", title.strip())
+    if len(name.split()) > _LONGEST_TITLE:
+        return []
+    nouns = [kind for word in name.split() if (kind := cues.kind_of(word)) not in {"", "person", "town"}]
+    called = {name: nouns[0] if nouns else "name", **dict.fromkeys(_QUOTED.findall(name), "name")}
+    return [Span(*match.span(), kind) for name, kind in called.items() if name
+            for match in re.finditer(_name_pattern(name), text, re.IGNORECASE)]
+
+
+def _name_pattern(name: str) -> str:
+    """Return a pattern for a name as whole words; Japanese has no word boundaries."""
+    boundary = "" if is_han(name[0]) else r"(?<!\w)", "" if is_han(name[-1]) else r"(?!\w)"
+    return f"{boundary[0]}{re.escape(name)}{boundary[1]}"

@@ -1,0 +1,80 @@
+"""Typed spans of texts: names with clean boundaries, dates and quantities.
+
+spaCy's named-entity recogniser reads English and the languages of other installed pipelines, LAC reads Chinese, the
+words of `name_cues.json` read further languages, and `text/values.py` reads dates and quantities. Lines that are not
+sentences (headings, table rows, greetings, navigation) contain no names.
+"""
+
+import re
+from collections.abc import Sequence
+
+from ....text.languages import is_english, language_of
+from ....text.scripts import CJK
+from ....text.sentences import split_sentences
+from ....text.values import find_values
+from ...parsing.parser import Parser
+from .cased_names import find_cased_names
+from .chinese_spans import find_chinese_names
+from .name_cues import known_languages
+from .plain_lines import masked_parts
+from .spelled_names import find_spelled_names
+from .typed_span import VALUES, Span, name_of, without_overlaps
+from .uncased_names import UNCASED, find_uncased_names
+
+__all__ = ["VALUES", "Span", "cue_language", "find_spans", "name_of"]
+
+_HAN = re.compile(f"[{CJK}]")
+_HAN_SHARE = 0.15
+"""The share of Han characters above which a sentence is read as Chinese."""
+
+
+def cue_language(text: str, parser: Parser) -> str:
+    """Return the language of a text whose names are found by the words of `name_cues.json`.
+
+    Args:
+        text: any text.
+        parser: knows the languages with a recogniser.
+
+    Returns:
+        The language's code, or "" for a text in English, in Chinese, in a language with a recogniser, or in none that
+        is known.
+    """
+    language = language_of(text)
+    known = language in known_languages() and language not in parser.languages()
+    return language if known and is_english(text) is False else ""
+
+
+def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (), language: str | None = None,
+               ) -> list[list[Span]]:
+    """Find the names, dates and quantities of texts.
+
+    Args:
+        texts: any texts; each is read separately, so its spans do not depend on the others.
+        parser: loads the pipelines of the texts' languages.
+        titles: the subject of each text, if known; its occurrences in the text are names.
+        language: what `cue_language` returns for a longer text of which these are parts; by default each is asked.
+
+    Returns:
+        The spans of each text, ascending and without overlaps. A name may contain a line break only if a sentence is
+        wrapped there; see `name_of`.
+    """
+    return [_find(text, parser, titles[number] if titles else "",
+                  cue_language(text, parser) if language is None else language) for number, text in enumerate(texts)]
+
+
+def _find(text: str, parser: Parser, title: str, language: str) -> list[Span]:
+    values = [Span(value.start, value.end, value.kind) for value in find_values(text)]
+    masked = masked_parts(text)
+    if language:
+        find = find_uncased_names if language in UNCASED else find_cased_names
+        names = find(text, language, title)
+        return without_overlaps([span for span in names if all(
+            span.end <= start or span.start >= end for start, end in masked)], values)
+    sentences = split_sentences(text)
+    han = [(start, end) for start, end in sentences
+           if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
+    spelled: list[Span] = []
+    if len(han) < len(sentences):
+        spelled = find_spelled_names(text, parser, [*han, *masked], title)
+    chinese = [Span(*place) for place in find_chinese_names(text, han, masked)]
+    return without_overlaps(spelled, chinese, values)
