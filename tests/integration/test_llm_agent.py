@@ -56,8 +56,8 @@ def home(built, tmp_path) -> Path:
 
 def ask(home: Path, parts: Any, **caps: int) -> tuple[dict[str, Any], Any]:
     with llm_server.LlmServer(gold_brain.gold_brain({QUESTION: parts})) as server:
-        # Room for two passages: not all parts can be answered at once.
-        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="gold", context_tokens=150,
+        # Room for one passage: not all parts can be answered at once.
+        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="gold", context_tokens=100,
                             _env_file=None)
         with Resources(settings, hashed_embedding.HashedEmbedder()) as resources:
             said = retrieval.build_graph(resources).invoke({"knowledge_base": "own", "question": QUESTION},
@@ -92,7 +92,7 @@ def test_what_cannot_be_answered_ends_at_the_cap_on_rounds(home, rounds):
 
 def test_a_question_asks_another_model_for_the_step_that_it_chooses(home):
     with llm_server.LlmServer(gold_brain.gold_brain({QUESTION: gold()})) as server:
-        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="small", context_tokens=150,
+        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="small", context_tokens=100,
                             _env_file=None)
         with Resources(settings, hashed_embedding.HashedEmbedder()) as resources:
             graph = retrieval.build_graph(resources)
