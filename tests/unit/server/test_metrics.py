@@ -83,7 +83,7 @@ def test_it_takes_a_scope_of_its_own_which_opens_nothing_else(client, tmp_path):
 def test_calls_of_a_model_are_counted_by_step(client):
     before = told(client)
     with observed_step("reflect", "m"), observed_call("m", "host") as call:
-        call.answered(100, 20, 30)
+        call.record_answer(100, 20, 30)
     for error in (OSError("no"), RuntimeError("no")):
         with pytest.raises(type(error)), observed_step("reflect", "m"), observed_call("m", "host"):
             raise error
