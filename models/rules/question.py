@@ -42,7 +42,7 @@ _REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
     r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
-    r"for|to|from|with|by|that|who|which)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
+    r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
 _CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
     (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|几[年月点]|星期几|周几|日期", "date"),
