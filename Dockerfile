@@ -9,7 +9,7 @@ ARG EXTRAS=server,postgres,ray,multilingual
 COPY . /source
 RUN --mount=type=cache,target=/root/.cache/pip pip install --constraint /source/constraints.txt "/source[$EXTRAS]"
 # The embedding model is converted now, so that the container starts at once and writes nothing but its data.
-RUN python -c "from banyan.config import Settings; from banyan.models.embedding.loading import load_embedder; load_embedder(Settings()).encode(['ready'])"
+RUN python -c "from banyan.config import Settings; from banyan.models.embedding.embedder_loading import load_embedder; load_embedder(Settings()).encode(['ready'])"
 
 FROM python:3.11-slim
 RUN useradd --uid 10001 --user-group --home-dir /data --shell /usr/sbin/nologin banyan \

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from .agents.construction.state import BuildContext
     from .agents.resources import Resources
     from .agents.retrieval.state import AskContext
-    from .api.answers import Answer, Community, Entity, Fact, Step
-    from .api.bases import drop_base as drop
-    from .api.bases import list_bases as list  # noqa: A004  (read as banyan.list)
-    from .api.bases import open_base as open  # noqa: A004  (read as banyan.open)
-    from .api.bases import rename_base as rename
-    from .api.knowledge_base import KnowledgeBase
+    from .api.home_folder import drop_base as drop
+    from .api.home_folder import list_bases as list  # noqa: A004  (read as banyan.list)
+    from .api.home_folder import open_base as open  # noqa: A004  (read as banyan.open)
+    from .api.home_folder import rename_base as rename
+    from .api.python_base import KnowledgeBase
+    from .api.python_results import Answer, Community, Entity, Fact, Step
     from .config import Settings
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
     from .subagent.compiled import as_subagent
+    from .subagent.langchain_retriever import BanyanRetriever
     from .subagent.remote import Remote
-    from .subagent.retriever import BanyanRetriever
     from .subagent.tool import as_tool
 
 __all__ = [
@@ -49,12 +49,13 @@ __all__ = [
 ]
 
 _FOUND_IN = {
-    "Answer": "api.answers", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
-    "BanyanRetriever": "subagent.retriever", "BuildContext": "agents.construction.state",
-    "Community": "api.answers", "Document": "schemas.documents", "Entity": "api.answers", "Fact": "api.answers",
-    "KnowledgeBase": "api.knowledge_base", "Remote": "subagent.remote", "Resources": "agents.resources",
-    "Settings": "config", "Step": "api.answers", "as_subagent": "subagent.compiled", "as_tool": "subagent.tool",
-    "drop": "api.bases", "list": "api.bases", "open": "api.bases", "rename": "api.bases",
+    "Answer": "api.python_results", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
+    "BanyanRetriever": "subagent.langchain_retriever", "BuildContext": "agents.construction.state",
+    "Community": "api.python_results", "Document": "schemas.documents", "Entity": "api.python_results",
+    "Fact": "api.python_results",
+    "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",
+    "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.compiled", "as_tool": "subagent.tool",
+    "drop": "api.home_folder", "list": "api.home_folder", "open": "api.home_folder", "rename": "api.home_folder",
 }
 _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}
 """What would hide a builtin in its own module has another name there."""

@@ -13,11 +13,11 @@ from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..models.llm.inferring import inference_prompt
-from ..models.llm.reasoner import extraction_prompt, summary_batches, summary_prompt
-from ..models.rules.tables import read_rows
+from ..models.llm.llm_reasoner import extraction_prompt, summary_batches, summary_prompt
+from ..models.rules.table_facts import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
-from ..schemas.formats.loading import load_schema
+from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
-from ..graph_store.evolution.candidates import Grounds
-from ..graph_store.evolution.editing import KIND_NAMES, replace_element
+from ..graph_store.evolution.elements import KIND_NAMES, replace_element
 from ..graph_store.evolution.growth import Thresholds, grow
+from ..graph_store.evolution.schema_candidates import Grounds
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..models.llm.inferring import SchemaWriter
 from ..models.reasoner import Reasoner
-from ..models.rules.tables import read_rows
+from ..models.rules.table_facts import read_rows
 from ..schemas.delta import Candidate, Decided, ElementKind, Example
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import Ask, ExtractionRequest

@@ -8,13 +8,13 @@ from contextlib import suppress
 from weakref import WeakValueDictionary
 
 from ..config import Settings
-from ..graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.version import published_state
 from ..graph_store.scopes.scope_folder import ScopeFolder
+from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.errors import BanyanError

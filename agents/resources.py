@@ -13,9 +13,9 @@ from ..graph_store import moving
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
-from ..graph_store.edits import Editing
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.editing import decisions_to
+from ..graph_store.evolution.elements import decisions_to
+from ..graph_store.graph_edits import Editing
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.accounts import Calls
@@ -24,15 +24,15 @@ from ..graph_store.ledger.database import Database
 from ..graph_store.tree.view_spec import parse_view
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
-from ..ingest.limits import MEGABYTE, Limits
 from ..ingest.loaders import OnFailure, load_documents
+from ..ingest.reading_limits import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedder_loading import load_embedder
 from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name
-from ..models.embedding.loading import load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
-from ..models.reranking.loading import load_reranker
 from ..models.reranking.reranker import Reranker
+from ..models.reranking.reranker_loading import load_reranker
 from ..runtime import audit
 from ..runtime.budgets import Allowance, Budget
 from ..runtime.once import once
@@ -199,11 +199,11 @@ class Resources:
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
         if self.settings.uses_llm:
-            from ..models.llm.reasoner import LlmReasoner  # noqa: PLC0415
+            from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
             return LlmReasoner(self.settings.model_copy(
                 update={f"llm_model_{step}": model for step, model in models}), calls)
-        from ..models.rules.reasoner import RulesReasoner  # noqa: PLC0415
+        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
 
         return RulesReasoner(Parser(self.settings.spacy_pipelines))
 

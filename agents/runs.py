@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..graph_store.errors import WriterBusyError
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.cancellation import current
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from ..graph_store.evolution.editing import KIND_NAMES, find_element
+from ..graph_store.evolution.elements import KIND_NAMES, find_element
 from ..models.llm.inferring import SchemaWriter
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
-from ..schemas.formats.loading import load_schema
+from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema
 from ..text.tokens import estimate_tokens, first_tokens
 

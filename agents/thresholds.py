@@ -1,7 +1,7 @@
 """When a schema grows by itself, by the settings and the size of the corpus."""
 
 from ..config import Settings
-from ..graph_store.evolution.editing import KIND_NAMES
+from ..graph_store.evolution.elements import KIND_NAMES
 from ..graph_store.evolution.growth import Thresholds
 from ..graph_store.knowledge_base import KnowledgeBase
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
-    from .answers import Answer
+    from .python_results import Answer
 
 
 def answer_html(answer: "Answer") -> str:

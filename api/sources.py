@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from ..agents.construction.state import GivenDocument
-from ..ingest.failures import IngestError
 from ..ingest.fetching import is_address
 from ..ingest.loaders import FORMATS
-from ..ingest.tables import table_lines
+from ..ingest.reading_errors import IngestError
+from ..ingest.table_lines import table_lines
 from ..schemas.documents import Document
 from ..schemas.naming import content_id
 

@@ -25,7 +25,7 @@ from banyan.agents.retrieval.planning import Caps, distinct, plan_round, with_el
 from banyan.agents.retrieval.survey import report_batches
 from banyan.config import Settings
 from banyan.evaluation.datasets import Question, load_questions
-from banyan.evaluation.retrieval import gold_rank
+from banyan.evaluation.recall import gold_rank
 from banyan.schemas.retrieval import ROUTES, Evidence, Passage, SubQuery
 from banyan.tools import near_facts, statements
 from banyan.tools.retriever import Retriever

@@ -30,10 +30,10 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.ledger_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.resolver import Resolver
-from banyan.graph_store.tree.synchroniser import TreeSynchroniser
+from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.reliability import ReliabilityRecord
-from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
-from banyan.models.embedding.loading import load_embedder
+from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
+from banyan.models.embedding.embedder_loading import load_embedder
 from grown_stores import grown, records
 from rich.console import Console
 from rich.table import Table

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import typer
-from banyan.graph_store.tree import fusion as community_fusion
+from banyan.graph_store.tree import community_fusion
 from banyan.graph_store.tree.detection import CommunitySettings, EntityFeatures, detect, features
 from banyan.graph_store.tree.features import shares, unit
 from banyan.graph_store.tree.scores import Perception, phi

@@ -34,10 +34,10 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
-from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.store_errors import WriterBusyError
 from crash_child import Fault, run_command, start
 from crash_world import ALL, FIRST, KB, OPERATIONS, SETTINGS, UPDATED, document, write_documents
 from hashed_embedding import HashedEmbedder

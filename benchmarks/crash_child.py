@@ -19,7 +19,7 @@ from typing import Any
 import banyan.agents.resources
 from banyan.cli import main as cli
 from banyan.graph_store.graph import graph_file
-from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.vector_store import VectorStore
 from crash_world import TESTS
 from hashed_embedding import HashedEmbedder
 from sqlalchemy import Engine, event

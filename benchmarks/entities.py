@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.values import find_values
 from rich.console import Console
 from rich.progress import track

@@ -15,7 +15,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.resolution import same_entities as resolution
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
-from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact

@@ -25,9 +25,9 @@ import numpy as np
 from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.vectors.store import KINDS
+from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.models.embedding.embedder import Embedder
-from banyan.models.embedding.loading import load_embedder
+from banyan.models.embedding.embedder_loading import load_embedder
 from build_and_ask import corpus
 from rich.console import Console
 from rich.table import Table

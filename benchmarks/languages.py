@@ -22,7 +22,7 @@ from typing import Any
 import banyan
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from rich.console import Console
 from rich.table import Table
 

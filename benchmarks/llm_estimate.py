@@ -20,10 +20,10 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
-from banyan.models.llm.chat import ChatClient
-from banyan.models.llm.reasoner import extraction_prompt
+from banyan.models.llm.chat_model import ChatClient
+from banyan.models.llm.llm_reasoner import extraction_prompt
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.tokens import estimate_tokens
 from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console

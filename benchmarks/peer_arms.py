@@ -26,15 +26,15 @@ from typing import Any, get_args
 
 from banyan.agents.resources import Resources
 from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
-from banyan.cli.errors import explain_errors
+from banyan.cli.error_messages import explain_errors
 from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
-from banyan.evaluation.bench.building import BenchError, corpus_hash
-from banyan.evaluation.bench.reading import load_dataset
-from banyan.evaluation.bench.records import BenchQuestion, Dataset, DatasetName
+from banyan.evaluation.bench.bench_bases import BenchError, corpus_hash
+from banyan.evaluation.bench.dataset_loading import load_dataset
+from banyan.evaluation.bench.dataset_records import BenchQuestion, Dataset, DatasetName
 from banyan.evaluation.bench.results import Base, Outcome, Results
 from banyan.evaluation.bench.running import Plan, Progressed
 from banyan.evaluation.datasets import DatasetError
-from banyan.evaluation.retrieval import Watch
+from banyan.evaluation.recall import Watch
 from banyan.prompts import Language, language_of
 from banyan.runtime.budgets import Budget
 from banyan.schemas.retrieval import Mode

@@ -13,10 +13,10 @@ from pathlib import Path
 _CHILD = """
 import json, sys, time
 from banyan.config import Settings
-from banyan.models.embedding.loading import load_embedder
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 reasoner, schema = RulesReasoner(None), load_schema("encyclopedia")
 passages = json.loads(open(sys.argv[1], encoding="utf-8").read())[::int(sys.argv[2])]
 reasoner.extract(ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum"), schema)

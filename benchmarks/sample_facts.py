@@ -13,7 +13,7 @@ from pathlib import Path
 
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 
 SCHEMAS = {"musique": "encyclopedia", "reports": "finance"}
 AROUND = 80

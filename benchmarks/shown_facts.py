@@ -18,7 +18,7 @@ from banyan.agents.retrieval.evidence import choose_evidence
 from banyan.agents.retrieval.planning import distinct, with_elements
 from banyan.config import Settings
 from banyan.evaluation.datasets import Question, load_questions
-from banyan.evaluation.retrieval import search_texts
+from banyan.evaluation.recall import search_texts
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.near_facts import FLOOR, near_facts
 from banyan.tools.retriever import Retriever

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.vectors.store import KINDS
+from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.models.embedding.embedder import Embedder
 from pydantic import SecretStr
 

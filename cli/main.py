@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..runtime.gc_pauses import gc_paused
-from .errors import CommandError, explain_errors
+from .error_messages import CommandError, explain_errors
 from .examples import epilogue
 
 _FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
@@ -18,29 +18,30 @@ _COMMANDS = {
     "ask": ("ask", _FIRST, "Answer a question from a knowledge base, with citations, or abstain."),
     "chat": ("ask", _FIRST, "Ask one question after another, including follow-ups."),
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
-    "list": ("bases", _BASES, "List all knowledge bases and where they are stored."),
-    "status": ("status", _BASES, "Show a knowledge base's contents, failures and spending."),
-    "instructions": ("knowledge_base", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
-    "documents": ("knowledge_base", _BASES, "List the documents of a knowledge base."),
-    "delete": ("knowledge_base", _BASES, "Delete a document, and everything that no other document supports."),
-    "rename": ("bases", _BASES, "Give a knowledge base another name."),
-    "drop": ("bases", _BASES, "Delete a knowledge base and everything stored in it; asks first."),
-    "schema": ("schema", _FOUND, "Show the schema and its history, decide on candidates, or infer a seed schema."),
+    "list": ("home_commands", _BASES, "List all knowledge bases and where they are stored."),
+    "status": ("status_command", _BASES, "Show a knowledge base's contents, failures and spending."),
+    "instructions": ("base_commands", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
+    "documents": ("base_commands", _BASES, "List the documents of a knowledge base."),
+    "delete": ("base_commands", _BASES, "Delete a document, and everything that no other document supports."),
+    "rename": ("home_commands", _BASES, "Give a knowledge base another name."),
+    "drop": ("home_commands", _BASES, "Delete a knowledge base and everything stored in it; asks first."),
+    "schema": ("schema_commands", _FOUND,
+               "Show the schema and its history, decide on candidates, or infer a seed schema."),
     "entities": ("entities", _FOUND, "List entities that have several names; change entities and their facts."),
     "tree": ("tree", _FOUND,
              "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
     "export": ("transfer", _FOUND,
                "Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page."),
-    "verify": ("knowledge_base", _CARE,
+    "verify": ("base_commands", _CARE,
                "Check a knowledge base against its invariants; exits 1 if something is wrong."),
-    "reindex": ("knowledge_base", _CARE,
+    "reindex": ("base_commands", _CARE,
                 "Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name."),
     "backup": ("transfer", _CARE, "Write a knowledge base to one file, even while a build runs."),
     "restore": ("transfer", _CARE, "Create a knowledge base from a backup, under any name, without calling an LLM."),
-    "audit": ("bases", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
+    "audit": ("home_commands", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
     "mcp": ("mcp", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
-    "key": ("keys", _OTHERS, "Create, list or revoke API keys of the server."),
+    "key": ("key_commands", _OTHERS, "Create, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
     "bench": ("bench", _OTHERS, "Measure a published dataset with several arms, and write the papers' tables."),
     "anonymise": ("anonymise", _OTHERS,

@@ -11,7 +11,7 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..runtime.cancellation import cancelled_by_ctrl_c
 from .console import tell_reasoner
-from .errors import CommandError
+from .error_messages import CommandError
 from .logs import set_up_logs
 
 

@@ -9,8 +9,8 @@ from ..schemas.documents import Chunk
 from ..schemas.retrieval import ROUTES
 from .baselines import Baseline, baselines
 from .datasets import DatasetError, Question
-from .report import RetrievalReport, compare, summarise
-from .retrieval import Search, Setting, SubQueries, Watch, absent_gold, run, search_texts, setting_search
+from .recall import Search, Setting, SubQueries, Watch, absent_gold, run, search_texts, setting_search
+from .recall_report import RetrievalReport, compare, summarise
 
 DEFAULT = "default"
 # The middle of eq. 9: no channel is preferred for any question.

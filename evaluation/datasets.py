@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
-from ..schemas.formats.reading import json_records, validate_record
+from ..schemas.formats.small_files import json_records, validate_record
 from ..schemas.references import literal, reference
 
 _Item = TypeVar("_Item")

@@ -10,7 +10,7 @@ from ..graph_store.bounding.admission import Bounds, bound
 from ..models.reasoner import Reasoner
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
-from ..schemas.formats.reading import json_lines, validate_record
+from ..schemas.formats.small_files import json_lines, validate_record
 from ..schemas.naming import content_id
 from .datasets import DatasetError
 from .in_parallel import for_each

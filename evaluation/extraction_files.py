@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from ..schemas.documents import Frozen
-from ..schemas.formats.reading import json_lines, validate_record
+from ..schemas.formats.small_files import json_lines, validate_record
 from .datasets import DatasetError
 
 Triple = tuple[str, str, str]

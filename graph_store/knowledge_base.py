@@ -15,37 +15,37 @@ from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.gc_pauses import gc_paused
 from ..schemas.chroma_server import ChromaServer
-from .edits import Editing
-from .errors import WriterBusyError
 from .evolution.control import SchemaControl
 from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph.tree_graph import NodeLink, TreeGraph, node_link
+from .graph_edits import Editing
 from .index.array_file import Arrays
 from .index.contents import Source, contents
-from .index.store import IndexStore
+from .index.index_store import IndexStore
 from .layout import Layout
 from .ledger.accounts import Calls
 from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
 from .ledger.database import Database
-from .ledger.documents import Documents
-from .ledger.edits import EditTable
+from .ledger.document_rows import Documents
+from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
 from .ledger.schema_history import SchemaHistory
 from .ledger.version import Version, publish, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
+from .store_errors import WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.synchroniser import VectorSynchroniser
 from .vectors.text_cache import CachedEmbedder
+from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
-    from .tree.synchroniser import TreeSynchroniser
+    from .tree.tree_synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
 _READER_MAKES_UP = 600.0
@@ -300,7 +300,7 @@ class KnowledgeBase:
     @cached_property
     def tree(self) -> "TreeSynchroniser":
         """What keeps the communities."""
-        from .tree.synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
+        from .tree.tree_synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)

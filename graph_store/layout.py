@@ -14,7 +14,8 @@ from pydantic import SecretStr
 from ..config import Settings
 from ..runtime.own_folder import sweep_folders
 from ..schemas.chroma_server import ChromaServer
-from .errors import (
+from .postgresql_bases import LedgerSchema, ledgers, open_connection
+from .store_errors import (
     DatabaseError,
     KnowledgeBaseNameError,
     LedgerDamagedError,
@@ -22,7 +23,6 @@ from .errors import (
     WriterBusyError,
     display_path,
 )
-from .postgresql import LedgerSchema, ledgers, open_connection
 
 _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING = ".dropped-", ".restore"

@@ -7,9 +7,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from ..runtime import audit
-from .errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .layout import DROPPED, Layout
 from .ledger.database import Database
+from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .vectors.place import collections_of
 
 _TRIES, _BETWEEN = 20, 0.1

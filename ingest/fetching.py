@@ -17,9 +17,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 import httpcore
 
 from ..runtime.cancellation import current
-from .failures import IngestError, UnreadableError
 from .formats import PARSED, PLAIN
-from .limits import Limits
+from .reading_errors import IngestError, UnreadableError
+from .reading_limits import Limits
 
 _REDIRECTS = 5
 _WAIT = 20.0

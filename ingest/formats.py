@@ -7,9 +7,9 @@ from pathlib import PurePath
 
 from .content import Content
 from .decoding import decode
-from .failures import UnreadableError
 from .front_matter import read_markdown
-from .limits import Limits
+from .reading_errors import UnreadableError
+from .reading_limits import Limits
 
 Reader = Callable[[bytes, Limits], Content]
 

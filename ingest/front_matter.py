@@ -5,7 +5,7 @@ import yaml
 from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import decode
-from .limits import Limits
+from .reading_limits import Limits
 from .sections import headings
 
 _LONGEST = 20_000

@@ -6,10 +6,10 @@ from typing import Any
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from .document_ids import DocumentIdError, check_id
-from .failures import IngestError
-from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
+from .reading_errors import IngestError
+from .reading_limits import DEFAULT_LIMITS, Limits
 from .sections import headings
 
 SOURCE = "given as text"

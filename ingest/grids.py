@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from .tables import Line, has_header, is_value
+from .table_lines import Line, has_header, is_value
 
 _SOME = 0.2
 """The smallest share of values, and of other cells, in a column that counts as mixed."""

@@ -13,13 +13,13 @@ from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
-from .failures import IngestError, LoadFailure, UnreadableError
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN
-from .limits import DEFAULT_LIMITS, Limits
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
-from .pages import join_pages
+from .printed_pages import join_pages
+from .reading_errors import IngestError, LoadFailure, UnreadableError
+from .reading_limits import DEFAULT_LIMITS, Limits
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_jsonl, read_listed
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .sections import headings
-from .tables import table_lines
+from .table_lines import table_lines
 
 _FENCES = ("```", "~~~")
 _BAR = re.compile(r"(?<!\\)\|")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pypdfium2
 
-from .failures import UnreadableError
-from .limits import MEGABYTE
+from .reading_errors import UnreadableError
+from .reading_limits import MEGABYTE
 from .reading_process import bound_memory
 
 _SECONDS, _MEMORY = 20, 2_048 * MEGABYTE

@@ -20,10 +20,10 @@ from ..runtime.cancellation import current
 from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import read_bytes
-from .failures import UnreadableError
 from .formats import load_reader
-from .limits import MEGABYTE, Limits
 from .metadata import clean_metadata
+from .reading_errors import UnreadableError
+from .reading_limits import MEGABYTE, Limits
 
 try:
     import resource

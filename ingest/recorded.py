@@ -9,14 +9,14 @@ from pydantic import ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
-from ..schemas.formats.reading import check_depth, parse_json
+from ..schemas.formats.small_files import check_depth, parse_json
 from ..text.cleaning import clean_text
 from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
 from .document_ids import check_id, record_id
-from .failures import UnreadableError
-from .limits import DEFAULT_LIMITS, Limits
 from .loaders import IngestError, LoadFailure
+from .reading_errors import UnreadableError
+from .reading_limits import DEFAULT_LIMITS, Limits
 from .records import BadRecordError, lines, parse
 
 _PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds

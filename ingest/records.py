@@ -8,12 +8,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..schemas.formats.reading import check_depth
+from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from .decoding import open_text
-from .failures import UnreadableError
-from .limits import Limits
-from .tables import has_header, table_lines
+from .reading_errors import UnreadableError
+from .reading_limits import Limits
+from .table_lines import has_header, table_lines
 
 _LOOKED_AT = 20
 """The rows that decide whether the first one names the columns."""

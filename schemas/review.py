@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from .delta import Candidate, Decision
 from .documents import Frozen
 from .errors import BanyanError
-from .formats.reading import read_text
+from .formats.small_files import read_text
 from .formats.yaml_size import load_yaml
 
 MAX_REVIEW_BYTES = 10 * 1024 * 1024

@@ -10,25 +10,25 @@ from mcp.server.transport_security import TransportSecuritySettings
 from ..agents.resources import Resources, default_resources
 from ..runtime.budgets import charge
 from ..subagent.mcp_server import mcp_http_app
-from .errors import add_error_handlers
+from .error_responses import add_error_handlers
 from .metrics import count_calls
-from .pages import add_pages
-from .routes import asking as routes_asking
-from .routes import builds as routes_builds
-from .routes import conversations as routes_conversations
-from .routes import edits as routes_edits
-from .routes import evidence as routes_evidence
-from .routes import graph as routes_graph
+from .routes import build_routes as routes_builds
+from .routes import conversation_routes as routes_conversations
+from .routes import edit_routes as routes_edits
+from .routes import evidence_routes as routes_evidence
+from .routes import graph_routes as routes_graph
 from .routes import managing as routes_managing
-from .routes import metrics as routes_metrics
+from .routes import metrics_routes as routes_metrics
 from .routes import model as routes_model
 from .routes import openai_chat as routes_openai
-from .routes import reading as routes_reading
-from .routes import schema as routes_schema
-from .routes.chat import add_chat_routes
+from .routes import question_routes as routes_asking
+from .routes import reading_routes as routes_reading
+from .routes import schema_routes as routes_schema
+from .routes.chat_routes import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
+from .web_files import add_pages
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
             routes_graph.router, routes_evidence.router, routes_schema.router, routes_model.router,

@@ -8,8 +8,8 @@ from pathlib import Path
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from ..graph_store.postgresql import missing
-from .database import ServerDatabase
+from ..graph_store.postgresql_bases import missing
+from .server_database import ServerDatabase
 
 OpenSaver = Callable[[], AbstractAsyncContextManager[BaseCheckpointSaver[str]]]
 """Opens a saver with its own connection."""

@@ -17,8 +17,8 @@ from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..models.rules.content_words import Language, language_of
-from .answers import Node
 from .graph_view import GraphView
+from .responses import Node
 
 _LOOKED_AT = 80
 """Entities to consider: the best connected ones, which a visitor most likely knows."""

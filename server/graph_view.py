@@ -12,7 +12,7 @@ from ..graph_store.index.columns import Rows, distinct
 from ..schemas.naming import triple_id
 from ..text.times import Validity, read_day
 from ..tools.index import Made, RetrievalIndex
-from .answers import Edge, Node
+from .responses import Edge, Node
 
 
 class GraphView:

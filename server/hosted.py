@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..agents.resources import default_resources
 from ..config import Settings
-from .answers import ErrorDetail
 from .app import create_app
-from .errors import error_response
+from .error_responses import error_response
+from .responses import ErrorDetail
 from .security.clients import Clients
 from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others

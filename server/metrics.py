@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from ..models.llm import observing
 from ..runtime.once import once
-from .answers import Build
+from .responses import Build
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

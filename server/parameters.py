@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator
 
 from ..text.times import read_day
-from .answers import ErrorBody
+from .responses import ErrorBody
 
 # Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
 KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]

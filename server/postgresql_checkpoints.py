@@ -11,9 +11,9 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from pydantic import SecretStr
 
-from ..graph_store.postgresql import connection_string, explain_error
+from ..graph_store.postgresql_bases import connection_string, explain_error
 from .checkpoints import OpenSaver
-from .database import SESSION
+from .server_database import SESSION
 
 _MAKING = 0x62616E79616F
 """The advisory lock to hold while creating the tables."""

@@ -12,10 +12,9 @@ import anyio.to_thread
 from fastapi import Depends, Request
 
 from ..agents.resources import Resources
-from ..graph_store.errors import DatabaseError
 from ..graph_store.layout import knowledge_bases, sweep
+from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
-from .database import ServerDatabase
 from .example_questions import TriedQuestions
 from .runs.backups import Backups
 from .runs.builds import Builds
@@ -24,6 +23,7 @@ from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
+from .server_database import ServerDatabase
 
 _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0

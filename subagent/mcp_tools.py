@@ -17,14 +17,16 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..agents.thresholds import support_in
-from ..graph_store.errors import UnknownKnowledgeBaseError
 from ..graph_store.layout import knowledge_bases
+from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import ROUTES, Mode, Route
 from ..schemas.scope import DocumentNames, MetadataValues
 from ..tools.langchain_tools import route_tools
-from .answers import (
+from .asking import answer_text, on_one_line
+from .langchain_retriever import search as find
+from .tool_answers import (
     AddedDocument,
     AskResult,
     Candidates,
@@ -38,8 +40,6 @@ from .answers import (
     SchemaInForce,
     SearchResult,
 )
-from .asking import answer_text, on_one_line
-from .retriever import search as find
 
 Access = Literal["read", "ask", "write", "review"]
 """The permission that a tool needs."""

@@ -11,8 +11,8 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from .answers import Question
 from .asking import Asker, LocalAsker, answer_text, default_name, description_of, resources_for
+from .tool_answers import Question
 
 
 def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from banyan.graph_store.vectors import backend, chroma_server
+from banyan.graph_store.vectors import backend, server_store
 
 from .ports import free_port
 
@@ -76,4 +76,4 @@ def chroma(tmp_path_factory):
 def fresh_connections(monkeypatch):
     """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
     monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))
-    chroma_server._connection.cache_clear()
+    server_store._connection.cache_clear()

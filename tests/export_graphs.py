@@ -6,7 +6,7 @@ import networkx as nx
 from banyan.export.cypher import cypher
 from banyan.export.graphml import graphml
 from banyan.export.node_link import node_link
-from banyan.export.page import page
+from banyan.export.tree_page import page
 from hypothesis import strategies as st
 
 FORMATS = {"graphml": graphml, "json": node_link, "cypher": cypher, "html": page}

@@ -6,7 +6,7 @@ from pathlib import Path
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.documents import Documents
+from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.ledger.schema_history import SchemaHistory

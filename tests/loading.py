@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from banyan.ingest.limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.loaders import LoadFailure, load_documents
+from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
 from banyan.schemas.documents import Document
 
 

@@ -28,7 +28,7 @@ from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.models.embedding.embedder import Embedder
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.extraction import (
     ExtractedAttribute,
     ExtractedEntity,

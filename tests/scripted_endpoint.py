@@ -6,7 +6,7 @@ from typing import Any
 
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 

@@ -12,12 +12,12 @@ from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.index.browsing import Browsing
 from ..graph_store.index.columns import Ids, Lists, Texts, distinct
 from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.index.names import NameTrie
+from ..graph_store.index.name_trie import NameTrie
 from ..graph_store.index.stated import Stated
 from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
-from ..graph_store.vectors.store import Kind
+from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.retrieval import TypedFact

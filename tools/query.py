@@ -5,8 +5,8 @@ import threading
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..graph_store.index.names import Named
-from ..graph_store.vectors.store import KINDS, Kind
+from ..graph_store.index.name_trie import Named
+from ..graph_store.vectors.vector_store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replace_references
 from ..schemas.retrieval import SubQuery

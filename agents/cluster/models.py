@@ -7,11 +7,11 @@ import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct
 from ...models.parsing.parser import Parser
-from ...models.rules.reasoner import RulesReasoner
+from ...models.rules.rules_reasoner import RulesReasoner
 from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
-from .workers import Workers
+from .ray_workers import Workers
 
 _FEWEST = 64
 """The fewest texts that are worth sending to a worker: fewer are encoded faster here."""

@@ -10,7 +10,7 @@ from ...ingest.given import SOURCE
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
-from ...schemas.formats.loading import load_schema
+from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import AUTO_SCHEMA, GraphSchema
 from .state import BuildInput
 

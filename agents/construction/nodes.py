@@ -20,20 +20,21 @@ from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import Reasoner, ReasonerError
-from ...models.rules.tables import read_rows
+from ...models.rules.table_facts import read_rows
 from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import ExtractionRequest
-from ...schemas.formats.loading import load_schema
+from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..resources import Resources, default_resources
-from ..serving import charged_to_client, check_readable, is_served, served_client
+from ..served_runs import charged_to_client, check_readable, is_served, served_client
 from ..thresholds import support_in, thresholds_in
-from .fitting import fit_schema
+from .asked_review import REVIEWED_AT_ONCE, ask_person
+from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
@@ -45,7 +46,6 @@ from .inputs import (
     require_any,
 )
 from .reporting import forget_total, report_of, show_progress, total_chunks
-from .review import REVIEWED_AT_ONCE, ask_person
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
 _COMPARED_AT_ONCE = 60

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ...graph_store.bounding.grounding import SourceText
-from ...graph_store.errors import UnknownDocumentError
-from ...graph_store.ledger.documents import Documents
+from ...graph_store.ledger.document_rows import Documents
+from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation
 from ...schemas.naming import UNSEEN
 from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote, QuotedDraft

@@ -11,7 +11,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ...graph_store.ledger.documents import Documents
+from ...graph_store.ledger.document_rows import Documents
 from ...models.claim_stream import claims_to
 from ...schemas.documents import Citation
 from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage

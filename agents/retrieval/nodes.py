@@ -24,8 +24,8 @@ from ..contexts import check_context
 from ..model_choice import check_models
 from ..nodes import in_busy_thread
 from ..resources import Resources, default_resources
-from ..serving import charged_to_client, is_served
-from . import tracing
+from ..served_runs import charged_to_client, is_served
+from . import trace_steps
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits, without_rewordings
 from .citing import cite, within_budget
 from .claims import showing_claims
@@ -153,7 +153,7 @@ class RetrievalNodes:
         """Return the state of a new question."""
         retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
-        step = TraceStep(step="question", text=tracing.short(question))
+        step = TraceStep(step="question", text=trace_steps.short(question))
         # An earlier question of the thread may have been asked with its trace.
         old_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"knowledge_base": name, "revision": self._states.begin(name, retriever), "scope": scope,
@@ -161,7 +161,7 @@ class RetrievalNodes:
                 "hinted": is_hinted(earlier), "asked": [], "history": [],
                 "planned": [], "round_start": 0, "searches": [], "found": [], "surveyed": [], "ranking": [],
                 "followed": [], "fused": 0, "shown": [], "seen": [], "kept": [], "draft": None,
-                "iterations": 0, "steps": [tracing.data(step)], **old_trace}
+                "iterations": 0, "steps": [trace_steps.data(step)], **old_trace}
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Break the question into atomic sub-queries in the schema's terms; a plainly simple one stays whole."""
@@ -199,7 +199,7 @@ class RetrievalNodes:
         plan = following(plan_round([first, *others], (), 0, context.routes, caps), parts)
         return {"asked": [part for _, part in plan.new], "searches": list(plan.searches), "iterations": 1,
                 "planned": parts, "history": [SubAnswer(question=part.question) for part in parts],
-                "steps": [tracing.data(tracing.trace_decomposition(plan, notes))]}
+                "steps": [trace_steps.data(trace_steps.trace_decomposition(plan, notes))]}
 
     def begin(self, state: AskState, runtime: Runtime[AskContext]) -> list[Send]:
         """Send the first searches, and one survey for each batch of reports if the question is about the whole."""
@@ -225,10 +225,10 @@ class RetrievalNodes:
         context, items = runtime.context or AskContext(), state["batch"]
         reasoner = await in_busy_thread(self._reasoner, state, context)
         if state["is_all"] and reasoner.reasons:
-            return {"surveyed": items, "steps": [tracing.data(tracing.trace_survey(len(items), items))]}
+            return {"surveyed": items, "steps": [trace_steps.data(trace_steps.trace_survey(len(items), items))]}
         draft = await reasoner.aanswer(state["question"], [], items, context.mode)
         found = await in_busy_thread(lambda: points(draft, items, self._knowledge_base(state).documents))
-        return {"surveyed": found, "steps": [tracing.data(tracing.trace_survey(len(items), found))]}
+        return {"surveyed": found, "steps": [trace_steps.data(trace_steps.trace_survey(len(items), found))]}
 
     def _searches(self, state: AskState) -> list[Send]:
         """Make a search for each route that is switched on, for all new sub-queries that take it."""
@@ -250,7 +250,8 @@ class RetrievalNodes:
         for number in state["numbers"]:
             evidence = call_route(retriever, route, queries[number], EVIDENCE)
             found.append(Found(number=number, route=route, evidence=tuple(evidence)))
-            steps.append(tracing.data(tracing.trace_search(retriever, (state["round"], number, route), evidence)))
+            step = trace_steps.trace_search(retriever, (state["round"], number, route), evidence)
+            steps.append(trace_steps.data(step))
         return {"found": found, "steps": steps}
 
     def fuse(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
@@ -270,8 +271,9 @@ class RetrievalNodes:
             new = queries[start:]
             followed = retriever.ranking(retriever.rank(new, evidence[start:], context.switches), top)
             followed, how = reorder([query.text for query in new], followed)
-        step = tracing.trace_ranking(retriever, state["iterations"], followed or ranking, how)
-        return {"ranking": ranking, "followed": followed, "fused": state["iterations"], "steps": [tracing.data(step)]}
+        step = trace_steps.trace_ranking(retriever, state["iterations"], followed or ranking, how)
+        return {"ranking": ranking, "followed": followed, "fused": state["iterations"],
+                "steps": [trace_steps.data(step)]}
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Judge the evidence: answer if it suffices, else ask for what is missing, never what was asked before.
@@ -303,11 +305,11 @@ class RetrievalNodes:
         known = [step.model_copy(update={"missing": "" if step.answer else missing}) for step in known]
         update: AskState = {"history": known, "shown": items, "draft": reflection.draft}
         if reflection.sufficient:
-            step = tracing.trace_reflection(state["iterations"], "", known, None, sufficient=True)
-            return {**update, "steps": [tracing.data(step)]}
+            step = trace_steps.trace_reflection(state["iterations"], "", known, None, sufficient=True)
+            return {**update, "steps": [trace_steps.data(step)]}
         plan, notes = self._next_round(state, reflection.sub_queries, known, context)
-        step = tracing.trace_reflection(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
-        update["steps"] = [tracing.data(step)]
+        step = trace_steps.trace_reflection(state["iterations"], missing, known, plan, sufficient=False, notes=notes)
+        update["steps"] = [trace_steps.data(step)]
         if plan.new:
             return update | self._start_round(state, plan, known, items, reflection)
         reasons = self._reasoner(state, context).reasons
@@ -391,7 +393,7 @@ class RetrievalNodes:
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._states.end(state["knowledge_base"], state["revision"])
-        step = tracing.data(tracing.trace_answer(state["iterations"], checked))
+        step = trace_steps.data(trace_steps.trace_answer(state["iterations"], checked))
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],

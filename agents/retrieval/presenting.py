@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...graph_store.ledger.documents import Documents
+from ...graph_store.ledger.document_rows import Documents
 from ...models.rules.content_words import Language, language_of
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage

@@ -7,7 +7,7 @@ should be may lose its answer.
 import re
 from collections.abc import Sequence
 
-from ...graph_store.index.names import Named
+from ...graph_store.index.name_trie import Named
 from ...models.rules.lexicon import SUMMARY_CUES
 
 _MOST_WORDS, _MOST_SIGNS = 12, 24

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from ...graph_store.ledger.communities import Community
-from ...graph_store.ledger.documents import Documents
+from ...graph_store.ledger.document_rows import Documents
 from ...schemas.documents import Document
 from ...schemas.naming import normalise
 from ...schemas.retrieval import DraftAnswer, Passage, SubQuery

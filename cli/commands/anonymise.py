@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ...evaluation.anonymising.building import Corpus, anonymise, as_rows
+from ...evaluation.anonymising.anonymous_corpus import Corpus, anonymise, as_rows
 from ...evaluation.anonymising.replacing import Key, revert
 from ...evaluation.anonymising.tasks import Task
-from ...export.files import write_file
-from ...schemas.formats.reading import json_records, parse_json, validate_record
+from ...export.export_file import write_file
+from ...schemas.formats.small_files import json_records, parse_json, validate_record
 from ..console import err, on_a_line, out, print_json
-from ..errors import CommandError
+from ..error_messages import CommandError
 from ..session import AsJson, MaxTokens, open_resources
 
 app = typer.Typer()

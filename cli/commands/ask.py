@@ -12,7 +12,7 @@ from ...agents.retrieval.state import AskContext
 from ...runtime.gc_pauses import gc_paused
 from ..console import err, escape, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
-from ..trace import print_trace
+from ..trace_tree import print_trace
 
 app = typer.Typer()
 

@@ -11,17 +11,17 @@ from ...agents.resources import Resources
 from ...api.progress import track
 from ...config import Settings
 from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
+from ...evaluation.bench.bench_page import to_page
+from ...evaluation.bench.bench_report import BenchReport, make_report
+from ...evaluation.bench.bench_tables import headline, tables, to_markdown
+from ...evaluation.bench.dataset_loading import load_dataset
+from ...evaluation.bench.dataset_records import Dataset, DatasetName
 from ...evaluation.bench.estimating import BenchEstimate, estimate
-from ...evaluation.bench.page import to_page
-from ...evaluation.bench.reading import load_dataset
-from ...evaluation.bench.records import Dataset, DatasetName
-from ...evaluation.bench.report import BenchReport, make_report
 from ...evaluation.bench.results import Results
 from ...evaluation.bench.running import Plan, identity, run
-from ...evaluation.bench.tables import headline, tables, to_markdown
-from ...export.files import write_file
+from ...export.export_file import write_file
 from ..console import err, escape, on_a_line, out, print_json
-from ..errors import CommandError
+from ..error_messages import CommandError
 from ..session import AnswerMode, AsJson, MaxTokens, open_resources
 
 app = typer.Typer()

@@ -12,8 +12,8 @@ from langgraph.types import Command
 from rich.table import Table
 from typer.core import TyperCommand
 
-from ...agents.cluster.builds import resources_on
 from ...agents.cluster.joining import LOCAL
+from ...agents.cluster.ray_builds import resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
@@ -23,8 +23,8 @@ from ...api.progress import build_progress
 from ...ingest.fetching import Address
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, money, on_a_line, out, print_json
-from ..review import resume_value
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
+from ..terminal_review import resume_value
 
 app = typer.Typer()
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from rich.tree import Tree
 
-from ...graph_store.edits import Editing, Said
+from ...graph_store.graph_edits import Editing, Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.resolution.decisions import match_node
 from ...schemas.edits import in_words
@@ -15,7 +15,7 @@ from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityGroup
 from ...text.times import DateError, Validity, read_day
 from ..console import err, on_a_line, out, print_json
-from ..errors import CommandError
+from ..error_messages import CommandError
 from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()

@@ -9,9 +9,8 @@ from rich import box
 from rich.table import Table
 
 from ...api.progress import track
-from ...evaluation import answers, comparison
+from ...evaluation import agent_answers, comparison
 from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
-from ...evaluation.extraction import ExtractionScores, score, unknown_relations
 from ...evaluation.extraction_answers import (
     Answers,
     GoldCase,
@@ -20,15 +19,16 @@ from ...evaluation.extraction_answers import (
     load_recorded,
     reasoner_answers,
 )
-from ...evaluation.report import Group, Interval, Percent, RetrievalReport
-from ...evaluation.retrieval import Setting
-from ...export.files import write_file
-from ...models.rules.reasoner import RulesReasoner
-from ...schemas.formats.loading import load_schema
+from ...evaluation.extraction_scores import ExtractionScores, score, unknown_relations
+from ...evaluation.recall import Setting
+from ...evaluation.recall_report import Group, Interval, Percent, RetrievalReport
+from ...export.export_file import write_file
+from ...models.rules.rules_reasoner import RulesReasoner
+from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import ROUTES, Route, Switches
 from ..console import err, escape, on_a_line, out, print_json
-from ..errors import CommandError
+from ..error_messages import CommandError
 from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
 app = typer.Typer()
@@ -93,7 +93,7 @@ def _check_writable(records: Path | None) -> None:
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
 
-def _write_output(report: RetrievalReport | answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
+def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
     """Write the records and print the JSON if requested; return True if nothing else is to be printed."""
     if records is not None:
         write_file(records, (record.model_dump_json() + "\n" for record in report.records))
@@ -163,14 +163,14 @@ def eval_qa(  # noqa: PLR0913  (its options)
     loaded = spread(load_answered_questions(questions, form), limit)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
-        report = answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
+        report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                   decompose=not no_decompose, progress=progress)
     if _write_output(report, records, as_json=as_json):
         return
     _print_answers(report)
 
 
-def _print_answers(report: answers.AnswerReport) -> None:
+def _print_answers(report: agent_answers.AnswerReport) -> None:
     table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                   "citation precision", "all gold cited")
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),

@@ -16,8 +16,8 @@ from ...server.connections import MAX_HEAD, Connection, most_connections
 from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
 from ..console import err, tell_reasoner
-from ..errors import CommandError
-from ..workers import Workers
+from ..error_messages import CommandError
+from ..serving_workers import Workers
 
 app = typer.Typer()
 
@@ -65,7 +65,7 @@ def serve(
         started = supervisor.started
     else:
         # The supervisor of workers does not need this import, which costs 2 s and 130 MB.
-        from ..serving import serve_alone  # noqa: PLC0415
+        from ..serving_process import serve_alone  # noqa: PLC0415
 
         started = serve_alone(hosts, listening, needs_keys=beyond, options=options)
     if not started:

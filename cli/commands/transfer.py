@@ -8,12 +8,12 @@ import typer
 
 from ...agents.resources import Resources
 from ...api.progress import track
-from ...export.files import write_file
-from ...export.formats import FORMATS, ExportFormat
-from ...graph_store.errors import EmbeddingMismatchError
+from ...export.export_file import write_file
+from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.layout import Layout
+from ...graph_store.store_errors import EmbeddingMismatchError
 from ..console import err, on_a_line, out, print_json
 from ..session import AsJson, Kb, NewKb, open_resources
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from .names import Named
+from .surface_forms import Named
 
 MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
 _END = ""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ...schemas.retrieval import ROUTES, Route, Switches
 from ..datasets import DatasetError
-from ..retrieval import Setting
+from ..recall import Setting
 
 Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "HippoRAG 2", "graph"]
 """The method that finds the passages: none, one or two of `baselines`, or the retrieval graph."""

@@ -9,8 +9,8 @@ from ...prompts import Step, render
 from ...schemas.documents import Frozen
 from ...text.tokens import estimate_tokens
 from .arms import Arm
-from .building import base_name
-from .records import Dataset
+from .bench_bases import base_name
+from .dataset_records import Dataset
 from .results import Results
 from .running import Plan
 from .scoring import JUDGED

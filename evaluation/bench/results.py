@@ -9,7 +9,7 @@ from filelock import FileLock, Timeout
 from pydantic import Field
 
 from ...schemas.documents import Frozen
-from ...schemas.formats.reading import json_lines, validate_record
+from ...schemas.formats.small_files import json_lines, validate_record
 from ..datasets import DatasetError
 
 FILE = "results.jsonl"

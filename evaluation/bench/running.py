@@ -11,11 +11,11 @@ from ...models.llm.judging import Judge
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
 from ...schemas.retrieval import Mode
 from ..in_parallel import for_each
-from ..retrieval import Watch
+from ..recall import Watch
+from .arm_answers import Asker
 from .arms import Arm
-from .asking import Asker
-from .building import OPEN, build, corpus_hash
-from .records import BenchQuestion, Dataset
+from .bench_bases import OPEN, build, corpus_hash
+from .dataset_records import BenchQuestion, Dataset
 from .results import Base, Judged, Outcome, Results, Run
 from .scoring import JUDGED
 

@@ -3,7 +3,7 @@
 from ...schemas.documents import Frozen
 from ..answer_scores import exact_match, f1, holds
 from .answer_forms import PairScores, letters, pair_scores, truth
-from .records import BenchQuestion
+from .dataset_records import BenchQuestion
 
 JUDGED = frozenset({"short", "fill_in", "open"})
 """The kinds whose answers a judge scores if there is one; the others are scored by their form."""

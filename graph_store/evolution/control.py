@@ -23,14 +23,14 @@ from ..bounding.admission import bound
 from ..bounding.labels import Bounds, extracted_labels
 from ..bounding.similar_labels import SimilarLabels
 from ..ledger.database import Database
-from ..ledger.documents import Documents
-from ..ledger.edits import EditTable
+from ..ledger.document_rows import Documents
+from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, SameAs
-from .candidates import Grounds, with_evidence
-from .editing import KIND_NAMES, find_element, known_labels, remove, sort_elements
+from .elements import KIND_NAMES, find_element, known_labels, remove, sort_elements
 from .growth import Thresholds, decide, grow, still_asked, waiting
+from .schema_candidates import Grounds, with_evidence
 
 Policy = Literal["auto", "review", "off"]
 """How the schema grows: by thresholds, by a person's decisions, or not at all."""

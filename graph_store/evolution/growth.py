@@ -13,9 +13,9 @@ from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, Sc
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
 from ..ledger.schema_requests import AskCount
-from . import editing
-from .candidates import Grounds, collect, unify, with_evidence, with_schema_types
-from .editing import DecisionError
+from . import elements
+from .elements import DecisionError
+from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
 
 _COMPARED = 20
 _COLUMNS = 5
@@ -54,7 +54,7 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
-            schema = editing.add(schema, candidate.kind, editing.element_of(candidate, schema))
+            schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
             decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
                                    evidence=candidate))
     return schema, decided
@@ -104,14 +104,14 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
 
 def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not admit, with its names for types; "" for one that it does not have."""
-    known = editing.known_labels(schema)
+    known = elements.known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
             if (count.kind, count.label) not in known or not _is_met(schema, count)]
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
     """Return True if a schema admits what is asked for under a label that it knows."""
-    element = editing.find_element(schema, count.kind, count.label)
+    element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
         ends = (count.subject_type, count.object_type)
         return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
@@ -176,7 +176,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
 def _validate(outcome: Outcome) -> Outcome:
     """Return the outcome after validating its schemas; elements defined together may refer to each other."""
     for schema in (outcome.base, outcome.schema):
-        editing.validate(schema)
+        elements.validate(schema)
     return outcome
 
 
@@ -198,21 +198,21 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
 
 def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None) -> Outcome:
     kind = decision.kind
-    known = editing.find_element(before.schema, kind, decision.name)
+    known = elements.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
-        element = editing.build_element(kind, decision.name, decision.element or {})
+        element = elements.build_element(kind, decision.name, decision.element or {})
         labels = frozenset((kind, label_key(name)) for name in element.all_names())
-        base, schema = (editing.put(_with_types(s, before.schema, editing.types_of(element)), kind, element)
+        base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
         return Outcome(base, schema, (*before.decided, Decided(decision=decision)), before.declined - labels,
                        before.wanted | labels)
     if known is None and candidate is None:
-        raise DecisionError(f"there is no {editing.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
+        raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
     labels = frozenset((kind, label_key(name)) for name in (
         *(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name))
     if decision.verdict == "reject":
-        base, schema = ((editing.remove(s, kind, decision.name) if editing.find_element(s, kind, decision.name) else s)
+        base, schema = (elements.remove(s, kind, decision.name) if elements.find_element(s, kind, decision.name) else s
                         for s in (before.base, before.schema))
     else:
         base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
@@ -224,7 +224,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
 
 def _has_parent(schema: GraphSchema, decision: Decision) -> bool:
     """Return True if the element has a parent, so rejecting it merges it into the parent."""
-    known = editing.find_element(schema, decision.kind, decision.name)
+    known = elements.find_element(schema, decision.kind, decision.name)
     return getattr(known, "parent", None) is not None
 
 
@@ -232,37 +232,37 @@ def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decisi
              ) -> GraphSchema:
     """Return a schema with one decision carried out, after adding the element concerned if it is missing."""
     kind, name = decision.kind, decision.name
-    known = editing.find_element(in_force, kind, name)
+    known = elements.find_element(in_force, kind, name)
     if decision.verdict == "merge":
-        target = editing.find_element(in_force, kind, decision.into)
+        target = elements.find_element(in_force, kind, decision.into)
         if target is not None:
             schema = _with(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name")
     if candidate is not None and candidate.widens:
-        widened = editing.find_element(in_force, kind, candidate.widens)
+        widened = elements.find_element(in_force, kind, candidate.widens)
         schema = _with(schema, in_force, kind, widened) if widened else schema
-        element = editing.with_bounds(editing.element_of(candidate, in_force), decision.domain, decision.range)
-        return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)
+        element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
+        return elements.add(_with_types(schema, in_force, elements.types_of(element)), kind, element)
     if known is None and candidate is not None:
-        element = editing.element_of(candidate, in_force, new_name)
-        element = editing.with_bounds(element, decision.domain, decision.range)
+        element = elements.element_of(candidate, in_force, new_name)
+        element = elements.with_bounds(element, decision.domain, decision.range)
         schema, name = _with(schema, in_force, kind, element), element.name
     elif known is not None:
         schema, name = _with(schema, in_force, kind, known), known.name
         if new_name:
-            schema, name = editing.rename(schema, kind, name, new_name), new_name
+            schema, name = elements.rename(schema, kind, name, new_name), new_name
         schema = _with_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
-        schema = editing.edit(schema, kind, name, decision.domain, decision.range)
-    return editing.merge(schema, kind, name, decision.into) if decision.verdict == "merge" else schema
+        schema = elements.edit(schema, kind, name, decision.domain, decision.range)
+    return elements.merge(schema, kind, name, decision.into) if decision.verdict == "merge" else schema
 
 
 def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
     """Return the schema with an element and the types it refers to added, where missing, from the one in force."""
     if any(e.name == element.name for e in schema.elements(kind)):
         return schema
-    return editing.add(_with_types(schema, in_force, editing.types_of(element)), kind, element)
+    return elements.add(_with_types(schema, in_force, elements.types_of(element)), kind, element)
 
 
 def _with_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:

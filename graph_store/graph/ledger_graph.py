@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from ...runtime.gc_pauses import gc_paused
 from ..ledger.aliases import AliasTable
-from ..ledger.edits import EditTable
+from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
-from .edits import GraphEdits
 from .knowledge_graph import KnowledgeGraph
+from .laid_edits import GraphEdits
 from .resolved_graph import ResolvedGraph
 
 

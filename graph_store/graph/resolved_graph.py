@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
-from .edits import GraphEdits
 from .knowledge_graph import EdgeKey, KnowledgeGraph, surer
+from .laid_edits import GraphEdits
 from .superseding import supersede
 
 

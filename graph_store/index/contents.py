@@ -21,12 +21,12 @@ from ..bounding.grounding import words
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import Community
-from ..vectors.store import Kind, VectorStore
+from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
 from .browsing import browsing
 from .lexical import postings, terms
-from .names import NameTrie, trie
+from .name_trie import NameTrie, trie
 from .stated import stated
 from .titles import find_titles
 from .typed_facts import facts_by_chunk

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...schemas.documents import Chunk
 from ..bounding.grounding import without_aside
-from .names import NameTrie
+from .name_trie import NameTrie
 
 Pairs = NDArray[np.int32]
 

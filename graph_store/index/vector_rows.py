@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
-from ..vectors.store import Kind, VectorStore
+from ..vectors.vector_store import Kind, VectorStore
 from .array_file import Arrays
 from .columns import Ids
 

@@ -20,10 +20,10 @@ from pydantic import Field
 
 from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
-from ..errors import LedgerDamagedError, StoreError, display_path
 from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import Database
+from ..store_errors import LedgerDamagedError, StoreError, display_path
 from .backup_reading import UnrestorableError, read_ledger
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"

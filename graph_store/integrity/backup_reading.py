@@ -4,11 +4,11 @@ import sqlite3
 from contextlib import closing
 
 from ...models.embedding.embedder import Embedder
-from ..errors import LedgerDamagedError, StoreError
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.version import published_state
+from ..store_errors import LedgerDamagedError, StoreError
 from ..vectors.ledger_embedder import recorded_model
 from .verify import unsound
 from .verify_rows import foreign_objects

@@ -18,12 +18,12 @@ from pydantic import ValidationError
 from ...models.embedding.embedder import Embedder
 from ...runtime import audit
 from ...runtime.own_folder import own_folder
-from ..errors import StoreError
 from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
 from ..ledger.sqlite import make_private
 from ..ledger.version import begin_epoch
+from ..store_errors import StoreError
 from ..vectors.place import IDENTITY
 from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .backup_reading import MESSAGE, UnrestorableError, read_ledger

@@ -6,11 +6,11 @@ from contextlib import closing
 from itertools import islice
 
 from ...schemas.documents import Frozen
-from ..errors import DatabaseError, StoreError
-from ..index.store import damages as index_damages
+from ..index.index_store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
+from ..store_errors import DatabaseError, StoreError
 from ..vectors.place import collections_of
 from . import verify_derived as derived
 from . import verify_rows as rows

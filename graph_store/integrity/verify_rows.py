@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ...ingest.chunking import chunk_id
 from ...schemas.documents import Chunk
-from ..errors import LedgerDamagedError
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
 from ..ledger.extractions import rejection_rows, repair_rows
 from ..ledger.facts import chunk_rows, rows_of
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
+from ..store_errors import LedgerDamagedError
 from .status import status_of
 
 _AT_ONCE = 256

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from filelock import Timeout
 
-from ..errors import DatabaseError
-from ..postgresql import WRITER, LedgerSchema
+from ..postgresql_bases import WRITER, LedgerSchema
+from ..store_errors import DatabaseError
 from .database import Database
 
 _PAUSES = (0.1, 0.4, 0)

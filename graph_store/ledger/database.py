@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import CursorResult, Row, Table, TextClause, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
-from ..errors import FormatError
-from ..postgresql import LedgerSchema
+from ..postgresql_bases import LedgerSchema
+from ..store_errors import FormatError
 from .sqlite import SqliteLedger
 from .tables import insertion, replacement
 
 if TYPE_CHECKING:
-    from .postgresql import PostgresqlLedger
+    from .postgresql_ledger import PostgresqlLedger
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
@@ -220,7 +220,7 @@ class Database:
 def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
     if isinstance(place, Path):
         return SqliteLedger(place, create)
-    from .postgresql import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
+    from .postgresql_ledger import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
 
     return PostgresqlLedger(place, create)
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
-from ..errors import LedgerDamagedError
+from ..store_errors import LedgerDamagedError
 from .database import Database, now
 from .facts import FactTable, Rows, position, replace_rows
 from .tables import EXTRACTIONS, REJECTIONS, REPAIRS, among

@@ -13,7 +13,7 @@ from sqlalchemy import Table
 
 from ...schemas.documents import Chunk, Frozen, Span
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
-from ..errors import LedgerDamagedError
+from ..store_errors import LedgerDamagedError
 from .database import Database, Record
 from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
 

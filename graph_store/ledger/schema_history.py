@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from ...schemas.delta import Decided, ElementKind
 from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
-from ..errors import LedgerDamagedError, StoreError
+from ..store_errors import LedgerDamagedError, StoreError
 from .database import Database, now
 from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from ..errors import LedgerDamagedError, UnknownKnowledgeBaseError, display_path
+from ..store_errors import LedgerDamagedError, UnknownKnowledgeBaseError, display_path
 from .tables import METADATA
 
 _IN_MEMORY = Path(":memory:")

@@ -15,9 +15,9 @@ import numpy as np
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import AliasRow, Pair, pair_of
 from ...text.scripts import script_of
-from .lexicon import SMALL_WORDS
-from .names import FoldedName
+from .name_comparison import FoldedName
 from .surroundings import Surroundings
+from .word_lists import SMALL_WORDS
 
 _LEAST = 0.3
 """The score from which a reasoner is asked: one neighbour that sixteen entities share."""

@@ -6,9 +6,9 @@ from typing import Literal
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import AliasRow
-from ..errors import EntityDecisionError
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
+from ..store_errors import EntityDecisionError
 from .surroundings import Surroundings
 
 Verdict = Literal["merge", "split"]

@@ -13,16 +13,16 @@ from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import LedgerGraph
 from ..ledger.aliases import AliasTable
 from ..ledger.database import Database
-from ..ledger.documents import Documents
-from ..ledger.edits import EditTable
+from ..ledger.document_rows import Documents
+from ..ledger.edit_rows import EditTable
 from ..ledger.schema_history import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
-from ..vectors.store import VectorStore
-from .candidates import near_pairs
+from ..vectors.vector_store import VectorStore
 from .counterparts import TrustedVectors, counterparts
 from .decisions import Verdict, check_carried_out, match_pair
+from .pair_candidates import near_pairs
 from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .statements import Statement, statements
+from .stated_aliases import Statement, statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]

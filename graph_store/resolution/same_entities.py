@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
-from .candidates import candidate_pairs
 from .groups import Groups, Tie
-from .names import fold
-from .statements import Statement
+from .name_comparison import fold
+from .pair_candidates import candidate_pairs
+from .stated_aliases import Statement
 from .surroundings import Surroundings
 
 MERGE = 0.9

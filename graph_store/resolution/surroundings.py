@@ -10,8 +10,8 @@ from ...schemas.naming import label_key
 from ...schemas.resolution import Evidence
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .names import FoldedName, NameMatch, contradict, fold, match_names
-from .statements import is_alias_relation
+from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
+from .stated_aliases import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
 # ruff: noqa: SIM905  (lists of words read better as text)

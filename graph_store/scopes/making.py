@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
-from ...models.rules.reasoner import RulesReasoner
+from ...models.rules.rules_reasoner import RulesReasoner
 from ..derive import derive
 from ..evolution.growth import Thresholds
 from ..index.array_file import Arrays

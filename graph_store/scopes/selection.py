@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process, utils
 from ...schemas.errors import BanyanError
 from ...schemas.naming import normalise
 from ...schemas.scope import Scope
-from ..ledger.documents import Documents
+from ..ledger.document_rows import Documents
 
 _NEAREST = 3
 _LEAST_LIKE = 50.0

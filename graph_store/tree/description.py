@@ -14,7 +14,7 @@ from ...schemas.naming import content_id, normalise, relation_id
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import Community
-from ..vectors.store import VectorStore
+from ..vectors.vector_store import VectorStore
 from .detection import (
     CommunitySettings,
     EntityFeatures,

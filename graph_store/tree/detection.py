@@ -30,8 +30,8 @@ from scipy import sparse
 
 from ...runtime.one_thread import one_thread
 from .clusters import Labels, groups, initial_clusters, renumbered
+from .community_fusion import adjacent, merge, move
 from .features import EntityFeatures, features, only_shared, unit
-from .fusion import adjacent, merge, move
 from .scores import Perception, Scores, phi
 
 __all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import Community
-from ..vectors.store import VectorStore
+from ..vectors.vector_store import VectorStore
 from .description import described, graph_features, identified
 from .detection import CommunitySettings, refine
 

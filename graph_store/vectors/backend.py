@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ..errors import StoreError
+from ..store_errors import StoreError
 
 if TYPE_CHECKING:
     from chromadb.api.collection_configuration import CreateHNSWConfiguration

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
-from ..errors import StoreError, display_path
+from ..store_errors import StoreError, display_path
 from . import index_files
 from .backend import INDEX, KINDS, Collections, Kind, chroma, retry
 from .chroma_paths import claim_path, pause_claims, release_path

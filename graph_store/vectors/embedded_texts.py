@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ...schemas.naming import relation_id, triple_id
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
-from ..ledger.documents import Documents
+from ..ledger.document_rows import Documents
 from .backend import Kind
 
 

@@ -6,7 +6,7 @@ from ...config import DEFAULT_EMBEDDING_MODEL
 from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries
 from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..ledger.database import Database
-from ..ledger.documents import Documents
+from ..ledger.document_rows import Documents
 
 RECORD = "embedding"
 """Where the ledger holds the name and, on a second line, the fingerprint of the model."""

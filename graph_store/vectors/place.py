@@ -7,7 +7,7 @@ from ..layout import Layout
 from ..ledger.database import Database
 from .backend import Collections
 from .chroma_folder import FolderCollections
-from .chroma_server import ServerCollections
+from .server_store import ServerCollections
 
 IDENTITY = "vectors_identity"
 """The ledger's key for the knowledge base's identity on servers."""

@@ -17,9 +17,9 @@ from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
-from ..ledger.documents import Documents
-from .store import VectorStore
+from ..ledger.document_rows import Documents
 from .text_cache import CachedEmbedder
+from .vector_store import VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128

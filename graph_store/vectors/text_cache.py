@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
 from ...schemas.naming import content_id
-from .store import VectorStore
+from .vector_store import VectorStore
 
 
 class CachedEmbedder(WrappedEmbedder):

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pdfplumber.page import Page
 
 from ..grids import GridCell
-from ..tables import has_header
+from ..table_lines import has_header
 from .pdf_rules import Rule, group_rules, read_rules
 from .pdf_words import Box, Word, cell_text, sort_lines
 from .ruled_tables import FoundTable

@@ -5,9 +5,9 @@ import zipfile
 from io import BytesIO
 from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
-from ..failures import UnreadableError
-from ..limits import Limits
 from ..metadata import CREATED
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 
 _MAX_PARTS = 10_000  # typical files have a few dozen, and one for each picture
 _OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")

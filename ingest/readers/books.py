@@ -4,8 +4,8 @@ import posixpath
 from urllib.parse import unquote
 
 from ..content import Content
-from ..failures import UnreadableError
-from ..limits import Limits
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 from .archives import local_name, open_archive, parse_xml
 from .web_pages import read_html
 

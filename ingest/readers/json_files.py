@@ -4,9 +4,9 @@ import json
 
 from ..content import Content
 from ..decoding import decode
-from ..failures import UnreadableError
-from ..limits import Limits
 from ..metadata import clean_metadata
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 from ..records import BadRecordError, parse, read_record
 
 

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 
 from ..content import Content
-from ..limits import Limits
+from ..reading_limits import Limits
 from .web_pages import read_html
 
 

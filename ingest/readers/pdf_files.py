@@ -9,9 +9,9 @@ from typing import NamedTuple
 from pypdf import PageObject, PasswordType, PdfReader
 
 from ..content import Content
-from ..failures import UnreadableError
-from ..limits import Limits
 from ..metadata import CREATED
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..grids import header_depth, is_single, read_grid, row_contents
-from ..tables import Line, has_header, is_value, table_lines
+from ..table_lines import Line, has_header, is_value, table_lines
 from .pdf_layouts import PageLayout, TextLine, read_layouts
 from .pdf_words import line_text
 from .ruled_tables import FoundTable

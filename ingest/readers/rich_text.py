@@ -3,8 +3,8 @@
 from striprtf.striprtf import rtf_to_text
 
 from ..content import Content
-from ..failures import UnreadableError
-from ..limits import Limits
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:

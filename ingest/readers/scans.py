@@ -11,8 +11,8 @@ import pypdfium2
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..content import Content
-from ..failures import UnreadableError
-from ..limits import Limits
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 
 _PROGRAM = "tesseract"
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72

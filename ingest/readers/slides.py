@@ -7,8 +7,8 @@ from typing import Any
 import pptx
 
 from ..content import Content
-from ..limits import Limits
-from ..tables import table_lines
+from ..reading_limits import Limits
+from ..table_lines import table_lines
 from .archives import open_archive, properties
 
 

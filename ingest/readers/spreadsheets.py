@@ -9,9 +9,9 @@ from itertools import dropwhile
 from python_calamine import CalamineSheet, CalamineWorkbook
 
 from ..content import Content
-from ..failures import UnreadableError
-from ..limits import Limits
-from ..tables import has_header, table_lines
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
+from ..table_lines import has_header, table_lines
 from .archives import open_archive, properties
 
 _MOST_CELLS = 20_000_000

@@ -13,8 +13,8 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.quiet import ignoring
 from ..content import Content
 from ..decoding import decode
-from ..failures import UnreadableError
-from ..limits import Limits
+from ..reading_errors import UnreadableError
+from ..reading_limits import Limits
 from .web_tables import UNSEEN, read_table
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from bs4.element import NavigableString, PreformattedString, Tag
 
 from ..grids import GridCell, read_grid
-from ..limits import DEFAULT_LIMITS
-from ..tables import table_lines
+from ..reading_limits import DEFAULT_LIMITS
+from ..table_lines import table_lines
 
 LONGEST_CELL = 1000
 """The longest cell of a table of data; a longer one is part of a page."""

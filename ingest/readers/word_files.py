@@ -8,7 +8,7 @@ import mammoth
 from bs4 import BeautifulSoup, Tag
 
 from ..content import Content
-from ..limits import Limits
+from ..reading_limits import Limits
 from .archives import open_archive, properties
 from .web_pages import read_html
 from .web_tables import LONGEST_CELL, read_table

@@ -10,11 +10,11 @@ from ...runtime.budgets import CallLedger
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
-from .answers import read_reply, read_text
 from .breaker import EndpointDown
 from .endpoint import Endpoint, Messages, Reply
 from .observing import observed_step
 from .parsing import UnusableAnswer
+from .typed_answers import read_reply, read_text
 from .wire import Shape
 
 T = TypeVar("T")

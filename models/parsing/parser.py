@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
-from .languages import language_of
+from .language_detection import language_of
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:

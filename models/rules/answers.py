@@ -16,12 +16,12 @@ from ...schemas.references import references
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft, Reflection, SubAnswer
 from ...text.table_rows import Row
 from ..parsing.parser import Parser
-from .columns import find_extreme
 from .decomposition import fill, sub_query
 from .finder import Finder, Found
 from .overviews import overview
 from .question import Question
 from .short_answers import Short, asked_cell, short_answer
+from .table_columns import find_extreme
 from .units import Unit, readable_row
 
 _POOLS = 8

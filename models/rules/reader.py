@@ -13,7 +13,7 @@ from ...schemas.extraction import (
     Extraction,
     ExtractionRequest,
 )
-from ...schemas.formats.loading import load_schema
+from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.scripts import is_han
 from ...text.sentences import split_sentences
@@ -23,7 +23,7 @@ from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .recognition.sure_names import sure_names
 from .stated_facts import FactForms, Mention
-from .tables import facts_of_rows
+from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
 """The seed schema whose types are used with an open schema."""

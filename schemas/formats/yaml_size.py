@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from .reading import MAX_DEPTH, check_size
+from .small_files import MAX_DEPTH, check_size
 
 MAX_VALUES = 1_000_000
 """The most values that a YAML file may expand to."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...graph_store.evolution.control import Policy
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
-from ..errors import ForbiddenError, StateError
+from ..error_responses import ForbiddenError, StateError
 from ..parameters import KbName, errors
 from ..runs.backups import BackupResponse
 from ..security.access import Seeing, may

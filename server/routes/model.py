@@ -13,7 +13,7 @@ from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...schemas.endpoint_url import check_endpoint
-from ..errors import RefusedError, StateError
+from ..error_responses import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import OF_ALL, may
 from ..security.keys import WORK

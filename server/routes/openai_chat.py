@@ -19,12 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
-from ...graph_store.errors import UnknownKnowledgeBaseError
 from ...graph_store.layout import check_name, knowledge_bases
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues
 from ...text.tokens import estimate_tokens
-from ..errors import UnavailableError, error_told
+from ..error_responses import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
 from ..runs.questions import GONE, WITHDRAWN, Question, question_in

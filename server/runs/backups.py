@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from ...agents.resources import Resources
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.layout import Layout
-from ..errors import UnavailableError
+from ..error_responses import UnavailableError
 
 _LOG = logging.getLogger("banyan.server")
 SECONDS = 3600.0

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, text
 
 from ...agents.construction.state import BuildContext
-from ..answers import Build, BuildError
-from ..database import ServerDatabase
-from ..errors import NotFoundError, StateError, TooManyRequestsError
+from ..error_responses import NotFoundError, StateError, TooManyRequestsError
+from ..responses import Build, BuildError
+from ..server_database import ServerDatabase
 
 KEPT = 200
 """Ended builds to remember; older ones are deleted."""

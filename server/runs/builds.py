@@ -23,17 +23,17 @@ from langgraph.types import Command
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import new_run
 from ...agents.resources import Resources
-from ...graph_store.errors import DatabaseError, WriterBusyError
 from ...graph_store.layout import check_name
+from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
 from ...runtime.budgets import charge
 from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
-from ..answers import Build, BuildError, BuildProgress, BuildReview
 from ..checkpoints import delete_checkpoints, saver_in
-from ..database import ServerDatabase
-from ..errors import StateError, detail_of, status_of
+from ..error_responses import StateError, detail_of, status_of
+from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.allowances import Allowances
+from ..server_database import ServerDatabase
 from .build_records import (
     AT_WORK,
     OVER,

@@ -24,7 +24,7 @@ from langserve import CustomUserType
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from ...agents.retrieval.state import QuestionError
-from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ..security.keys import NONE
 from .questions import WITHDRAWN, Question, question_in

@@ -20,9 +20,9 @@ from ...graph_store.layout import check_name
 from ...schemas.errors import BanyanError
 from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
-from ..answers import ConversationItem, ConversationTurn, SharedConversation
-from ..database import FILE, ServerDatabase
-from ..errors import NotFoundError, StateError
+from ..error_responses import NotFoundError, StateError
+from ..responses import ConversationItem, ConversationTurn, SharedConversation
+from ..server_database import FILE, ServerDatabase
 from .process_lock import FileProcessLock, ProcessLock
 
 MAX_THREAD_NAME = 128

@@ -10,7 +10,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from ...runtime.cancellation import Cancellation, cancellable
-from ..errors import DeadlineError
+from ..error_responses import DeadlineError
 
 _T = TypeVar("_T")
 

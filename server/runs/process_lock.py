@@ -18,8 +18,8 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from ...graph_store.errors import DatabaseError
-from ...graph_store.postgresql import connect, explain_error
+from ...graph_store.postgresql_bases import connect, explain_error
+from ...graph_store.store_errors import DatabaseError
 
 UPLOADS = ".uploads"
 """The folder of the locks in the home folder; no knowledge base can have this name."""

@@ -19,9 +19,9 @@ from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
 from ...schemas.retrieval import ROUTES, Mode, Route
 from ...schemas.scope import DocumentNames, MetadataValues, Scope
-from ..answers import AskAnswer
-from ..errors import DeadlineError, UnavailableError
+from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
+from ..responses import AskAnswer
 from ..security.gate import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
 from .following import Followed, following

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, text
 
 from ...graph_store.layout import check_name
 from ...ingest.document_ids import MAX_ID
-from ..database import ServerDatabase
-from ..errors import RefusedError
+from ..error_responses import RefusedError
+from ..server_database import ServerDatabase
 from .process_lock import UPLOADS, ProcessLock, kb_lock
 
 _MAX_PART = 255

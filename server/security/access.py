@@ -6,9 +6,9 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 
-from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import charge
-from ..errors import ForbiddenError
+from ..error_responses import ForbiddenError
 from .keys import Bases
 
 # The gate reads the key. These two only describe to clients, through the API's description, where to put it.

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from ...config import Settings
 from ...runtime.audit import acting
 from ...runtime.budgets import AllowanceSpent, charge_calls
-from ..database import ServerDatabase
+from ..server_database import ServerDatabase
 from .clients import Clients
 
 _CLIENTS = 10_000

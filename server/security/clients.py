@@ -5,7 +5,7 @@ from typing import NamedTuple
 import anyio.to_thread
 
 from ...config import Settings
-from ..database import ServerDatabase
+from ..server_database import ServerDatabase
 from .keys import Bases, Keys
 from .oidc import SUBJECT, Tokens
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...config import Settings
 from ...runtime.audit import acting
 from ..connections import MAX_HEAD
-from ..errors import (
+from ..error_responses import (
     ForbiddenError,
     HeadTooLargeError,
     NotJsonError,
@@ -30,7 +30,7 @@ from ..errors import (
     status_of,
 )
 from ..metrics import count_request
-from ..tracing import request_span
+from ..request_spans import request_span
 from .allowances import Allowances
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin

@@ -20,7 +20,7 @@ from ...runtime.whole_file import whole_file
 from ...schemas.errors import BanyanError
 
 if TYPE_CHECKING:
-    from ..database import ServerDatabase
+    from ..server_database import ServerDatabase
 
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -16,10 +16,10 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ...agents.resources import default_resources
-from ...graph_store.errors import UnknownKnowledgeBaseError
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import AllowanceSpent
 from ...runtime.once import once
-from ..errors import RefusedError
+from ..error_responses import RefusedError
 from .clients import Clients
 from .gate import LOCAL, key_in
 from .hosts import is_local

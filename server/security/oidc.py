@@ -21,7 +21,7 @@ from joserfc.jwt import Claims, JWTClaimsRegistry, decode
 from ...config import Settings
 from ...schemas.issuer_url import is_trustworthy
 from ...text.cleaning import clean_text
-from ..errors import UnauthorizedError, UnavailableError
+from ..error_responses import UnauthorizedError, UnavailableError
 from .keys import NONE, SCOPES, Bases
 
 _LOG = logging.getLogger("banyan.server")

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from sqlalchemy import text
 
 from ...config import Settings
-from ...graph_store.errors import DatabaseError
-from ..database import ServerDatabase
+from ...graph_store.store_errors import DatabaseError
+from ..server_database import ServerDatabase
 from .keys import KEYS_FILE, Key, Keys, KeysError
 
 _LOG = logging.getLogger("banyan.server")

@@ -13,9 +13,9 @@ from banyan.models.embedding.embedder import Embedder
 from banyan.models.llm.parsing import UnusableAnswer, json_object
 from banyan.models.llm.usage import read_usage
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
-from banyan.server.database import ServerDatabase
 from banyan.server.runs.conversations import Conversations, Thread
 from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.server_database import ServerDatabase
 
 from .. import small_base
 

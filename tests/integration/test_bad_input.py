@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 

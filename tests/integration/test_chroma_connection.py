@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 import yaml
-from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.vectors import chroma_server
+from banyan.graph_store.store_errors import StoreError
+from banyan.graph_store.vectors import server_store
 from banyan.schemas.chroma_server import ChromaServer
 from banyan.schemas.graph_schema import open_schema
 
@@ -97,8 +97,8 @@ def test_what_a_proxy_says_meanwhile_is_shown_as_an_error(chroma, tmp_path, hash
 @pytest.mark.parametrize("hangs", ["GET", "POST"])
 def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed_embedder, monkeypatch, hangs):
     """At once, or only when it is to write."""
-    monkeypatch.setattr(chroma_server, "_CONNECT_SECONDS", 0.1 if hangs == "GET" else 30)
-    monkeypatch.setattr(chroma_server, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(server_store, "_CONNECT_SECONDS", 0.1 if hangs == "GET" else 30)
+    monkeypatch.setattr(server_store, "_ANSWER_SECONDS", 0.1)
     over = threading.Event()
 
     def admit(request):

@@ -9,11 +9,11 @@ import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.errors import StoreError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
 from banyan.schemas.retrieval import ROUTES, SubQuery

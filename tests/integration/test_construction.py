@@ -7,12 +7,12 @@ import threading
 
 import pytest
 from banyan.agents.construction.graph import build_graph
-from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.tree.synchroniser import TreeSynchroniser
-from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
+from banyan.graph_store.store_errors import WriterBusyError
+from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
+from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.reasoner import PAIRS_PER_CALL, LlmReasoner
+from banyan.models.llm.llm_reasoner import PAIRS_PER_CALL, LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
 

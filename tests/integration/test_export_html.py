@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import networkx as nx
 import pytest
-from banyan.export.files import write_file
-from banyan.export.page import page as html
+from banyan.export.export_file import write_file
+from banyan.export.tree_page import page as html
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from playwright.sync_api import expect
 

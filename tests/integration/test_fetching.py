@@ -4,10 +4,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from banyan.ingest.failures import IngestError
 from banyan.ingest.fetching import Address, is_address
-from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.reading_errors import IngestError
+from banyan.ingest.reading_limits import Limits
 
 from .. import scripted
 

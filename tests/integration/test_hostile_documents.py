@@ -14,8 +14,8 @@ from banyan.config import Settings
 from banyan.export.cypher import cypher
 from banyan.export.graphml import graphml
 from banyan.export.node_link import node_link
-from banyan.export.page import page
-from banyan.graph_store.errors import KnowledgeBaseNameError
+from banyan.export.tree_page import page
+from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from banyan.config import Settings
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.models.embedding.loading import load_embedder
+from banyan.models.embedding.embedder_loading import load_embedder
 from banyan.schemas.naming import entity_id
 
 from .. import small_base
@@ -25,7 +25,7 @@ def run(program: str, *arguments: str) -> str:
 
 REASONER = """
 from banyan.config import Settings
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1"), object())
 """
 COMMAND = """
@@ -35,7 +35,7 @@ import banyan.agents.resources
 """
 EMBEDDER = """
 from banyan.config import Settings
-from banyan.models.embedding.loading import load_embedder
+from banyan.models.embedding.embedder_loading import load_embedder
 load_embedder(Settings()).encode(["a"])
 """
 PARSER = """
@@ -45,14 +45,14 @@ assert Parser().parse("Ada met Bob.")[0].text == "Ada"
 QUESTION = """
 from banyan.cli.main import command
 command("ask")
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.rules.rules_reasoner import RulesReasoner
 """
 BUILD = """
 import banyan
 from banyan.cli.main import command
 command("build")
 banyan.open
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 """
 VIEWS = """
 import sys

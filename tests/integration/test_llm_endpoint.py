@@ -13,10 +13,10 @@ from banyan.config import Settings
 from banyan.models.llm import trial
 from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW
 from banyan.models.llm.limits import process_endpoints
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import CommunityDigest, Passage
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import set_config_context

@@ -21,7 +21,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm.breaker import EndpointFailed
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
 from ..in_memory_calls import InMemoryCalls

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from banyan.config import Settings
 from banyan.models.llm.breaker import EndpointDown
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 
 from .. import in_memory_calls

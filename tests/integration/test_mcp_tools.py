@@ -5,7 +5,7 @@ import logging
 
 import banyan
 import pytest
-from banyan.graph_store.errors import KnowledgeBaseNameError
+from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.subagent.mcp_server import mcp_server
 from mcp import Client
 

@@ -13,13 +13,6 @@ from contextlib import closing
 import psycopg
 import pytest
 from banyan.config import Settings
-from banyan.graph_store.errors import (
-    DatabaseError,
-    FormatError,
-    KnowledgeBaseNameError,
-    UnknownKnowledgeBaseError,
-    WriterBusyError,
-)
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
@@ -28,9 +21,16 @@ from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
-from banyan.graph_store.postgresql import LedgerSchema
+from banyan.graph_store.postgresql_bases import LedgerSchema
+from banyan.graph_store.store_errors import (
+    DatabaseError,
+    FormatError,
+    KnowledgeBaseNameError,
+    UnknownKnowledgeBaseError,
+    WriterBusyError,
+)
 from banyan.schemas.edits import EntityRef, Rename
-from banyan.server.errors import status_of
+from banyan.server.error_responses import status_of
 from pydantic import SecretStr, ValidationError
 from sqlalchemy import make_url
 

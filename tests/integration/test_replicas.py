@@ -10,9 +10,9 @@ from contextlib import closing
 
 import httpx
 import pytest
-from banyan.graph_store.postgresql import connect
-from banyan.server.database import ServerDatabase
+from banyan.graph_store.postgresql_bases import connect
 from banyan.server.runs.build_records import BuildRecords
+from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 
 from .. import llm_server, replicas, rest, serving, warm_start

@@ -10,8 +10,8 @@ from banyan.agents.retrieval.reranking import reranked
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.onnx_export import bundled_model
-from banyan.models.reranking.loading import load_reranker
 from banyan.models.reranking.reranker import RerankerError
+from banyan.models.reranking.reranker_loading import load_reranker
 from banyan.schemas.retrieval import SubQuery
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,15 +9,15 @@ from contextlib import closing
 import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.config import Settings
-from banyan.graph_store.errors import DatabaseError
 from banyan.graph_store.layout import knowledge_bases
-from banyan.server.answers import Build, BuildProgress
+from banyan.graph_store.store_errors import DatabaseError
 from banyan.server.checkpoints import delete_checkpoints, saver_in
-from banyan.server.database import ServerDatabase
-from banyan.server.errors import StateError
+from banyan.server.error_responses import StateError
+from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.process_lock import FileProcessLock, SessionProcessLock, kb_lock
+from banyan.server.server_database import ServerDatabase
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 

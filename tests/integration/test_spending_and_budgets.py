@@ -13,7 +13,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
-from banyan.models.llm.chat import ChatClient
+from banyan.models.llm.chat_model import ChatClient
 from banyan.models.llm.endpoint import Reply
 
 from .. import command_line, llm_server, warm_start

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.resources import Resources
-from banyan.graph_store.errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.documents import Documents
-from banyan.graph_store.tree.synchroniser import TreeSynchroniser
+from banyan.graph_store.ledger.document_rows import Documents
+from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
+from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
-from banyan.graph_store.vectors.store import VectorStore
-from banyan.graph_store.vectors.synchroniser import VectorSynchroniser
+from banyan.graph_store.vectors.vector_store import VectorStore
+from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import CommunitySummary
 

@@ -5,12 +5,12 @@ import threading
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.graph_store.errors import UnknownKnowledgeBaseError
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout, sweep
-from banyan.graph_store.vectors.store import VectorStore
+from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
+from banyan.graph_store.vectors.vector_store import VectorStore
 from filelock import FileLock
 from pydantic import SecretStr
 

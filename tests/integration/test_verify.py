@@ -11,7 +11,7 @@ from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
-from banyan.graph_store.vectors.store import KINDS
+from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema
 

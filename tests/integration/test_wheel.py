@@ -85,7 +85,7 @@ def test_every_file_of_the_packages_is_in_it(names):
 
 
 def test_the_installed_package_finds_its_data(installed):
-    said = _run(sys.executable, "-c", "import banyan.schemas.formats.loading as g, banyan.prompts as p\n"
+    said = _run(sys.executable, "-c", "import banyan.schemas.formats.schema_loading as g, banyan.prompts as p\n"
                 "print(g.__file__); print(*g.seed_names())\n"
                 "print(p.render('repair', 'zh', error='x').user != '')",
                 folder=installed, PYTHONPATH=str(installed))

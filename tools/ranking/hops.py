@@ -8,7 +8,7 @@ names, is searched as a sub-query that follows the whole question. This needs no
 from collections.abc import Iterable
 
 from ...graph_store.bounding.grounding import words
-from ...graph_store.index.names import Named
+from ...graph_store.index.name_trie import Named
 from ...schemas.retrieval import SubQuery
 from ..query import wording
 

@@ -9,8 +9,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ...datasets import DatasetError
 from ..answer_forms import letters, options, pairs
-from ..records import BenchDocument, BenchQuestion
-from .files import FORMATS, models, the_file
+from ..dataset_records import BenchDocument, BenchQuestion
+from .dataset_files import FORMATS, models, the_file
 
 _QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
 _TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)

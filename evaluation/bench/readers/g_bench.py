@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ....schemas.formats.reading import read_text
+from ....schemas.formats.small_files import read_text
 from ...datasets import DatasetError
-from ..records import BenchDocument, BenchQuestion, Kind
-from .files import any_files, models
+from ..dataset_records import BenchDocument, BenchQuestion, Kind
+from .dataset_files import any_files, models
 
 _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
 _KINDS: tuple[tuple[str, Kind], ...] = (

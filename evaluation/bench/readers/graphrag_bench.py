@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..records import BenchDocument, BenchQuestion
-from .files import FORMATS, models, the_file
+from ..dataset_records import BenchDocument, BenchQuestion
+from .dataset_files import FORMATS, models, the_file
 
 _FILES = tuple(f"*{ending}" for ending in FORMATS)
 _QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)

@@ -5,8 +5,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...datasets import GoldPassage
-from ..records import BenchDocument, BenchQuestion
-from .files import models, the_file
+from ..dataset_records import BenchDocument, BenchQuestion
+from .dataset_files import models, the_file
 
 _NULL = "null"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ....schemas.formats.loading import load_schema
+from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
 from ....text.scripts import CJK
 from ..lexicon import words

@@ -7,7 +7,7 @@ from banyan.agents.retrieval.chaining import fillings, merged, names_of, next_pa
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.planning import key
 from banyan.agents.retrieval.state import AskContext
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.retrieval import Reflection, SubAnswer, SubQuery
 from hypothesis import given
 from hypothesis import strategies as st

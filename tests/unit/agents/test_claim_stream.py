@@ -8,7 +8,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to, complete_claims, text_listener
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 
 from ... import asking

@@ -6,8 +6,8 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.errors import EmbeddingMismatchError
 from banyan.graph_store.integrity.status import status_of
+from banyan.graph_store.store_errors import EmbeddingMismatchError
 from banyan.models.embedding import embedding_models as models
 from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder, as_queries
 from banyan.schemas.retrieval import SubQuery

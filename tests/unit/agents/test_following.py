@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.retrieval.chaining import following, searchable, waits
 from banyan.agents.retrieval.planning import Caps, key, plan_round
 from banyan.graph_store.bounding.grounding import words
-from banyan.graph_store.index.names import NameTrie
+from banyan.graph_store.index.name_trie import NameTrie
 from banyan.schemas.retrieval import ROUTES, SubQuery
 from banyan.tools.query import wording
 from banyan.tools.ranking.hops import second_hop

@@ -3,8 +3,8 @@
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.ingest.given import given_documents
-from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import IngestError
+from banyan.ingest.reading_limits import Limits
 
 from ... import scripted
 

@@ -6,7 +6,7 @@ import pytest
 from banyan.agents.retrieval.presenting import CLOSEST, is_hinted, present_quotes, with_notes, with_spelling
 from banyan.agents.retrieval.spelling import names_near, respelt
 from banyan.graph_store.index.lexical import LexicalIndex
-from banyan.graph_store.index.names import NameTrie
+from banyan.graph_store.index.name_trie import NameTrie
 from banyan.schemas.retrieval import Answer, Claim, Passage, Quote, QuotedDraft
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."

@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from banyan.agents.cluster.builds import resources_on
 from banyan.agents.cluster.joining import ClusterError, join_cluster
+from banyan.agents.cluster.ray_builds import resources_on
 from banyan.agents.resources import Resources
 from banyan.cli.main import command
 from banyan.config import Settings

@@ -8,18 +8,18 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.config import Settings
-from banyan.ingest.failures import UnreadableError
-from banyan.ingest.limits import Limits
+from banyan.ingest.reading_errors import UnreadableError
+from banyan.ingest.reading_limits import Limits
 from banyan.models.embedding.embedder import EmbeddingError, as_queries
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
-from banyan.agents.cluster import workers as pool
+from banyan.agents.cluster import ray_workers as pool
 from banyan.agents.cluster.joining import ClusterError
 from banyan.agents.cluster.models import ClusterEmbedder
-from banyan.agents.cluster.resources import has_own_embedder
+from banyan.agents.cluster.ray_resources import has_own_embedder
 from banyan.agents.cluster.worker import PACKAGE, Worker, run_task
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 

@@ -7,7 +7,7 @@ from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, AskContext, QuestionError
-from banyan.graph_store.errors import UnknownKnowledgeBaseError
+from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote, Reflection, SubQuery
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver

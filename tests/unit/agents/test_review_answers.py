@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.agents.construction.review import request
+from banyan.agents.construction.asked_review import request
 from banyan.schemas.delta import Candidate, Example
 from banyan.schemas.review import ReviewError
 from banyan.schemas.review_answers import read_answer

@@ -140,7 +140,7 @@ def test_the_answer_is_not_paid_twice_if_the_build_ends_before_the_schema_is_sto
     shop = fitted(PROPOSAL)
     paths = shop.write(TEXTS)
     with monkeypatch.context() as killed:
-        killed.setattr("banyan.agents.construction.fitting.reasons_of", lambda *_: 1 / 0)
+        killed.setattr("banyan.agents.construction.first_schema.reasons_of", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             shop.build(paths)
     shop.build(paths)

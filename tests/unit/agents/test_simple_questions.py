@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.agents.retrieval.simple_questions import is_simple
-from banyan.graph_store.index.names import NameTrie
+from banyan.graph_store.index.name_trie import NameTrie
 
 NAMES = ("Marie Curie", "Pierre Curie", "Poland", "polonium", "屠呦呦", "青蒿素", "Alexandria", "Minnesota", "Jaws")
 TRIE = NameTrie.of((name, name) for name in NAMES)

@@ -7,7 +7,7 @@ import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands import ask as command
 from banyan.config import Settings
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.server.app import create_app
 from banyan.server.runs.questions import WITHDRAWN
 from rich.console import Console

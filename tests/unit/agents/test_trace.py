@@ -6,8 +6,8 @@ import json
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.agents.retrieval.tracing import TEXT, short
-from banyan.cli.trace import print_trace
+from banyan.agents.retrieval.trace_steps import TEXT, short
+from banyan.cli.trace_tree import print_trace
 from banyan.schemas.retrieval import (
     ROUTES,
     Claim,

@@ -10,16 +10,16 @@ import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.api.sources import read_sources
-from banyan.graph_store.errors import (
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.moving import drop
+from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
     UnknownDocumentError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, knowledge_bases
-from banyan.graph_store.moving import drop
-from banyan.ingest.failures import IngestError
+from banyan.ingest.reading_errors import IngestError
 from langchain_core.documents import Document as LangChainDocument
 
 from ... import scripted

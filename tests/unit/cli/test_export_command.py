@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from banyan.export.files import ExportError, write_file
+from banyan.export.export_file import ExportError, write_file
 
 from ... import export_graphs as graphs
 from ... import scripted

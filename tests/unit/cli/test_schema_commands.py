@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from banyan.schemas.diff import diff
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
 from ... import scripted

@@ -3,8 +3,8 @@
 import pickle
 
 import pytest
-from banyan.cli.errors import CommandError
-from banyan.cli.workers import divide_limits
+from banyan.cli.error_messages import CommandError
+from banyan.cli.serving_workers import divide_limits
 from banyan.config import Settings
 
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.server.routes import reading as routes_reading
+from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
 from packaging.requirements import Requirement

@@ -4,10 +4,10 @@ import json
 
 import pytest
 from banyan.config import Settings
-from banyan.evaluation.anonymising.building import anonymise
+from banyan.evaluation.anonymising.anonymous_corpus import anonymise
 from banyan.evaluation.anonymising.leaks import leaks
-from banyan.evaluation.anonymising.names import Named, named_entities
 from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
+from banyan.evaluation.anonymising.surface_forms import Named, named_entities
 from banyan.evaluation.anonymising.tasks import Task
 from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
 from banyan.evaluation.bench.readers.anony_rag import bench_question

@@ -5,13 +5,13 @@ import re
 
 import pytest
 from banyan.evaluation.bench.arms import ARMS, chosen_arms, fuse_rankings
-from banyan.evaluation.bench.page import to_page
+from banyan.evaluation.bench.bench_page import to_page
+from banyan.evaluation.bench.bench_report import make_report
+from banyan.evaluation.bench.bench_tables import to_markdown
+from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.ranking import fact_scores, facts_in
-from banyan.evaluation.bench.records import BenchDocument, BenchQuestion, Dataset
-from banyan.evaluation.bench.report import make_report
 from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run
 from banyan.evaluation.bench.scoring import score
-from banyan.evaluation.bench.tables import to_markdown
 from banyan.evaluation.datasets import DatasetError, GoldPassage
 
 RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")

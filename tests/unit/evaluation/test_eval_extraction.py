@@ -5,13 +5,13 @@ import json
 
 import pytest
 from banyan.evaluation.datasets import DatasetError
-from banyan.evaluation.extraction import ExtractionScores, score, unknown_relations
 from banyan.evaluation.extraction_answers import GoldCase, bounded_answers, load_gold, load_recorded, reasoner_answers
+from banyan.evaluation.extraction_scores import ExtractionScores, score, unknown_relations
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
-from banyan.models.rules.reasoner import RulesReasoner
+from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.evaluation import retrieval
+from banyan.evaluation import recall
 from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold, load_questions
 from banyan.schemas.documents import Chunk
 
@@ -139,4 +139,4 @@ def test_what_counts_as_gold():
 
 def test_places_count_each_document_once():
     ranked = [chunk("a", 0), chunk("a", 1), chunk("b", 0), chunk("a", 2), chunk("c", 0), chunk("b", 1)]
-    assert [retrieval.gold_rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]
+    assert [recall.gold_rank(GoldPassage(id=one), ranked) for one in "abcd"] == [1, 2, 3, None]

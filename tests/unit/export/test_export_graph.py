@@ -5,7 +5,7 @@ import json
 import networkx as nx
 import pytest
 from banyan.export.node_link import node_link
-from banyan.export.page import page
+from banyan.export.tree_page import page
 from banyan.graph_store.ledger.communities import Community
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction

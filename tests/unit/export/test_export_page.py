@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import networkx as nx
-from banyan.export import page as page_module
-from banyan.export.page import page
+from banyan.export import tree_page as page_module
+from banyan.export.tree_page import page
 from hypothesis import given
 
 from ... import export_graphs as graphs

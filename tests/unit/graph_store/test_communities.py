@@ -202,7 +202,7 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
-    monkeypatch.setattr("banyan.graph_store.tree.synchroniser._DESCRIBED_AT_ONCE", 1)
+    monkeypatch.setattr("banyan.graph_store.tree.tree_synchroniser._DESCRIBED_AT_ONCE", 1)
     describing, calls = Describing(), []
 
     def twice(digests):

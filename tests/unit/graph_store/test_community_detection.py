@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import initial_clusters, renumbered
+from banyan.graph_store.tree.community_fusion import adjacent, merge, move
 from banyan.graph_store.tree.detection import (
     CommunitySettings,
     affinity,
@@ -15,7 +16,6 @@ from banyan.graph_store.tree.detection import (
     groups,
     hierarchy,
 )
-from banyan.graph_store.tree.fusion import adjacent, merge, move
 from banyan.graph_store.tree.scores import Perception
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex

@@ -10,7 +10,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.counterparts import TrustedVectors, counterparts, is_short_for
-from banyan.graph_store.resolution.names import fold
+from banyan.graph_store.resolution.name_comparison import fold
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.resolution import EntityPair, PairVerdict

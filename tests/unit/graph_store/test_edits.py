@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.edits import Said
-from banyan.graph_store.errors import EntityDecisionError
+from banyan.graph_store.graph_edits import Said
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
 from ...copying import copied

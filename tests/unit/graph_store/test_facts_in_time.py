@@ -6,10 +6,10 @@ from itertools import permutations
 import banyan
 import networkx as nx
 import pytest
-from banyan.export.formats import FORMATS
+from banyan.export.export_formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
-from banyan.graph_store.edits import Said
+from banyan.graph_store.graph_edits import Said
 from banyan.graph_store.integrity.verify import verify
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document

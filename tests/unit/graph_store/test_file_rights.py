@@ -7,7 +7,7 @@ import pytest
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
-from banyan.server.database import ServerDatabase
+from banyan.server.server_database import ServerDatabase
 
 from ... import small_base
 

@@ -9,14 +9,14 @@ import networkx as nx
 import orjson
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
-from banyan.graph_store.errors import FormatError
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
-from banyan.graph_store.ledger.documents import Documents
+from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.facts import Contribution, FactTable, position
+from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import open_schema

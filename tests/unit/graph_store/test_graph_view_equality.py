@@ -4,8 +4,8 @@ from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
-from banyan.graph_store.graph.edits import GraphEdits
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.graph.laid_edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.ledger.facts import Contribution
@@ -14,8 +14,8 @@ from banyan.schemas.edits import EntityRef, FactEdit, FactRef
 from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
 from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
 from banyan.schemas.resolution import AliasRow
-from banyan.server.answers import Edge, Node
 from banyan.server.graph_view import GraphView
+from banyan.server.responses import Edge, Node
 from banyan.tools.index import RetrievalIndex
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,11 +4,11 @@ import random
 
 import numpy as np
 import pytest
-from banyan.graph_store.errors import WriterBusyError
 from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.array_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.store_errors import WriterBusyError
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.graph_store.evolution.candidates import unify
+from banyan.graph_store.evolution.schema_candidates import unify
 from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
 from banyan.models.llm.breaker import EndpointDown
 from banyan.schemas.delta import Decision, SameLabel

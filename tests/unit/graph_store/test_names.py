@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from banyan.graph_store.bounding.grounding import word_places, words
-from banyan.graph_store.index.names import Named, NameTrie
+from banyan.graph_store.index.name_trie import Named, NameTrie
 from hypothesis import example, given
 from hypothesis import strategies as st
 

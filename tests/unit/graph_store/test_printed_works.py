@@ -4,8 +4,8 @@ from io import BytesIO
 
 import pytest
 from banyan.graph_store.printed_works import PrintedWorks
-from banyan.ingest.failures import UnreadableError
 from banyan.ingest.page_pictures import draw_page
+from banyan.ingest.reading_errors import UnreadableError
 from banyan.schemas.documents import Document
 from PIL import Image
 

@@ -10,10 +10,10 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.facts import Contribution
-from banyan.graph_store.resolution.candidates import candidate_pairs, near_pairs
-from banyan.graph_store.resolution.names import fold, match_names
+from banyan.graph_store.resolution.name_comparison import fold, match_names
+from banyan.graph_store.resolution.pair_candidates import candidate_pairs, near_pairs
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
-from banyan.graph_store.resolution.statements import statements
+from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import EntityMention, Fact

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.errors import EntityDecisionError
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 from banyan.schemas.resolution import EntityPair, PairVerdict
 

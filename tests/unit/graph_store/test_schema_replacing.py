@@ -1,7 +1,7 @@
 """Elements that a person defines, and whole schemas put in the place of the one in force."""
 
 import pytest
-from banyan.graph_store.evolution.editing import DecisionError, decisions_to
+from banyan.graph_store.evolution.elements import DecisionError, decisions_to
 from banyan.graph_store.integrity import verify_rows
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema

@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree import description, local_update, synchroniser
+from banyan.graph_store.tree import description, local_update, tree_synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.graph_schema import open_schema
 
@@ -33,9 +33,9 @@ def base(tmp_path, hashed_embedder):
 def runs(monkeypatch):
     """How each tree was found: as a whole, or as an update."""
     found = []
-    monkeypatch.setattr(synchroniser, "find_tree",
+    monkeypatch.setattr(tree_synchroniser, "find_tree",
                         lambda *args: found.append("whole") or description.find_tree(*args))
-    monkeypatch.setattr(synchroniser, "update_tree",
+    monkeypatch.setattr(tree_synchroniser, "update_tree",
                         lambda *args: found.append("update") or local_update.update_tree(*args))
     return found
 

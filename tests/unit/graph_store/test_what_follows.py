@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from banyan.agents.resources import Resources
-from banyan.graph_store.edits import Said
+from banyan.graph_store.graph_edits import Said
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.delta import Decision

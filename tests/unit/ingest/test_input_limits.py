@@ -13,16 +13,16 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError, load_questions
 from banyan.evaluation.extraction_answers import load_gold
-from banyan.graph_store.errors import KnowledgeBaseNameError
 from banyan.graph_store.layout import check_name
-from banyan.ingest.failures import IngestError, LoadFailure
-from banyan.ingest.limits import DEFAULT_LIMITS, Limits
+from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
+from banyan.ingest.reading_errors import IngestError, LoadFailure
+from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
-from banyan.schemas.formats.loading import load_schema, parse_schema
-from banyan.schemas.formats.reading import parse_json, read_text
+from banyan.schemas.formats.schema_loading import load_schema, parse_schema
+from banyan.schemas.formats.small_files import parse_json, read_text
 from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
 from fpdf import FPDF

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from banyan.ingest.limits import Limits
 from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_rows
+from banyan.ingest.reading_limits import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 

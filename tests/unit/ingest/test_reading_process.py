@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.reading_limits import Limits
 from banyan.runtime.cancellation import CallCancelled, cancellable
 
 RTF = r"{\rtf1\ansi Good words.}"

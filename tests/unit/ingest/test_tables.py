@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from banyan.ingest.chunking import chunk_document
-from banyan.ingest.limits import Limits
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.markdown_tables import with_rows
 from banyan.ingest.readers.web_pages import read_html
-from banyan.ingest.tables import table_lines
-from banyan.models.rules.tables import read_rows
+from banyan.ingest.reading_limits import Limits
+from banyan.ingest.table_lines import table_lines
+from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.documents import Document
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.sentences import split_sentences
 from banyan.text.table_rows import LONGEST_LINE, Cell, find_rows, row_lines
 from hypothesis import given

@@ -111,7 +111,7 @@ SAID: list[tuple[int, str, bool]] = [
 
 @pytest.mark.parametrize(("status", "message", "may"), SAID)
 def test_what_may_mean_the_form(status: int, message: str, may: bool) -> None:
-    from banyan.models.llm.chat import _may_mean_the_form  # noqa: PLC0415  (two seconds of imports)
+    from banyan.models.llm.chat_model import _may_mean_the_form  # noqa: PLC0415  (two seconds of imports)
 
     assert _may_mean_the_form(_status_error(status, message)) is may
 

@@ -10,11 +10,11 @@ from banyan.cli.logs import set_up_logs
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime import telemetry
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter

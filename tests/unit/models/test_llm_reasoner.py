@@ -8,7 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.reasoner import LlmReasoner
+from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
     GraphSchema,
@@ -267,7 +267,7 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
             reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
             return reply._replace(form=forms[0])
 
-    monkeypatch.setattr("banyan.models.llm.chat.ChatClient", Model)
+    monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Model)
     ledger = InMemoryCalls()
     llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
                                llm_model_extract="cheap"), ledger)

@@ -8,7 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
 from banyan.models.llm import http_client
-from banyan.models.llm.chat import ChatClient
+from banyan.models.llm.chat_model import ChatClient
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 

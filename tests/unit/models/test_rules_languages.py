@@ -13,7 +13,7 @@ from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.name_cues import known_languages
 from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"

@@ -5,7 +5,7 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.patterns import CHINESE, ENGLISH, Pattern
 from banyan.models.rules.recognition.spans import find_spans, name_of
 from banyan.models.rules.stated_facts import FactForms, Mention
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 
 EXAMPLES = [(pattern, *example) for pattern in (*ENGLISH, *CHINESE) for example in pattern.examples]
 

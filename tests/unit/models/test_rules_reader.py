@@ -5,7 +5,7 @@ import time
 import pytest
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import Extraction, ExtractionRequest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from banyan.prompts import (
     schema_block,
 )
 from banyan.prompts.schema_text import SCHEMA_TOKENS
-from banyan.schemas.formats.loading import load_schema, seed_names
+from banyan.schemas.formats.schema_loading import load_schema, seed_names
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,

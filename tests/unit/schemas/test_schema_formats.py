@@ -4,8 +4,8 @@ import json
 import unicodedata
 
 import pytest
-from banyan.schemas.formats.loading import load_schema, parse_schema, seed_names
 from banyan.schemas.formats.positions import json_positions
+from banyan.schemas.formats.schema_loading import load_schema, parse_schema, seed_names
 from banyan.schemas.formats.writing import dump_schema
 from banyan.schemas.graph_schema import (
     ANY,

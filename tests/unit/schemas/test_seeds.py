@@ -1,7 +1,7 @@
 """The bundled seed schemas: they load, serve both languages, and keep to the size of a prompt."""
 
 import pytest
-from banyan.schemas.formats.loading import load_schema
+from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import GraphSchema
 
 SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]

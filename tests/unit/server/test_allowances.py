@@ -8,11 +8,11 @@ from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.runtime import audit, budgets
 from banyan.runtime.budgets import AllowanceSpent, BudgetExceeded, charge, charge_calls
-from banyan.server.database import ServerDatabase
 from banyan.server.security import allowances
 from banyan.server.security.allowances import Allowances
 from banyan.server.security.clients import Clients
 from banyan.server.security.keys import Keys
+from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
 from typer.testing import CliRunner

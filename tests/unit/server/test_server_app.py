@@ -9,12 +9,12 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.graph_store.errors import UnknownKnowledgeBaseError, WriterBusyError
+from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.cancellation import CallCancelled, cancellable
-from banyan.server.answers import Build, BuildProgress
 from banyan.server.app import create_app
-from banyan.server.errors import detail_of, status_of
+from banyan.server.error_responses import detail_of, status_of
+from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
@@ -142,7 +142,7 @@ def test_threads_of_two_clients_are_two(app, tmp_path):
 
 def test_without_its_packages_serve_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    for module in ("commands.serve", "workers", "serving"):
+    for module in ("commands.serve", "serving_workers", "serving_process"):
         monkeypatch.delitem(sys.modules, f"banyan.cli.{module}", raising=False)
     result = CliRunner().invoke(cli.app, ["serve"])
     assert "pip install 'banyan-graphrag[server]'" in str(result.exception)

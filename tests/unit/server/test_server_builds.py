@@ -4,9 +4,9 @@ import time
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.graph_store.errors import StoreError
-from banyan.server.answers import Build, BuildProgress
-from banyan.server.errors import StateError, TooManyRequestsError
+from banyan.graph_store.store_errors import StoreError
+from banyan.server.error_responses import StateError, TooManyRequestsError
+from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import (
     MOST_OF_ONE,
     MOST_QUEUED,

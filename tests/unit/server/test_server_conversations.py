@@ -5,10 +5,10 @@ from contextlib import closing
 import pytest
 from banyan.config import Settings
 from banyan.schemas.scope import Scope
-from banyan.server.database import ServerDatabase
-from banyan.server.errors import NotFoundError, StateError
+from banyan.server.error_responses import NotFoundError, StateError
 from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, Thread, move_conversations
 from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.server_database import ServerDatabase
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
 ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],

@@ -9,13 +9,13 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.runtime.cancellation import CallCancelled, current
 from banyan.runtime.event_loop import process_loop
-from banyan.server.database import ServerDatabase
-from banyan.server.errors import DeadlineError
+from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.following import following
 from banyan.server.runs.process_lock import FileProcessLock
 from banyan.server.runs.questions import Questions
 from banyan.server.security.gate import LOCAL
+from banyan.server.server_database import ServerDatabase
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from banyan.graph_store.errors import StoreError
+from banyan.graph_store.store_errors import StoreError
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys

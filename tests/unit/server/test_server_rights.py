@@ -13,9 +13,9 @@ import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.errors import KnowledgeBaseNameError
-from banyan.server.answers import Build, BuildProgress
+from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.server.app import create_app
+from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.runs.conversations import Thread
 from banyan.server.security import oidc

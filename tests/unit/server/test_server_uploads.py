@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from banyan.server.database import ServerDatabase
 from banyan.server.runs.process_lock import FileProcessLock, holding_one, kb_lock
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
+from banyan.server.server_database import ServerDatabase
 from hypothesis import given
 from hypothesis import strategies as st
 

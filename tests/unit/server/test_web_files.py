@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from banyan.schemas.formats.loading import load_schema, seed_names
+from banyan.schemas.formats.schema_loading import load_schema, seed_names
 from banyan.schemas.graph_schema import OPEN_SCHEMA
 
 WEB = Path(__file__).parents[3] / "server" / "web"

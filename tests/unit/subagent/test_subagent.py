@@ -7,7 +7,7 @@ import banyan
 import pytest
 from banyan.agents.resources import default_resources
 from banyan.agents.retrieval.state import AskOutput, QuestionError
-from banyan.graph_store.errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
+from banyan.graph_store.store_errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from banyan.subagent.asking import answer_text, default_name, resources_for
 from banyan.subagent.remote import RemoteError
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage

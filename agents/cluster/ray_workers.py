@@ -1,0 +1,137 @@
+"""The workers of a build, as tasks on the joined Ray cluster: Ray spreads them over its nodes and repeats lost ones."""
+
+import asyncio
+import pickle
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import ray
+from pydantic import SecretStr
+from ray.exceptions import RayError, RayTaskError
+
+from ...config import Settings
+from ...ingest.reading_limits import Limits
+from ...runtime.event_loop import process_loop
+from ...schemas.errors import BanyanError
+from .joining import ClusterError
+from .worker import PACKAGE, run_task
+
+_COMPUTING = 2
+"""Tasks for each processor at once: while one is computed, the next is in transit."""
+_START_SECONDS = 120.0
+"""The most time until a first task is done; the first worker on a machine may have to import everything."""
+_LOOK_SECONDS = 10.0
+"""Seconds between two looks whether the cluster still has processors, while a task is not done."""
+_RETRIES = 3
+"""How often Ray repeats a task whose worker was lost: the task may be the cause."""
+_SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
+
+_I = TypeVar("_I")
+_T = TypeVar("_T")
+
+_TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")(run_task)
+
+
+class Workers:
+    """The processors of the joined cluster. `compute` runs on the process's event loop, `ahead` in any thread.
+
+    Args:
+        settings: the workers' settings; they get no secrets.
+        limits: how much of a file they read.
+
+    Raises:
+        ClusterError: no task is done in time, or a worker has another version of Banyan.
+    """
+
+    def __init__(self, settings: Settings, limits: Limits) -> None:
+        without = {name: SecretStr("") for name in _SECRETS}
+        self._setup = pickle.dumps((settings.model_copy(update=without), limits))
+        self.at_once = _COMPUTING * max(1, _processors())
+        """The number of tasks to have at once."""
+        process_loop().run(self._check())
+
+    async def _check(self) -> None:
+        """Check that a worker can start, and that it has this process's version."""
+        needed = f"'{PACKAGE}[ray]=={version(PACKAGE)}'"
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                there: str = await _result(_TASK.remote(self._setup, "version"))
+        except TimeoutError:
+            raise ClusterError(f"no processor of the Ray cluster became free within {_START_SECONDS:g} s: wait until "
+                               "others have ended, or add a node with `ray start --address=HOST:PORT`") from None
+        except RayError as error:
+            raise ClusterError(f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install {needed} "
+                               "on every node") from error
+        if there != version(PACKAGE):
+            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {there}: install {needed} on every node, "
+                               "and start its node again")
+
+    async def compute(self, method: str, *arguments: Any) -> Any:
+        """Let a worker call one of its methods (see `Worker`), and return the result.
+
+        Raises:
+            BanyanError: the error that the method raised.
+            ClusterError: too many workers were lost at this task, or no processor is left.
+        """
+        try:
+            result = await _result(_TASK.remote(self._setup, method, *arguments))
+        except RayTaskError:  # a defect, with its traceback
+            raise
+        except RayError as error:
+            raise ClusterError(f"workers of the Ray cluster were lost at the same work ({_last_line(error)}): see its "
+                               "logs. Progress is saved. Run the command again to resume") from error
+        if isinstance(result, BanyanError):
+            raise result
+        return result
+
+    def ahead(self, items: Iterable[_I], work: Callable[[_I], Coroutine[Any, Any, _T]]) -> Iterator[_T]:
+        """Yield the results of items in order, computing several items at once.
+
+        Args:
+            items: consumed as workers have room.
+            work: a coroutine function, such as one that asks `compute`.
+        """
+        waiting: list[Any] = []
+        items = iter(items)
+        try:
+            for item in items:
+                waiting.append(process_loop().submit(work(item)))
+                if len(waiting) >= self.at_once:
+                    yield process_loop().result(waiting.pop(0))
+            while waiting:
+                yield process_loop().result(waiting.pop(0))
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _processors() -> int:
+    """Return the number of processors that the cluster has now."""
+    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return int(there.get("CPU", 0))
+
+
+async def _result(reference: Any) -> Any:
+    """Wait for a task's result; if cancelled, cancel the task too.
+
+    Raises:
+        ClusterError: no processor is left; Ray would wait for another one without an end.
+    """
+    result = asyncio.wrap_future(reference.future())
+    try:
+        while not (await asyncio.wait([result], timeout=_LOOK_SECONDS))[0]:
+            if not _processors():
+                raise ClusterError("no processor of the Ray cluster is left. Progress is saved: check the cluster, and "
+                                   "run the command again to resume")
+        return result.result()
+    finally:
+        if not result.done():
+            result.cancel()
+            ray.cancel(reference)
+
+
+def _last_line(error: Exception) -> str:
+    """Return the last line of a Ray error, whose text is a traceback followed by the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:300] if lines else type(error).__name__

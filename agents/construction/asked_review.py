@@ -1,0 +1,73 @@
+"""Ask a person about schema candidates: what an interrupted build shows, and which answers it accepts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langgraph.types import interrupt
+
+from ...graph_store.evolution.elements import KIND_NAMES, DecisionError
+from ...schemas.delta import Candidate, Decision, SchemaDelta
+from ...schemas.review import ReviewError
+from ...schemas.review_answers import HOW, read_answer
+
+REVIEWED_AT_ONCE = 20
+"""How many candidates a person is shown at once."""
+_SHOWN = 2
+"""Examples of each candidate that the summary quotes; all are in the delta."""
+
+
+def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
+               decide: Callable[[list[Decision], str], object], *, question: str = "") -> None:
+    """Interrupt the run until a person has given an answer that can be applied.
+
+    Args:
+        knowledge_base: whose schema it is.
+        candidates: what is asked about.
+        decide: carries out the decisions of a person, whose name it is given, or raises DecisionError.
+        question: what the person is asked; "" means what may join the schema.
+    """
+    error = ""
+    while True:
+        answer = interrupt(request(knowledge_base, candidates, error, question))
+        try:
+            review = read_answer(answer, candidates)
+            decide(review.on(candidates), review.who)
+        except (ReviewError, DecisionError) as wrong:
+            error = str(wrong)
+        else:
+            return
+
+
+def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
+            ) -> dict[str, Any]:
+    """Build the interrupt that a person answers: text to read, and the candidates as data (`SchemaDelta`) for programs.
+
+    Args:
+        knowledge_base: whose schema it is.
+        candidates: the elements to decide on, at least one.
+        error: why the previous answer could not be applied, or "".
+        question: what the person is asked; "" asks which candidates may join the schema.
+    """
+    count, first = len(candidates), candidates[0].name
+    return {
+        "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
+        **({"error": f"nothing was changed: {error}"} if error else {}),
+        "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
+                                f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
+        "candidates": [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)],
+        "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
+        "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
+                     {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
+                      "who": "your name"}],
+        "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
+    }
+
+
+def _summary(candidate: Candidate) -> str:
+    """Describe a candidate and the evidence for it on one line."""
+    subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
+    bounds = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
+    documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+    evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
+    return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{bounds[candidate.kind]}, in {documents}, confidence "
+            f"{candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")

@@ -1,0 +1,58 @@
+"""Limit what runs started through a LangGraph server may read from the disk: anyone who reaches it may start one."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from langgraph.config import get_config
+
+from ..ingest.reading_errors import IngestError
+from ..runtime.budgets import Allowance, charge_calls
+from ..schemas.formats.schema_loading import seed_names
+from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
+
+
+def is_served() -> bool:
+    """Return True if the current node's run was started through a LangGraph server.
+
+    Such a server puts the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) into `configurable`,
+    also when one graph calls another, and clients cannot remove them.
+    """
+    return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
+
+
+def served_client() -> str:
+    """Return the name of the key that started this LangGraph server run, or "" in other runs."""
+    # A key restricted to some knowledge bases has an identity that lists them after a colon.
+    return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
+
+
+def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
+    """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
+
+    Args:
+        allowance_of: returns a client's allowance by its name. Outside a LangGraph server the allowance stays the same.
+    """
+    return charge_calls(allowance=allowance_of(served_client())) if is_served() else nullcontext()
+
+
+def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
+    """Check that a run that comes through a server may read the files that its input names.
+
+    Args:
+        files: paths.
+        schema: a seed's name, or a path.
+        folders: the folders that may be read (BANYAN_SERVER_DOCUMENTS), separated as in PATH.
+
+    Raises:
+        IngestError: a file is outside these folders, whether it exists or not.
+    """
+    allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
+    for file in (*files, *([schema] if schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()} else [])):
+        path = Path(file).resolve()
+        if not any(path.is_relative_to(folder) for folder in allowed):
+            raise IngestError(
+                f"{file!r} may not be read by a run that comes through a server: give documents as text, "
+                'documents=[{"id", "title", "text"}], or name folders that every client may read in '
+                f"BANYAN_SERVER_DOCUMENTS (now {folders!r}) where the server runs")

@@ -1,0 +1,392 @@
+"""One knowledge base in Python: add documents, ask, explore. The command line and the servers run the same code."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from html import escape
+from typing import Any, Self, TypeAlias, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.tools import BaseTool
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamMode
+
+from ..agents.cluster.ray_builds import aresources_on, resources_on
+from ..agents.construction.graph import build_graph as construction_graph
+from ..agents.construction.state import BuildContext, BuildInput, BuildReport
+from ..agents.resources import Resources
+from ..agents.retrieval.graph import build_graph as retrieval_graph
+from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
+from ..graph_store import knowledge_base as stored
+from ..graph_store.graph.tree_graph import TreeGraph
+from ..graph_store.integrity.status import Status, status_of
+from ..graph_store.layout import check_name
+from ..graph_store.ledger.document_rows import DocumentEntry
+from ..graph_store.store_errors import UnknownKnowledgeBaseError
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import normalise
+from ..schemas.retrieval import Mode
+from ..schemas.scope import Scope
+from ..subagent.compiled import Subagent, as_subagent
+from ..subagent.langchain_retriever import BanyanRetriever, search
+from ..subagent.tool import as_tool
+from ..subagent.tool_answers import RetrievedPassage
+from ..text.times import read_day
+from ..tools.langchain_tools import route_tools
+from .manual_edits import Editing
+from .notebooks import status_html
+from .progress import Progress, follow_build, log_failures, show_progress
+from .python_results import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
+from .sources import Source, read_sources
+
+Where: TypeAlias = Mapping[str, str] | None
+_STREAMED: list[StreamMode] = ["custom", "values"]
+_OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
+
+
+class KnowledgeBase:
+    """A knowledge base, opened by `banyan.open` and created when you add the first document.
+
+    Every method opens what it needs, and sees everything that any process has written so far. `aadd`, `aask`,
+    `astream`, `asearch` and `adelete` are the async versions. The others also work in an event loop, as in a notebook,
+    but block it. Errors that the caller can fix are `banyan.BanyanError`s.
+    """
+
+    def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:
+        """Set the name; nothing is opened yet.
+
+        Args:
+            name: the knowledge base's name.
+            resources: models and open knowledge bases.
+            owned: whether `close` closes the resources.
+
+        Raises:
+            KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
+        """
+        self.name = check_name(name)
+        self.resources = resources
+        self._owned = owned
+
+    def __repr__(self) -> str:
+        return f"banyan.open({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        try:
+            return status_html(self.name, self.status())
+        except UnknownKnowledgeBaseError:  # nothing was added yet
+            return f"<p>{escape(repr(self))}: no documents yet</p>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the resources that only this knowledge base uses; the process's shared ones stay open."""
+        if self._owned:
+            self.resources.close()
+
+    # Documents.
+
+    def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
+            context: BuildContext | None = None, progress: Progress | bool | None = None,
+            ray: str | bool = False) -> BuildReport:
+        """Read documents into the knowledge base; unchanged documents cost nothing.
+
+        Args:
+            sources: files and folders (paths), texts, documents (Banyan's, LangChain's, or {"id", "text", "title",
+                "metadata"}), and data frames. With a column `text`, each row of a data frame is a document; otherwise
+                it is one table. A string is a path if it names a file or looks like a file's name. Without sources, an
+                interrupted build resumes.
+            id: the id of a single text or data frame in citations; by default derived from its content. A document with
+                the same id is replaced.
+            title: the document's title; by default its first heading.
+            schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
+            context: every option of a build.
+            progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
+                that is a terminal.
+            ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True starts Ray on this
+                machine for this call.
+
+        Returns:
+            A report with the keys of `banyan build --json`. Failures are in `files_failed`, `chunks_failed` and
+            `stopped`, and are logged as warnings.
+
+        Raises:
+            BanyanError: the documents cannot be added; nothing was changed.
+        """
+        given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
+        with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
+              show_progress(progress) as show):
+            for kind, event in construction_graph(resources).stream(
+                    given, context=context or BuildContext(), stream_mode=_STREAMED):
+                follow_build(kind, event, show, report)
+        return log_failures(report)
+
+    async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
+                   context: BuildContext | None = None, progress: Progress | bool | None = None,
+                   ray: str | bool = False) -> BuildReport:
+        """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
+        given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
+        async with aresources_on(self.resources, ray) as resources:
+            with resources.runs.abandoned_on_error(), show_progress(progress) as show:
+                async for kind, event in construction_graph(resources).astream(
+                        given, context=context or BuildContext(), stream_mode=_STREAMED):
+                    follow_build(kind, event, show, report)
+        return log_failures(report)
+
+    def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],
+                     ) -> BuildInput:
+        paths, documents = read_sources(sources, name, title)
+        return {"knowledge_base": self.name, "paths": paths, "documents": documents, "schema": os.fspath(schema)}
+
+    def delete(self, document: str) -> None:
+        """Delete a document, and everything that no other document supports.
+
+        Raises:
+            UnknownDocumentError: no document has that id.
+        """
+        self.resources.delete_document(self.name, document)
+
+    async def adelete(self, document: str) -> None:
+        """Delete a document like `delete`, in a thread."""
+        await asyncio.to_thread(self.delete, document)
+
+    # Questions.
+
+    def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
+            instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+            context: AskContext | None = None) -> Answer:
+        """Answer a question from the documents, or report that they do not answer it.
+
+        Args:
+            question: the question.
+            mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
+            history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
+            instructions: how a model is to word the answer: tone, length, format, language; beside those of the
+                knowledge base (`instructions`). What is cited is checked all the same.
+            documents: ids, titles or paths of the documents to answer from, or patterns such as "reports/*.pdf"; the
+                answer is that of a knowledge base of these documents alone.
+            where: metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}.
+            context: every option of a question, instead of `mode` and `instructions`.
+
+        Raises:
+            UnknownKnowledgeBaseError: no documents were added yet.
+            InstructionsError: the instructions are too long.
+            QuestionError: the question is empty or too long.
+            ScopeError: `documents` or `where` fit no document.
+        """
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return self._answer(self._retrieval.invoke(**arguments), arguments)
+
+    async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
+                   instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                   context: AskContext | None = None) -> Answer:
+        """Answer like `ask`, for an event loop."""
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        return await asyncio.to_thread(self._answer, await self._retrieval.ainvoke(**arguments), arguments)
+
+    def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
+               instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> Iterator[Step | Answer]:
+        """Answer like `ask`, yielding each step, then the complete answer.
+
+        A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
+        takes all of them back.
+        """
+        output: Any = None
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):
+            if kind == "custom":
+                yield step_of(event)
+            else:
+                output = event
+        yield self._answer(output, arguments)
+
+    async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
+                      instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
+        """Answer like `stream`, for an event loop."""
+        output: Any = None
+        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        async for kind, event in self._retrieval.astream(**arguments, stream_mode=_STREAMED):
+            if kind == "custom":
+                yield step_of(event)
+            else:
+                output = event
+        yield await asyncio.to_thread(self._answer, output, arguments)
+
+    @cached_property
+    def _retrieval(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
+        """The retrieval graph, cached because compiling it takes as long as a search."""
+        return retrieval_graph(self.resources)
+
+    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext) -> dict[str, Any]:
+        """Return the arguments for running the retrieval graph."""
+        messages: list[AnyMessage] = []
+        for asked, answered in history:
+            messages += [HumanMessage(asked), AIMessage(answered)]
+        given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
+
+    def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
+        context = cast("AskContext", arguments["context"])
+        return answer_of(self._within(context.documents, context.where), cast("AskOutput", output))
+
+    def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+               context: AskContext | None = None) -> list[RetrievedPassage]:
+        """Return the most relevant passages for a query, best first, without calling a model.
+
+        Args:
+            query: a question, or keywords.
+            k: the maximum number of passages.
+            documents: the documents to search, as in `ask`.
+            where: their metadata, as in `ask`.
+            context: how to search; None means one round along all routes.
+        """
+        context = _limit(context or AskContext(agent=False, decompose=False), documents, where)
+        return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
+                                 end=passage.start + len(passage.text), text=passage.text, score=passage.score)
+                for passage in search(self.resources, self.name, query, k, context)]
+
+    async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
+                      context: AskContext | None = None) -> list[RetrievedPassage]:
+        """Search like `search`, in a thread."""
+        return await asyncio.to_thread(
+            lambda: self.search(query, k, documents=documents, where=where, context=context))
+
+    @property
+    def instructions(self) -> str:
+        """How a model is to word all answers: tone, length, format, language; set it to change it, "" removes it."""
+        return self._store.instructions.get()
+
+    @instructions.setter
+    def instructions(self, text: str) -> None:
+        self.resources.instruct(self.name, text)
+
+    # What it holds.
+
+    @property
+    def _store(self) -> stored.KnowledgeBase:
+        return self.resources.knowledge_base(self.name)
+
+    def documents(self) -> list[DocumentEntry]:
+        """Return the documents by id, without their texts."""
+        return self._store.documents.entries()
+
+    def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
+        """Return the entities, best connected first.
+
+        Args:
+            name: words that a name must contain; empty means all entities.
+            type: an entity type; empty means all types.
+        """
+        kb = self._store
+        graph, of_chunks, wanted = kb.graph, kb.documents.of_chunks(), normalise(name)
+        nodes = [node for node in graph.entity_ids()
+                 if (not type or graph.network.nodes[node]["type"] == type)
+                 and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
+        nodes.sort(key=lambda node: (-graph.network.degree(node), graph.name(node), node))
+        return [entity_of(kb, node, of_chunks) for node in nodes]
+
+    def _within(self, documents: Sequence[str] | str, where: Where) -> stored.KnowledgeBase:
+        """Return what is stored of some documents alone, or of all."""
+        return self.resources.retriever(self.name, Scope.of(documents, where)).index.store
+
+    def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
+              where: Where = None) -> list[Fact]:
+        """Return the facts with their sources.
+
+        Args:
+            entity: the id or name of an entity that is subject or object; empty means all.
+            relation: a relation type; empty means all.
+            at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
+                but those that are planned, had ended or been replaced by then, or began later. Empty means all.
+            documents: the documents that state them, as in `ask`.
+            where: their metadata, as in `ask`.
+
+        Raises:
+            ValueError: `at` is no date with a year.
+        """
+        kb = self._within(documents, where)
+        graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
+        about = {node for node in graph.entity_ids()
+                 if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
+        return list(facts_of(kb, [key for key in graph.edges()
+                                  if (not relation or key[1] == relation)
+                                  and (not entity or key[0] in about or key[2] in about)
+                                  and (day is None or graph.validity(key).holds(*day))]))
+
+    def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
+                    ) -> list[Community]:
+        """Return the communities of the knowledge tree, largest first.
+
+        Args:
+            level: 0 for the finest communities, higher for communities of those; None for all levels.
+            documents: those of which they are made, as in `ask`.
+            where: their metadata, as in `ask`.
+        """
+        kb = self._within(documents, where)
+        return [community_of(kb.graph, community) for community in sorted(
+            kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
+
+    @property
+    def schema(self) -> GraphSchema:
+        """The schema in force: entity types, relations with domain and range, attributes."""
+        return self._store.schemas.current()
+
+    @property
+    def graph(self) -> TreeGraph:
+        """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
+        return self._store.tree_graph()
+
+    def status(self) -> Status:
+        """Return counts of its contents, failures and spending."""
+        return status_of(self._store, self.resources.spending.prices)
+
+    @property
+    def edit(self) -> Editing:
+        """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
+        return Editing(self.name, self.resources)
+
+    # For your own agents and chains.
+
+    def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
+        """Return a LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""
+        return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
+
+    def as_tools(self) -> list[BaseTool]:
+        """Return the four routes of retrieval as LangChain tools, for agents that plan themselves.
+
+        They are what the retrieval graph's search nodes call: `entity_search`, `triple_search`, `community_search`
+        and `dfs_search`. Content: a finding a line with the documents that support it; artifact: `Evidence`.
+        """
+        return route_tools(lambda: self.resources.retriever(self.name))
+
+    def as_subagent(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> Subagent:
+        """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""
+        return as_subagent(self.name, name=name, about=about, context=context, resources=self.resources)
+
+    def as_retriever(self, *, k: int = 4, agent: bool = False, documents: Sequence[str] | str = (),
+                     where: Where = None) -> BanyanRetriever:
+        """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
+        return BanyanRetriever(kb=self.name, k=k, agent=agent, documents=Scope.of(documents).documents,
+                               where=dict(where or {}), resources=self.resources)
+
+
+def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
+                where: Where) -> AskContext:
+    """Return the context of a question, limited to these documents where any are given."""
+    return _limit(context or AskContext(mode=mode, instructions=instructions), documents, where)
+
+
+def _limit(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+    """Return a context whose scope is these documents, where any are given."""
+    scope = Scope.of(documents, where)
+    return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
+
+
+__all__ = ["Answer", "Community", "Entity", "Fact", "KnowledgeBase", "Progress", "Source", "Step"]

@@ -1,0 +1,153 @@
+"""The results of the Python API: answers, entities, facts, communities."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import Field
+
+from ..agents.retrieval.state import AskOutput
+from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph_store.graph.tree_graph import Sources
+from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.ledger import communities as ledger
+from ..schemas.documents import Citation, Frozen, Span
+from ..schemas.naming import triple_id
+from ..schemas.trace import TraceStep
+from ..subagent.answer_facts import Place, stated_by
+from .notebooks import answer_html
+
+
+class Source(Span):
+    """The source of a fact: characters `start` to `end` of a document."""
+
+    document: str = Field(description="the document's id")
+    time: str = Field(default="", description="the document's words for when the fact holds")
+
+
+class Entity(Frozen):
+    """An entity with its names, attributes and documents."""
+
+    id: str
+    name: str
+    type: str
+    names: tuple[str, ...] = Field(description="all its names, sorted")
+    attributes: dict[str, tuple[str, ...]]
+    times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value, as `Fact.time`; "
+                                             "values without a time are left out")
+    documents: tuple[str, ...] = Field(description="ids of the documents that name it")
+
+
+class Fact(Frozen):
+    """A fact with the text that states it; `subject` and `object` are names, and the ids distinguish equal names."""
+
+    id: str
+    subject: str
+    relation: str
+    object: str
+    subject_id: str
+    object_id: str
+    confidence: float = Field(description="the best of its sources', 0 to 1")
+    sources: tuple[Source, ...]
+    time: str = Field(default="", description='when it holds, as its sources say: "since 2019", "planned for 2027", '
+                      '"former"; "superseded 2021" is added where a later fact took its place. Empty: nobody says')
+    start: str = Field(default="", description="the first date of its latest period, as ISO 8601: 2019, 2019-03, "
+                                               "2019-03-05; empty: not known")
+    end: str = Field(default="", description="the last date, or that from which a later fact holds")
+
+    def __str__(self) -> str:
+        said = f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
+        return f"{said} ({self.time})" if self.time else said
+
+
+class Community(Frozen):
+    """A community of the knowledge tree."""
+
+    id: str
+    name: str
+    summary: str
+    level: int = Field(description="0: the finest")
+    keywords: tuple[str, ...] = Field(description="names of its central entities, best first")
+    members: tuple[str, ...] = Field(description="ids of its entities")
+    parent: str = Field(description="the community that it lies in; empty: none")
+
+
+class Answer(Frozen):
+    """An answer in which every citation was found in its source; as a string it is its text."""
+
+    text: str = Field(description="with [1], [2] behind each claim")
+    short: str = Field(description="the answer in the fewest words, where it has such")
+    abstained: bool = Field(description="whether the documents do not answer the question")
+    confidence: float = Field(description="the chance that the passages answer the question, 0 to 1")
+    citations: tuple[Citation, ...]
+    facts: tuple[Fact, ...] = Field(description="facts of the graph that the cited words state; "
+                                     "none where it abstains and cites what comes closest")
+    trace: tuple[TraceStep, ...] = Field(description="every step that led to it")
+    sub_queries: tuple[str, ...] = Field(description="what was searched for")
+    iterations: int = Field(description="rounds of search")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return answer_html(self)
+
+
+class Step(Frozen):
+    """A step on the way to an answer, reported while the answer is in progress."""
+
+    step: str
+    found: tuple[str, ...]
+
+
+def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
+    """Return the retrieval graph's answer, with the facts behind it."""
+    citations = tuple(Citation(**cited) for cited in output["citations"])
+    places = [Place(cited.document, cited.start, cited.end) for cited in citations]
+    return Answer(
+        text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
+        citations=citations,
+        facts=facts_of(kb, stated_by(kb, kb.graph, places).facts) if not output["abstained"] else (),
+        trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
+        iterations=output["iterations"])
+
+
+def step_of(event: dict[str, Any]) -> Step:
+    """Return a progress event of the retrieval graph as a step."""
+    return Step(step=event["step"], found=tuple(event["found"]))
+
+
+def facts_of(kb: KnowledgeBase, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
+    """Return facts by their keys, in that order."""
+    wanted, graph = list(keys), kb.graph
+    sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.triple_support(key)})))
+    return tuple(_fact(graph, key, sources) for key in wanted)
+
+
+def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
+    head, relation, tail = key
+    edge, validity = graph.network.edges[head, tail, relation], graph.validity(key)
+    start, end = validity.bounds()
+    return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
+                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in edge["support"].values()),
+                sources=tuple(Source(**source) for source in sources.of(edge["support"], edge.get("times"))),
+                time=validity.note(), start=start, end=end)
+
+
+def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity:
+    """Return an entity by its id; `of_chunks` maps each chunk to its document."""
+    graph = kb.graph
+    entity = graph.entity(node)
+    return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
+                  attributes={name: tuple(values) for name, values in graph.attributes(node).items()},
+                  times={name: {value: validity.note() for value, validity in values.items()}
+                         for name, values in graph.validities(node).items()},
+                  documents=tuple(sorted({of_chunks[chunk] for chunk in graph.entity_support(node)
+                                          if chunk in of_chunks})))
+
+
+def community_of(graph: KnowledgeGraph, community: ledger.Community) -> Community:
+    """Return a community with its keywords by name, without entities that no longer exist."""
+    return Community(
+        id=community.id, name=community.name, summary=community.summary, level=community.level,
+        keywords=tuple(graph.name(node) for node in community.keywords if node in graph.network),
+        members=tuple(node for node in community.members if node in graph.network), parent=community.parent)

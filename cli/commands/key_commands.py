@@ -1,0 +1,65 @@
+"""`banyan key`: API keys of the server and their permissions."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ...config import Settings
+from ...graph_store.layout import knowledge_bases
+from ...server.security.allowances import spent_today
+from ...server.security.keys import SCOPES, Keys, Scope
+from ..console import err, on_a_line, out
+from ..error_messages import CommandError
+
+app = typer.Typer()
+
+
+@app.command()
+def key(
+    name: Annotated[str, typer.Argument(help="The client's name; without one, list the keys.")] = "",
+    scope: Annotated[list[str] | None, typer.Option(help="Permission: read, ask, write (build, delete), review "
+                                                         "(decide on the schema) or metrics. May be repeated.")] = None,
+    kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that the key can access; it cannot see others. "
+                                                      "May be repeated; none: all.")] = None,
+    per_minute: Annotated[int | None, typer.Option(min=1, help="The most requests per minute; none: "
+                                                               "BANYAN_REQUESTS_PER_MINUTE.")] = None,
+    tokens_per_day: Annotated[int | None, typer.Option(min=1, help="The most model tokens per day (UTC); none: no "
+                                                                   "limit.")] = None,
+    *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
+) -> None:
+    """Create, list or revoke API keys of the server.
+
+    A new key is shown once, and replaces the client's earlier key. A key with --kb and the scope write can also create,
+    rename and drop knowledge bases, but only those with the given names.
+    """
+    settings = Settings()
+    keys = Keys.of(settings)
+    if not name:
+        out.print(_table(settings, keys))
+    elif revoke:
+        keys.revoke(name)
+        err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server accepts no "
+                  "request: make another, or delete the file of keys (in PostgreSQL the rows of banyan.banyan_keys) "
+                  "to open it to this machine again", soft_wrap=True)
+    else:
+        wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
+        if not scope or len(wanted) != len(set(scope)):
+            raise CommandError(f"choose what the key allows: --scope with one of {', '.join(SCOPES)}; may be repeated")
+        secret = keys.make(name, wanted, kb or (), per_minute, tokens_per_day)
+        for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
+            err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key will apply once it is created",
+                      soft_wrap=True)
+        err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
+        out.print(secret, soft_wrap=True)
+
+
+def _table(settings: Settings, keys: Keys) -> Table:
+    table = Table("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created")
+    spent = spent_today(settings) if any(known.tokens_per_day for known in keys.all()) else {}
+    for known in keys.all():
+        table.add_row(known.name, ", ".join(known.scopes),
+                      "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+                      str(known.requests_per_minute or ""), str(known.tokens_per_day or ""),
+                      str(spent.get(known.name, 0) if known.tokens_per_day else ""), known.created_at)
+    return table

@@ -1,0 +1,248 @@
+"""`banyan schema`: show a schema, its history and pending candidates, decide on them, or infer a seed schema."""
+
+import getpass
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.table import Table
+
+from ...agents.construction.asked_review import REVIEWED_AT_ONCE
+from ...agents.inference import infer_schema
+from ...agents.resources import Resources
+from ...agents.thresholds import support_in
+from ...api.progress import track
+from ...schemas.delta import Candidate, Verdict
+from ...schemas.diff import ElementChange
+from ...schemas.diff import diff as differences
+from ...schemas.formats.schema_loading import YAML_SUFFIXES, load_schema
+from ...schemas.formats.writing import dump_schema
+from ...schemas.graph_schema import GraphSchema, RelationType, SchemaElement
+from ...schemas.review import load_review, read_review
+from ..console import err, escape, on_a_line, out, print_json
+from ..error_messages import CommandError
+from ..session import AsJson, Kb, MaxTokens, open_resources
+from ..terminal_review import ask_decisions, print_evidence
+
+app = typer.Typer()
+schema_app = typer.Typer(no_args_is_help=True,
+                         help="Show the schema and its history, decide on candidates, or infer a seed schema.")
+app.add_typer(schema_app, name="schema")
+
+Form = Annotated[Literal["json", "yaml"] | None, typer.Option("--format", help="Output format; none: a table.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file (.json, .yaml).")]
+
+_MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
+_DEFAULT_SAMPLE = 40
+
+
+@schema_app.command()
+def show(
+    schema: Annotated[str, typer.Argument(help="A seed schema or a file, instead of --kb.")] = "",
+    kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
+    version: Annotated[int, typer.Option(min=0, help="Version of the schema; 0: the current one.")] = 0,
+    diff: Annotated[tuple[int, int] | None, typer.Option(help="Show the changes between two versions.")] = None,
+    form: Form = None, output: Output = None, *, as_json: AsJson = False,
+) -> None:
+    """Show the schema in force, an earlier version, a seed, a file in any supported format, or a difference."""
+    if bool(schema) == bool(kb):
+        raise CommandError("name either a knowledge base (--kb NAME) or a seed schema or file")
+    if diff is not None:
+        _show_diff(kb, *diff, as_json=as_json)
+        return
+    if schema:
+        shown = load_schema(schema)
+    else:
+        with open_resources(reasons=False) as resources:
+            history = resources.knowledge_base(kb).schemas
+            shown = history.get(version or history.version())
+    if output is not None:
+        _write(shown, output, form)
+    elif as_json or form:
+        out.file.write(dump_schema(shown, form or "json"))
+    else:
+        _print_schema(shown)
+
+
+def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
+    if not kb:
+        raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
+    with open_resources(reasons=False) as resources:
+        history = resources.knowledge_base(kb).schemas
+        changes = differences(history.get(before), history.get(after))
+    if as_json:
+        print_json([change.model_dump() for change in changes])
+        return
+    for change in changes:
+        out.print(_line(change), soft_wrap=True)
+    if not changes:
+        out.print("no difference")
+
+
+def _line(change: ElementChange) -> str:
+    fields = ", ".join(f"{f.field}: {_value(f.before)} -> {_value(f.after)}" if change.change == "changed" else
+                       f"{f.field}: {_value(f.after)}" for f in change.fields)
+    return f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  [dim]{on_a_line(fields)}[/dim]"
+
+
+def _value(value: Any) -> str:
+    return "|".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
+    written = form or ("yaml" if path.suffix.lower() in YAML_SUFFIXES else "json")
+    path.write_text(dump_schema(schema, written), "utf-8")
+    err.print(f"written to {escape(str(path))}", soft_wrap=True)
+
+
+def _print_schema(schema: GraphSchema) -> None:
+    out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
+              + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
+    rows: list[tuple[str, str, str, SchemaElement]] = [
+        ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
+    rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}{_one_at_a_time(r)}", r)
+             for r in schema.relation_types]
+    rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip()
+              + (", one at a time" if a.functional else ""), a) for a in schema.attribute_types]
+    table = Table("kind", "name", "of", "also called")
+    for kind, name, of, element in rows:
+        table.add_row(kind, on_a_line(name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
+    out.print(table)
+
+
+def _one_at_a_time(relation: RelationType) -> str:
+    """Return which end of a relation has one other end at a time."""
+    ends = [end for end, only in (("tail", relation.functional), ("head", relation.inverse_functional)) if only]
+    return f", one {' and one '.join(ends)} at a time" if ends else ""
+
+
+@schema_app.command()
+def history(kb: Kb, *, as_json: AsJson = False) -> None:
+    """Show who changed the schema, when, why, and on which evidence."""
+    with open_resources(reasons=False) as resources:
+        versions = resources.knowledge_base(kb).schemas.versions()
+    if as_json:
+        print_json([version.model_dump(mode="json", exclude={"graph_schema"}) for version in versions])
+        return
+    for version in versions:
+        schema = version.graph_schema
+        out.print(f"[bold]{version.version}[/bold]  {version.decided_at}  {escape(version.who)}: "
+                  f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
+                  f"{len(schema.attribute_types)} attributes", soft_wrap=True)
+        for decided in version.decisions:
+            decision = decided.decision
+            to = f" -> {decision.new_name or decision.into}" if decision.new_name or decision.into else ""
+            out.print(f"    {decision.verdict} {decision.kind} {on_a_line(decision.name + to)}  "
+                      f"[dim]{on_a_line(decision.why)}[/dim]", soft_wrap=True)
+            if decided.evidence:
+                print_evidence(decided.evidence, indent="        ")
+
+
+@schema_app.command("set")
+def set_schema(
+    schema: Annotated[str, typer.Argument(help="A seed schema, or a file from `schema show -o`.")], kb: Kb,
+    by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
+    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the changes.")] = False,
+) -> None:
+    """Replace the schema in force, and bound the facts by it again without calling an LLM."""
+    wanted = load_schema(schema)
+    with open_resources(reasons=not dry_run) as resources:
+        current = resources.knowledge_base(kb).schemas.current()
+        for change in differences(current, wanted):
+            out.print(_line(change), soft_wrap=True)
+        if dry_run:
+            return
+        with err.status("bounding the facts again"):
+            changed = resources.set_schema(kb, wanted, by or getpass.getuser())
+            resources.update_tree(kb)
+        out.print(f"the schema {'is now version' if changed else 'stays version'} "
+                  f"{resources.knowledge_base(kb).schemas.version()}")
+
+
+@schema_app.command()
+def review(
+    kb: Kb,
+    decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON or YAML).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write all candidates with their evidence to this file.")] = None,
+    everything: Annotated[Literal["accept", "reject"] | None,
+                          typer.Option("--all", help="Make this decision for every candidate.")] = None,
+    by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
+) -> None:
+    """Decide on schema candidates. Each decision takes effect at once, so you can stop and continue at any time."""
+    who = by or getpass.getuser()
+    with open_resources() as resources:
+        resources.knowledge_base(kb)
+        if save is not None:
+            waiting = [candidate.model_dump(mode="json") for candidate in _waiting(resources, kb, None)]
+            save.write_text(json.dumps({"candidates": waiting, "decisions": []}, ensure_ascii=False, indent=2) + "\n",
+                            "utf-8")
+            out.print(f"{len(waiting)} candidates written to {escape(str(save))}; fill in 'decisions' and pass it "
+                      "with --decisions", soft_wrap=True)
+            return
+        try:
+            if decisions is not None or everything is not None:
+                _review_at_once(resources, kb, decisions, everything, who)
+            else:
+                _review_one_by_one(resources, kb, who)
+        finally:
+            with err.status("updating the tree"):
+                resources.update_tree(kb)
+
+
+def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
+    stored = resources.knowledge_base(kb)
+    return stored.schema_control.waiting(support_in(stored, resources.settings), most)
+
+
+def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
+    answers = load_review(file) if file is not None else read_review({"all": everything})
+    taken = answers.on(_waiting(resources, kb, None))
+    changed = resources.decide(kb, taken, answers.who if answers.who != "reviewer" else who)
+    out.print(f"{len(taken)} decisions; the schema {'is now version' if changed else 'stays version'} "
+              f"{resources.knowledge_base(kb).schemas.version()}")
+
+
+def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
+    passed: set[tuple[str, str]] = set()
+    while True:
+        page = [c for c in _waiting(resources, kb, len(passed) + REVIEWED_AT_ONCE) if (c.kind, c.name) not in passed]
+        if not page:
+            out.print("nothing else is pending")
+            return
+        passed |= {(c.kind, c.name) for c in page}
+        # Entity types first: relations between them become visible once their types are known.
+        for decision in ask_decisions(sorted(page, key=lambda c: c.kind)):
+            if decision is None:
+                return
+            resources.decide(kb, [decision], who)
+
+
+@schema_app.command()
+def infer(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to sample.")],
+    output: Output = None, form: Form = None,
+    name: Annotated[str, typer.Option(help="Name of the schema.")] = "inferred",
+    sample: Annotated[int, typer.Option(min=1, help="How many chunks to read, spread over the documents.")]
+    = _DEFAULT_SAMPLE,
+    max_tokens: MaxTokens = None,
+) -> None:
+    """Infer a compact seed schema from a sample of documents, for you to edit; an LLM's responses are cached."""
+    with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
+        before = calls.total()
+        with track(err, "sample") as progress:
+            inferred = infer_schema(resources, reasoner, paths, calls=calls, name=name, chunks=sample,
+                                    progress=progress)
+        after = calls.total()
+    for line in inferred.files_failed:
+        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}", soft_wrap=True)
+    schema = inferred.graph_schema
+    tokens = after.prompt + after.completion - before.prompt - before.completion
+    err.print(f"from {inferred.chunks} chunks of {inferred.documents} documents: "
+              f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
+              f"{len(schema.attribute_types)} attributes; "
+              f"{after.calls - before.calls} calls, {tokens} tokens", soft_wrap=True)
+    if output is not None:
+        _write(schema, output, form)
+    else:
+        out.file.write(dump_schema(schema, form or "yaml"))

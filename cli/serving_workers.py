@@ -1,0 +1,131 @@
+"""`banyan serve --workers N`: processes behind one port, over the same files.
+
+uvicorn's supervisor starts them, replaces one that dies, and stops them all. They share builds and conversations
+(`server.sqlite`), knowledge bases and keys (files). Limits that each process counts by itself are divided among them;
+limits that cannot be divided are refused.
+"""
+
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import uvicorn
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
+
+from ..config import Settings
+from ..runtime.gc_pauses import gc_paused
+from ..server.security.hosts import Hosts
+from .error_messages import CommandError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_DIVIDED = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
+            "requests_per_minute")
+_STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
+"""Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
+because a build may block all of Python while it parses something large."""
+
+
+class Workers(Multiprocess):
+    """The supervisor of several workers."""
+
+    def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,
+                 needs_keys: bool, **options: Any) -> None:
+        """Bind the port; nothing is started yet.
+
+        Args:
+            settings: the settings for all workers together.
+            workers: the number of workers.
+            hosts: the host names that the server accepts.
+            listening: called when all workers have started.
+            needs_keys: whether every request needs a key.
+            options: options for uvicorn.
+
+        Raises:
+            CommandError: a limit cannot be divided among the workers.
+        """
+        app = partial(_app, divide_limits(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
+        config = uvicorn.Config(app, factory=True, workers=workers, timeout_worker_healthcheck=_ANSWERS_WITHIN,
+                                **options)
+        self.started = False
+        self._listening = listening
+        bound = config.bind_socket()
+        if sys.platform == "linux":
+            bound.close()  # only a test that the port is free: each worker opens its own socket
+        super().__init__(config, [cast("socket.socket", _Port(config)) if sys.platform == "linux" else bound])
+
+    def init_processes(self) -> None:
+        """Start all workers; if one cannot start, stop all, because it would fail again and again."""
+        for _ in range(self.processes_num):
+            process = Process(self.config, self.sockets)
+            # Create this lazy property here: two threads could each create one, and then the start would go unnoticed.
+            process.server  # noqa: B018
+            process.start()
+            self.processes.append(process)
+        self.started = all(process.wait_until_ready(_STARTS_WITHIN) for process in self.processes)
+        if self.started:
+            self._listening()
+        else:
+            self.should_exit.set()
+
+
+class _Port:
+    """A placeholder that becomes a worker's own socket when it is sent there, so the kernel spreads connections.
+
+    With one shared socket, the fastest worker would accept nearly all connections, until it computes without a pause.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        self._address = config.host, config.port
+
+    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int]]:
+        return _bound, self._address
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
+    bound.bind((host, port))
+    return bound
+
+
+def divide_limits(settings: Settings, workers: int) -> Settings:
+    """Return the settings of one worker: its share of every limit that a process counts for itself.
+
+    Raises:
+        CommandError: a limit is smaller than the number of workers.
+    """
+    parts: dict[str, float] = {}
+    for name in _DIVIDED:
+        most = getattr(settings, name)
+        if isinstance(most, int) and most < workers:
+            raise CommandError(f"BANYAN_{name.upper()} is {most}, which cannot be divided among {workers} workers: "
+                               "start fewer, or raise it")
+        if most is not None:
+            parts[name] = most // workers if isinstance(most, int) else most / workers
+    return settings.model_copy(update=parts)
+
+
+def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
+    """Create the app of a worker, in the worker's process."""
+    # Imported here because the supervisor does not need it: it costs 2 s and 130 MB.
+    with gc_paused(permanent=True):
+        from .serving_process import worker_app  # noqa: PLC0415
+    threading.Thread(target=_end_with_supervisor, daemon=True).start()
+    return worker_app(settings, hosts, needs_keys=needs_keys, workers=workers)
+
+
+def _end_with_supervisor() -> None:
+    """Stop normally if the supervisor was killed, since no other process would stop this one."""
+    supervisor = multiprocessing.parent_process()
+    if supervisor is not None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,152 @@
+"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..agents.resources import Resources
+from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.state import AskContext
+from ..graph_store.ledger.document_rows import Documents
+from ..schemas.documents import Frozen
+from ..schemas.retrieval import Mode
+from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
+from .answer_scores import exact_match, f1, holds
+from .datasets import GoldPassage, Question, is_part
+
+_MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
+
+
+def without_marks(answer: str) -> str:
+    """Return an answer without its citation numbers."""
+    return _MARKS.sub("", answer)
+
+
+class AnswerRecord(Frozen):
+    """The answer to one question without a threshold; scores are 0 to 1.
+
+    `declined`: the current threshold, or the reasoner itself, withholds the answer. `correct`: the answer contains an
+    expected answer. Citation scores are over documents, and None without gold passages.
+    """
+
+    id: str
+    question: str
+    unanswerable: bool
+    answer: str
+    short: str
+    confidence: float
+    declined: bool
+    exact_match: float
+    f1: float
+    correct: bool
+    citation_recall: float | None
+    citation_precision: float | None
+    cited: tuple[str, ...]
+    curve_place: float | None
+    """The answer's confidence for the curve; None if the reasoner itself declined."""
+
+
+class Abstention(Frozen):
+    """The effect of abstention at the current threshold and over all thresholds; shares in %."""
+
+    at_threshold: CurvePoint
+    curve: tuple[CurvePoint, ...]
+    area: Area | None
+
+
+class AnswerReport(Frozen):
+    """Scores in %. Those of `answers` are over all answerable questions; a declined question scores 0.
+
+    Citation scores are over the answered questions: recall and precision of the gold documents among the cited ones.
+    """
+
+    questions: int
+    unanswerable: int
+    answered: int
+    answers: dict[str, float]
+    citations: dict[str, float]
+    abstention: Abstention
+    records: tuple[AnswerRecord, ...]
+
+
+def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, mode: Mode = "reject",
+             agent: bool = True, decompose: bool = True,
+             progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
+    """Ask every question and score the answers.
+
+    Each question is asked once, with the abstention threshold at 0. The confidence of the answers shows what any
+    threshold would withhold.
+
+    Args:
+        resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
+        name: the knowledge base.
+        questions: questions with their expected answers and gold passages.
+        mode: "reject", or "open", in which the threshold withholds nothing.
+        agent: judge the evidence and search again; otherwise search once.
+        decompose: split questions into sub-queries.
+        progress: called with (done, all) after each question.
+    """
+    threshold = resources.settings.abstain_below if mode == "reject" else 0.0
+    graph = build_graph(resources)
+    context = AskContext(mode=mode, agent=agent, decompose=decompose, abstain_below=0.0)
+    documents = resources.knowledge_base(name).documents
+    records: list[AnswerRecord] = []
+    for number, question in enumerate(questions, 1):
+        reply = graph.invoke({"knowledge_base": name, "question": question.question}, context=context)
+        records.append(_record(question, reply, documents, threshold))
+        progress(number, len(questions))
+    return _report(records, threshold)
+
+
+def _record(question: Question, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+    answer = "" if reply["abstained"] else without_marks(reply["answer"])
+    short = reply["short"] or answer.partition("\n")[0]
+    cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
+    recall, precision = _citation_scores(question.gold, reply["citations"], documents)
+    return AnswerRecord(
+        id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
+        confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
+        exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
+        correct=holds(f"{short}\n{answer}", question.answers), citation_recall=recall, citation_precision=precision,
+        cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
+
+
+def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
+                     ) -> tuple[float | None, float | None]:
+    """Return the (recall, precision) of the citations; precision counts each document once."""
+    if not gold:
+        return None, None
+    found: set[GoldPassage] = set()
+    right: dict[str, bool] = {}
+    for citation in citations:
+        document = documents.get(citation["document"])
+        fitting = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
+        found |= fitting
+        right[document.id] = right.get(document.id, False) or bool(fitting)
+    return len(found) / len(set(gold)), sum(right.values()) / len(right) if right else None
+
+
+def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+    answerable = [record for record in records if not record.unanswerable]
+    answered = [record for record in answerable if not record.declined]
+    judged = [Judged(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
+                     grounded=record.citation_recall == 1.0) for record in records]
+    scores = {
+        "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
+        "f1": percent(sum(record.f1 for record in answered), len(answerable)),
+        "correct": percent(sum(record.correct for record in answered), len(answerable)),
+    }
+    citations = {"recall": _mean([record.citation_recall for record in answered]),
+                 "precision": _mean([record.citation_precision for record in answered]),
+                 "all_gold": _mean([float(record.citation_recall == 1.0) for record in answered])}
+    return AnswerReport(
+        questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
+        citations=citations, records=tuple(records),
+        abstention=Abstention(at_threshold=point(judged, threshold), curve=curve(judged), area=area(judged)))
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return round(100 * float(np.mean(known)), 2) if known else 0.0

@@ -1,0 +1,171 @@
+"""Edit the graph by hand: names and types of entities, facts, values.
+
+An edit is recorded with who made it and why. It applies until it is undone, also to documents that are read later.
+Types are applied when extractions are bounded, so the schema decides which facts a retyped entity may have. Names,
+facts and values are applied on top of the graph (`graph.edits`), like aliases.
+"""
+
+from typing import NamedTuple
+
+from ..schemas.delta import ElementKind
+from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, ValueEdit, ValueRef
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import canonical_name, label_key, normalise
+from ..text.values import parse_value
+from .evolution.control import SchemaControl
+from .evolution.elements import find_element
+from .graph.ledger_graph import LedgerGraph
+from .graph.resolved_graph import ResolvedGraph
+from .ledger.database import Database
+from .ledger.edit_rows import EditTable
+from .resolution.decisions import match_node
+from .store_errors import EntityDecisionError
+
+_LONGEST_NAME = 500
+
+
+class Said(NamedTuple):
+    """A fact in a person's words: the object is an entity, or a value of the attribute `relation`."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class Editing:
+    """Records edits; the caller holds the write lock and updates what is derived from the graph."""
+
+    def __init__(self, database: Database, table: EditTable, graph: LedgerGraph, control: SchemaControl) -> None:
+        self.table = table
+        self._db = database
+        self._graph = graph
+        self._control = control
+
+    def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
+        """Show an entity, named by its id, any name or "name (type)", under another name; its own names still find it.
+
+        Returns:
+            The number of the edit.
+
+        Raises:
+            EntityDecisionError: the edit cannot be carried out. The other methods raise it too.
+        """
+        graph, name = self._graph.graph, " ".join(name.split())
+        node = match_node(graph, entity)
+        if not canonical_name(name) or len(name) > _LONGEST_NAME:
+            raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters, and {name[:50]!r} has {len(name)}")
+        kind = graph.entity(node).type
+        same = [other for other in graph.entity_ids() if other != node and graph.entity(other).type == kind
+                and canonical_name(name) in map(canonical_name, graph.names(other))]
+        if same:
+            raise EntityDecisionError(f"another {kind} is called {name!r} already: merge the two instead")
+        return self._record(Rename(entity=_ref(graph, node), name=name), who, why)
+
+    def retype(self, entity: str, kind: str, who: str, why: str = "") -> int:
+        """Give an entity another type of the schema; facts about it that do not fit that type are rejected."""
+        graph, schema = self._graph.graph, self._control.schema()
+        node = match_node(graph, entity)
+        wanted = _element(schema, "entity_type", kind)
+        if not wanted:
+            raise EntityDecisionError(f"the schema has no entity type {kind!r}; it has: "
+                                      f"{', '.join(known.name for known in schema.entity_types)}")
+        refs = tuple(ref for ref in (_ref(graph, member) for member in graph.members(node)) if ref.type != wanted)
+        if not refs:
+            raise EntityDecisionError(f"{graph.name(node)!r} is of the type {wanted} already")
+        return self._record(Retype(entities=refs, type=wanted), who, why)
+
+    def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
+        """Reject or correct a fact or a value, whichever document states it.
+
+        A correct fact gets the evidence of the one that it replaces; None rejects the fact.
+        """
+        graph, schema = self._graph.graph, self._control.schema()
+        meant = _find_fact(graph, fact)
+        if isinstance(meant, ValueRef):
+            value = instead and _correct_value(schema, meant, instead, fact)
+            return self._record(ValueEdit(value=meant, corrected=value or None), who, why)
+        return self._record(FactEdit(fact=meant, corrected=instead and _correct_fact(graph, schema, meant, instead)),
+                            who, why)
+
+    def undo(self, number: int, who: str) -> None:
+        """Undo an edit, as if it had never been made."""
+        edit = next((decision for decision in self.table.all() if decision.number == number), None)
+        if edit is None or edit.undone_at:
+            raise EntityDecisionError(f"there is no edit {number} to take back" if edit is None else
+                                      f"{edit.undone_by} took edit {number} back already")
+        with self._db.transaction():
+            self.table.undo(number, who)
+            self._bound_mentions_again(edit.edit)
+        self._graph.refresh()
+
+    def _record(self, edit: Edit, who: str, why: str) -> int:
+        with self._db.transaction():
+            number = self.table.record(edit, who, why)
+            self._bound_mentions_again(edit)
+        self._graph.refresh()
+        return number
+
+    def _bound_mentions_again(self, edit: Edit) -> None:
+        """Bound again the extractions that mention the edited entities if the edit changes their type."""
+        if isinstance(edit, Retype):
+            mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
+            support = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
+                       for chunk in mentions.entity_support(entity)]
+            self._control.write_named(names, support)
+
+
+def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
+    one = graph.mentions.entity(entity)
+    return EntityRef(name=one.name, type=one.type)
+
+
+def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
+    """Return the schema's name for an element given any of its names, an open one's own label, or ""."""
+    known = find_element(schema, kind, label)
+    return known.name if known else (label.strip() if schema.open else "")
+
+
+def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
+    """Return the graph's fact or value that a person's words refer to."""
+    head, key = match_node(graph, fact.subject), label_key(fact.relation)
+    for attribute, values in graph.attributes(head).items():
+        for value in values if label_key(attribute) == key else ():
+            if normalise(value) == normalise(fact.object):
+                return ValueRef(entity=_ref(graph, head), attribute=attribute, value=value)
+    facts = [edge for edge in graph.incident(head) if edge[0] == head and label_key(edge[1]) == key]
+    if facts:
+        tail = match_node(graph, fact.object)
+        for _, relation, other in facts:
+            if other == tail:
+                return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
+    raise EntityDecisionError(f"there is no fact ({fact.subject}; {fact.relation}; {fact.object}); "
+                              "`banyan entities facts NAME` lists an entity's")
+
+
+def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
+    """Return the corrected value, if it is another one of the attribute's kind."""
+    value, kind = instead.object.strip(), schema.attribute_type(meant.attribute)
+    if instead[:2] != fact[:2]:
+        raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
+    if not value or value == meant.value:
+        raise EntityDecisionError(f"{meant}: say which value holds instead")
+    if kind and kind.kind != "text" and not parse_value(value, kind.kind, kind.unit):
+        raise EntityDecisionError(f"{meant.attribute} is a {kind.kind}, and {value!r} is none")
+    return value
+
+
+def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
+    """Return the corrected fact, if it is another one and fits the schema."""
+    head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
+    relation = _element(schema, "relation", instead.relation)
+    if not relation:
+        raise EntityDecisionError(f"the schema has no relation {instead.relation!r}; it has: "
+                                  f"{', '.join(known.name for known in schema.relation_types)}")
+    corrected = FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
+    if head == tail or corrected == meant:
+        raise EntityDecisionError(f"({corrected}) says nothing new: correct a fact to another one between two entities")
+    types = graph.entity(head).type, graph.entity(tail).type
+    if not schema.fits(types[0], relation, types[1]):
+        raise EntityDecisionError(f"({corrected}) does not fit the schema: {relation} does not hold between "
+                                  f"{types[0]} and {types[1]}; `banyan schema show` has its domain and range")
+    return corrected

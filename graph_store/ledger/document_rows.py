@@ -1,0 +1,292 @@
+"""The ledger's documents and chunks, and how far each chunk has come in a build."""
+
+import json
+import uuid
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, cast
+
+from ...schemas.documents import Chunk, Document, Frozen
+from ..store_errors import UnknownDocumentError
+from .database import Database, Record, now
+from .facts import advance
+from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
+from .tables import DOCUMENTS, among, replacement
+
+_TEXTS_AT_ONCE = 500
+"""Texts of documents read by one query."""
+
+Status = Literal["pending", "extracted", "done", "failed"]
+
+
+class DocumentEntry(Frozen):
+    """A line of `banyan documents`."""
+
+    id: str
+    title: str
+    source: str
+    characters: int
+    chunks: int
+    failed: int
+    added_at: str
+    updating: bool
+    """Whether newer content waits for its extraction; until then the content that was there before answers."""
+
+
+class Documents:
+    """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self.revisions = Revisions(database)
+        self._last: tuple[object, Mapping[tuple[str, bool], Document]] | None = None
+
+    def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Store a document with all its chunks, or its new content under the same id; return True if anything changed.
+
+        Chunks that are stored under the same ids stay as they are. Facts of chunks that are gone stay in service until
+        the new chunks are extracted: the new content then waits as a revision (see `put_in_service`).
+        """
+        new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
+        with self._db.transaction():
+            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
+            old = {chunk: (ordinal, start) for chunk, ordinal, start in self._db.rows(
+                "SELECT id, ordinal, start FROM chunks WHERE document = :document AND revision = 0",
+                document=document.id)}
+            if before and tuple(before[0]) == contents_of(document) and old == new:
+                return self.revisions.drop(document.id)
+            self._note_edit()
+            if self.revisions.is_wanted(document.id, new):
+                return self.revisions.hold(document, chunks)
+            self.revisions.drop(document.id)
+            self._replace(document, chunks, sorted(old.keys() - new.keys()))
+            # Readers read the place of a chunk with its facts, so they have to hear that it moved.
+            if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
+                advance(self._db)
+        return True
+
+    def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
+        row = (document.id, *contents_of(document), now())
+        self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
+                         **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
+        self._drop_chunks(gone)
+        self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
+
+    def put_in_service(self, document_id: str) -> list[str]:
+        """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
+        with self._db.transaction():
+            self._note_edit()
+            return self.revisions.put_in_service(document_id)
+
+    def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
+        """Return which of some chunks are of content in service, in their order."""
+        waiting = {str(row[0]) for row in self._db.rows(
+            f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=json.dumps(chunk_ids))}  # noqa: S608
+        return [chunk for chunk in chunk_ids if chunk not in waiting]
+
+    def delete(self, document_id: str) -> None:
+        """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
+
+        `derive` has to follow: it computes everything else from the rows that are left, so nothing stays.
+        Until `finish_deletion` the same deletion may be asked for again: a process that is killed before all that
+        follows is done takes it up by the same command.
+
+        Raises:
+            UnknownDocumentError: there is none of that id.
+        """
+        with self._db.transaction():
+            if self._db.get_meta(_DELETING) == document_id and not self.has(document_id):
+                return
+            self._db.set_meta(_DELETING, document_id)
+            self._note_edit()
+            self._drop_chunks([str(row[0]) for row in
+                               self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
+            if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
+                raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+            # Nothing says which documents a response repeats. What was made of it is stored with its chunk or
+            # community, so only a question or a document that comes back is paid again.
+            self._db.execute("UPDATE calls SET response = '' WHERE response <> ''")
+
+    def is_deleting(self) -> bool:
+        """Return True if not all that follows from the last deletion is done."""
+        return bool(self._db.get_meta(_DELETING))
+
+    def finish_deletion(self) -> None:
+        """Note that all that follows from the last deletion is done."""
+        if self.is_deleting():
+            with self._db.transaction():
+                # Descriptions of communities that are gone were stored in case that these come back.
+                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
+                self._db.set_meta(_DELETING, "")
+
+    def _drop_chunks(self, chunk_ids: list[str]) -> None:
+        if chunk_ids:
+            advance(self._db)
+        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
+
+    def _note_edit(self) -> None:
+        """Let everyone, of other processes too, read texts again."""
+        self._db.set_meta(_EDITION, uuid.uuid4().hex)
+
+    def get(self, document_id: str) -> Document:
+        """Return a document with its text.
+
+        Raises:
+            UnknownDocumentError: there is none of that id.
+        """
+        rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
+        if not rows:
+            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+        return document_of(rows[0])
+
+    def metadata(self, document_id: str) -> dict[str, str]:
+        """Return the metadata of a document; empty if there is no such document."""
+        stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
+        return dict(json.loads(str(stored))) if stored else {}
+
+    def page(self, document_id: str, character: int) -> int | None:
+        """Return the page on which a character of a document is, from 1; None where it has no pages."""
+        stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
+        return bisect_right(json.loads(str(stored or "[]")), character) or None
+
+    def has(self, document_id: str) -> bool:
+        """Return True if there is a document of that id."""
+        return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
+
+    def entries(self) -> list[DocumentEntry]:
+        """Return all documents by id, without their texts."""
+        return [DocumentEntry(**row._asdict()) for row in self._db.rows(
+            "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
+            "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
+            "count(c.id) FILTER (WHERE c.status = 'failed') AS failed, d.added_at, "
+            "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
+            "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
+
+    def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
+        """Return the names of all documents, by id: (id, title, source, metadata)."""
+        return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
+            "SELECT id, title, source, metadata FROM documents ORDER BY id")]
+
+    def count_chunks_of(self, documents: Sequence[str]) -> int:
+        """Return the number of chunks in service of some documents."""
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0 AND {among('document')}",  # noqa: S608
+                              among=json.dumps(documents))
+
+    def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
+        """Return chunks with their texts: all in service by document and position, or those of some ids in their order.
+
+        Ids that do not exist are left out.
+        """
+        if chunk_ids is None:
+            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
+        else:
+            wanted = list(chunk_ids)
+            found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=json.dumps(wanted))}
+            rows = [found[chunk] for chunk in wanted if chunk in found]
+        # Each text is read once and cut here: substr() in SQL counts characters from the text's
+        # beginning for every chunk, which is quadratic in a long document.
+        documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
+        # Another process may have deleted a document in between.
+        return [_chunk(row, document) for row in rows
+                if (document := documents.get((row.document, bool(row.revision)))) is not None]
+
+    def whole_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids and texts of all documents, reading some at a time."""
+        ids = [str(row.id) for row in self._db.rows("SELECT id FROM documents ORDER BY id")]
+        for start in range(0, len(ids), _TEXTS_AT_ONCE):
+            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}",
+                                     among=json.dumps(ids[start:start + _TEXTS_AT_ONCE])):
+                yield row.id, row.text
+
+    def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
+        """Return documents, or the new content that waits for them, by id and whether it is new.
+
+        The last one is cached for its chunks. Otherwise a large text would be read again for each of thousands.
+        """
+        key = parents, self._db.get_meta(_EDITION)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
+        documents = {(str(row.id), False): document_of(row)
+                     for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
+        documents |= {(document, True): self.revisions.get(document) or self.get(document)
+                      for document, is_new in parents if is_new}
+        if len(documents) == 1:
+            self._last = key, documents
+        return documents
+
+    def count(self) -> int:
+        """Return the number of chunks in service."""
+        return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
+
+    def count_status(self, *status: Status) -> int:
+        """Return the number of chunks of some statuses, including those of new content that waits."""
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE {among('status')}", among=json.dumps(status))  # noqa: S608
+
+    def status(self, chunk_id: str) -> Status | None:
+        """Return how far a chunk has come in a build, or None if there is no such chunk."""
+        return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = :id", id=chunk_id))
+
+    def count_documents(self) -> int:
+        """Return the number of documents."""
+        return self._db.count("SELECT count(*) FROM documents")
+
+    def sample(self, most: int) -> list[Chunk]:
+        """Return some chunks: the first ones of all documents by id, which is a hash of their content, then the next.
+
+        So the sample is a function of the documents.
+        """
+        return self.chunks(str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
+
+    def count_characters(self) -> int:
+        """Return the length of all documents together."""
+        return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
+
+    def done(self) -> list[str]:
+        """Return the ids of the chunks that are part of the graph, in order of document and position."""
+        return [str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
+
+    def extracted_ids(self) -> set[str]:
+        """Return the ids of the chunks whose extraction is paid for, those of new content that waits included."""
+        return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
+
+    def of_chunks(self) -> dict[str, str]:
+        """Return the document's id of each chunk."""
+        return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
+
+    def next_batch(self, limit: int, after: Sequence[str] = ()) -> list[str]:
+        """Return the ids of the next chunks that a build has to do, in order of document and position.
+
+        What is extracted of a revision has no more to be done until the revision is put in service.
+        """
+        due = [str(row[0]) for row in self._db.rows(
+            "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
+            "ORDER BY document, ordinal LIMIT :most", most=limit + len(after))]
+        in_work = set(after)
+        return [chunk for chunk in due if chunk not in in_work][:limit]
+
+    def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
+        """Make failed chunks pending again, of the given ones or of all; returns how many."""
+        retry = "UPDATE chunks SET status = 'pending' WHERE status = 'failed'"
+        if chunks is None:
+            return self._db.execute(retry)
+        return self._db.execute(f"{retry} AND {among('id')}", among=json.dumps(chunks))
+
+    def failures(self) -> list[tuple[str, int, str]]:
+        """Return the failed chunks as (document, chunk's position, reason), by document and position."""
+        return [(str(row[0]), int(row[1]), str(row[2])) for row in self._db.rows(
+            "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
+            "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
+
+
+_DELETING = "deleting"
+_EDITION = "edition"
+_DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
+_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
+
+
+def _chunk(row: Record, document: Document) -> Chunk:
+    return Chunk(id=row.id, document_id=document.id, ordinal=row.ordinal, start=row.start, end=row.end,
+                 heading=row.heading, title=document.title, text=document.text[row.start:row.end])

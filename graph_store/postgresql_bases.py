@@ -1,0 +1,189 @@
+"""Connect to PostgreSQL, and manage its schemas with ledgers, one for each knowledge base."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+from sqlalchemy import Connection, Engine, create_engine, make_url
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from .store_errors import DatabaseError, KnowledgeBaseNameError
+
+_PREFIX = "banyan_"
+_DROPPED = "dropped_banyan_"
+_MOST_BYTES = 63
+"""PostgreSQL truncates longer names."""
+_CONNECT_SECONDS = 10
+# Without keepalives the server would hold the locks of a machine that lost its power for two hours.
+_KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+WRITER = 1
+_ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
+
+
+@dataclass(frozen=True)
+class LedgerSchema:
+    """The PostgreSQL schema of one knowledge base's ledger."""
+
+    url: SecretStr
+    kb: str
+
+    @property
+    def name(self) -> str:
+        """The name of the schema.
+
+        Raises:
+            KnowledgeBaseNameError: the knowledge base's name is too long for it.
+        """
+        name = _PREFIX + self.kb
+        if len(name.encode()) > _MOST_BYTES:
+            raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: it has "
+                                         f"{len(self.kb.encode())} bytes, at most {_MOST_BYTES - len(_PREFIX)} fit a "
+                                         "schema's name; shorten it")
+        return name
+
+    def key(self, seed: int) -> str:
+        """Return the key of an advisory lock as an SQL expression; each seed gives a separate lock."""
+        return f"hashtextextended('{self.name}', {seed})"
+
+    def try_lock(self, connection: Connection) -> bool:
+        """Take the writer's lock until the connection's end; return False if another connection has it."""
+        return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
+
+    def about(self, connection: Connection) -> tuple[int, str] | None:
+        """Return the ledger's format and id, or None if there is no schema.
+
+        Raises:
+            DatabaseError: the schema is not a ledger.
+        """
+        row = connection.exec_driver_sql("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
+                                         "WHERE nspname = %s", (self.name,)).first()
+        if row is None:
+            return None
+        if not (found := _ABOUT.fullmatch(row[0] or "")):
+            raise DatabaseError(f"the schema {self.name} in PostgreSQL is no ledger of Banyan's: choose another name "
+                                "for the knowledge base, or remove the schema")
+        return int(found[1]), found[2]
+
+    def describe(self, connection: Connection, number: int, identity: str) -> None:
+        """Store the ledger's format and id for `about`."""
+        connection.exec_driver_sql(f'COMMENT ON SCHEMA "{self.name}" IS '
+                                   f"'Banyan ledger, format {number}, id {identity}'")
+
+    def drop(self) -> None:
+        """Delete the schema. While a reader has it open it is only renamed, and deleted by a later `drop`."""
+        with open_connection(self.url) as connection:
+            connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO {_DROPPED}{uuid.uuid4().hex}')
+            connection.exec_driver_sql("SET lock_timeout TO '1s'")
+            for (name,) in connection.exec_driver_sql("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)",
+                                                      (_DROPPED,)).fetchall():
+                with suppress(OperationalError):  # a reader has it open
+                    connection.exec_driver_sql(f'DROP SCHEMA "{name}" CASCADE')
+
+    def rename(self, kb: str) -> None:
+        """Rename the schema for a renamed knowledge base."""
+        with open_connection(self.url) as connection:
+            connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO "{LedgerSchema(self.url, kb).name}"')
+
+
+def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
+    """Create an engine for a server, without connecting yet; `session` has options as on PostgreSQL's command line.
+
+    Raises:
+        DatabaseError: psycopg is not installed.
+    """
+    try:
+        return create_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"),
+                             hide_parameters=True, connect_args=_arguments(url, session), **options)
+    except ImportError as error:
+        raise missing(error) from error
+
+
+def connection_string(url: SecretStr, session: str = "") -> str:
+    """Return the address in psycopg's form, with the options of every connection (see `engine`)."""
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415  (an extra)
+
+    address = make_url(url.get_secret_value()).set(drivername="postgresql")
+    return make_conninfo(address.render_as_string(hide_password=False), **_arguments(url, session))
+
+
+def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
+    """Return psycopg's arguments for every connection: application name, timeouts, keepalives and options."""
+    own = make_url(url.get_secret_value()).query.get("options", "")
+    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
+            "options": f"{_KEEPALIVES} {session} {own}",
+            "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+
+
+def missing(error: ImportError) -> DatabaseError:
+    """Build the error for a missing package of the extra `postgres`."""
+    return DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is not "
+                         "installed: run `pip install 'banyan-graphrag[postgres]'`")
+
+
+def connect(url: SecretStr) -> Connection:
+    """Connect to the server in autocommit mode; statements begin and end transactions.
+
+    Raises:
+        DatabaseError: the server does not answer, or refuses the connection.
+    """
+    try:
+        return engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
+    except SQLAlchemyError as error:
+        raise unreachable(error, url) from None
+
+
+def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
+    """Build the error for a connection that cannot be made."""
+    return DatabaseError(
+        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
+        "user and password in BANYAN_DATABASE_URL", _cause(error, url))
+
+
+@contextmanager
+def open_connection(url: SecretStr) -> Iterator[Connection]:
+    """Open a connection for a few statements.
+
+    Raises:
+        DatabaseError: the server does not answer, or a statement fails.
+    """
+    connection = connect(url)
+    try:
+        yield connection
+    except SQLAlchemyError as error:
+        raise explain_error(error, url, lost=connection.invalidated) from None
+    finally:
+        connection.close()
+
+
+def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
+    """Build the error for a failed statement, or for a connection that was lost."""
+    cause = _cause(error, url)
+    if lost:
+        return DatabaseError("the connection to the PostgreSQL server that holds the ledger was lost: what was "
+                             "committed is stored. When the server answers again, do the same again", cause)
+    return DatabaseError("the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of "
+                         "that transaction is stored. Fix the cause and do the same again", cause)
+
+
+def _cause(error: Exception, url: SecretStr) -> str:
+    """Return the server's address and message, with the password masked in case the server repeats it."""
+    address = make_url(url.get_secret_value())
+    what = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
+    if address.password:
+        what = what.replace(str(address.password), "***")
+    return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {what}"
+
+
+def ledgers(url: SecretStr) -> dict[str, str]:
+    """Return the ids of all ledgers in the database, by the name of the knowledge base."""
+    with open_connection(url) as connection:
+        found = connection.exec_driver_sql(
+            "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s)",
+            (_PREFIX,)).fetchall()
+    known = {str(name).removeprefix(_PREFIX): _ABOUT.fullmatch(about or "") for name, about in found}
+    return {name: about[2] for name, about in known.items() if about}

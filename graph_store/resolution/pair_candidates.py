@@ -1,0 +1,96 @@
+"""Choose the entities to compare: those that share a key, or whose names' vectors are in the same cell.
+
+Each key and cell is a function of one entity alone, so the pairs are a function of the set of entities, and
+their number grows almost linearly. Keys that many entities share say little and are left out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ...models.embedding.embedder import Vectors
+from ...schemas.resolution import Pair, pair_of
+from .name_comparison import FoldedName, fold, initials_of
+
+_MOST_SHARED = 40
+"""The maximum number of entities with the same key whose pairs (780) are compared."""
+_PERSON_WORDS = range(2, 6)
+# Prefixes of other kinds of keys than a name's forms, which never begin with white space.
+_DATE, _WORDS, _PERSON = " date:", " words:", " person:"
+
+# Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
+# 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
+_TABLES, _PLANES = 24, 12
+_SEED = 20261121
+
+
+def candidate_pairs(folds: Mapping[str, FoldedName]) -> set[Pair]:
+    """Return the pairs of entities to compare because of their names."""
+    blocks: dict[str, list[str]] = {}
+    short: dict[str, list[str]] = {}
+    long: dict[str, list[str]] = {}
+    for entity, folded in folds.items():
+        for key in _keys(folded):
+            blocks.setdefault(key, []).append(entity)
+        if folded.acronym:
+            short.setdefault(folded.key, []).append(entity)
+    for entity, folded in folds.items():
+        for letters in initials_of(folded) & short.keys():
+            long.setdefault(letters, []).append(entity)
+    pairs = set(_within(blocks.values()))
+    for letters, named in long.items():
+        if len(short[letters]) + len(named) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first in short[letters] for second in named if first != second)
+    return pairs
+
+
+def _within(blocks: Iterable[Sequence[str]]) -> Iterator[Pair]:
+    for block in blocks:
+        if 1 < len(block) <= _MOST_SHARED:
+            yield from (pair_of(first, second) for first, second in combinations(block, 2))
+
+
+def _keys(folded: FoldedName) -> set[str]:
+    if not folded.key:
+        return set()
+    if folded.date:
+        return {f"{_DATE}{folded.date}"}
+    # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
+    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
+    keys.discard("")
+    if folded.qualifier:
+        keys.add(fold(folded.qualifier).key)
+    if "," in folded.name:
+        keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)
+    keys.add(f"{_WORDS}{folded.numerals}")
+    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
+        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
+    return keys
+
+
+def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
+    """Find pairs of distinct ids whose names' unit vectors, shape (n, d), have at least some cosine.
+
+    Returns:
+        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all such pairs.
+    """
+    if len(ids) < 2:  # noqa: PLR2004
+        return []
+    planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
+    sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
+    cells = sides @ (1 << np.arange(_PLANES))
+    pairs: set[tuple[int, int]] = set()
+    for table in range(_TABLES):
+        order = np.argsort(cells[:, table], kind="stable")
+        starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
+        for rows in np.split(order, starts[1:]):
+            if len(rows) > 1:
+                pairs.update(_find_alike(np.sort(rows), vectors, least))
+    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
+
+
+def _find_alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+    cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
+    for first, second in zip(*np.nonzero(cosines >= least), strict=True):
+        yield int(rows[first]), int(rows[second])

@@ -1,0 +1,139 @@
+"""The knowledge tree: built from the graph, described."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from ...runtime.gc_pauses import gc_paused
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.retrieval import CommunityDigest, CommunitySummary
+from ..graph.ledger_graph import GraphState, LedgerGraph
+from ..ledger.communities import Community, CommunityTable
+from ..ledger.database import Database
+from ..vectors.vector_store import VectorStore
+from .description import digests, find_tree, view_communities
+from .detection import CommunitySettings
+from .local_update import update_tree
+from .view_attributes import build_view
+from .view_spec import ViewError, ViewSpec, parse_view
+
+_LOG = logging.getLogger("banyan")
+Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
+
+# Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
+_DESCRIBED_AT_ONCE = 256
+
+
+class TreeSynchroniser:
+    """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
+
+    def __init__(self, database: Database, graph: LedgerGraph, vectors: VectorStore,
+                 communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
+        self._db = database
+        self._graph = graph
+        self._vectors = vectors
+        self._communities = communities
+        self._schema = schema
+
+    def state(self) -> GraphState:
+        """Return the state of the ledger that the communities reflect; zeros before the first."""
+        return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
+
+    def is_behind(self) -> bool:
+        """Return True if the communities do not reflect the graph."""
+        return self.state() != self._graph.state
+
+    def update(self, summarise: Summarise) -> None:
+        """Bring the tree up to the graph, or describe what an earlier run left undescribed."""
+        if self.is_behind():
+            self.build(summarise)
+        elif self._communities.find_undescribed():
+            self.describe(summarise)
+
+    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
+        """Find the communities of the graph, all of them anew if `whole`, then describe the new ones.
+
+        Returns:
+            How many communities there are on the finest level.
+        """
+        self._find(settings or CommunitySettings(), whole=whole)
+        self.describe(summarise)
+        return self._communities.count()
+
+    @gc_paused()
+    def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
+        graph, state = self._graph.graph, self._graph.state
+        before, drift = ([], 0) if whole else self._before(settings)
+        communities = update_tree(graph, self._vectors, settings, before) if before else []
+        if not communities or _needs_a_level(communities, settings):
+            communities, drift = find_tree(graph, self._vectors, settings), 0
+        views = self._views(settings)
+        with self._db.transaction():
+            self._communities.replace(communities)
+            self._communities.forget_views()
+            for name, grouped in views.items():
+                self._communities.replace(grouped, name)
+            self._db.set_meta("tree_position", str(state.position))
+            self._db.set_meta("tree_resolution", str(state.resolution))
+            self._db.set_meta("tree_drift", str(drift))
+            self._revise()
+
+    def _before(self, settings: CommunitySettings) -> tuple[list[Community], int]:
+        """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
+        entities = self._graph.graph.network.nodes
+        if len(entities) <= settings.update_above:
+            return [], 0
+        before = self._communities.all(level=None)
+        known = {entity for community in before if community.level == 0 for entity in community.members}
+        drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
+        return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
+
+    def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
+        """Return the views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
+        views = {}
+        for name in self._communities.views():
+            try:
+                spec = parse_view(name, self._schema(), self._graph.graph)
+            except ViewError as error:
+                _LOG.info("The view %s is dropped: %s", name, error)
+            else:
+                views[name] = self._view(spec, settings)
+        return views
+
+    def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
+        graph, vectors = self._graph.graph, self._vectors
+        return view_communities(graph, vectors, build_view(graph, spec), settings)
+
+    def describe(self, summarise: Summarise) -> None:
+        """Name and summarise the communities that are not described yet.
+
+        What was described is stored, even if the rest fails.
+        """
+        waiting = self._communities.find_undescribed()
+        for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
+            some = waiting[start:start + _DESCRIBED_AT_ONCE]
+            summaries = summarise(digests(self._graph.graph, some))
+            with self._db.transaction():
+                self._communities.describe(zip([community.id for community in some], summaries, strict=True))
+                self._revise()
+
+    def is_described(self) -> bool:
+        """Return True if all communities were described since they were detected."""
+        return self._db.get_meta("tree_described") == "yes"
+
+    def _revise(self) -> None:
+        """Tell readers that the tree is another one, and the next run whether it is whole."""
+        self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
+        self._db.set_meta("tree_described", "" if self._communities.find_undescribed() else "yes")
+
+    def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
+        """Build a further view, which is in step with the graph from then on."""
+        communities = self._view(spec, settings or CommunitySettings())
+        with self._db.transaction():
+            self._communities.replace(communities, spec.view)
+            self._revise()
+        return self._communities.all(spec.view)
+
+
+def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
+    """Return True if there are so many on the finest level, which is the only one, that others belong above it."""
+    return not any(community.level for community in communities) and len(communities) > settings.max_clusters

@@ -1,0 +1,172 @@
+"""The vectors of a knowledge base, in step with its graph."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from ...models.embedding.embedder import Embedder
+from ..graph.knowledge_graph import KnowledgeGraph
+from ..graph.ledger_graph import LedgerGraph
+from ..layout import Layout
+from ..ledger.database import Database
+from ..ledger.document_rows import Documents
+from ..ledger.extractions import Extractions
+from ..ledger.version import begin_epoch, epoch
+from ..store_errors import EmbeddingMismatchError, VectorServerError
+from .embedded_texts import embedded
+from .ledger_embedder import RECORD, LedgerEmbedder, record_model
+from .place import collections_of
+from .vector_store import Kind, VectorStore
+
+
+class VectorSynchroniser:
+    """Embeds what is new in the graph and drops what is gone, by comparing ids.
+
+    Beside the vectors stands which state of the ledger they reflect.
+    """
+
+    def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
+                 extractions: Extractions, embedder: Embedder) -> None:
+        """Prepare to use the vectors of the model in use; nothing is opened yet."""
+        self._layout = layout
+        self._db = database
+        self._documents = documents
+        self._graph = graph
+        self._extractions = extractions
+        self._embedder = embedder
+        self._epoch = epoch(database)
+        self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
+        self._suspect = self._is_unchecked = False
+
+    def check_embedding(self) -> None:
+        """Check that the vectors come from the model in use, or that there are none.
+
+        Raises:
+            EmbeddingMismatchError: they come from another.
+        """
+        stored = self._db.get_meta(RECORD)
+        if stored is None:
+            return
+        name, _, fingerprint = stored.partition("\n")
+        if fingerprint != self._embedder.fingerprint:
+            raise EmbeddingMismatchError(
+                f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
+                "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
+
+    def prepare(self) -> None:
+        """Make the place of the first vectors, if there are none yet.
+
+        Raises:
+            StoreError: it is a server that cannot be used.
+        """
+        if not self._extractions.position():
+            self.store.collections.prepare()
+
+    # What is known of the difference to the graph.
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the vectors are in this home folder, whichever others share its ledger."""
+        return self._layout.server is None
+
+    def take_over(self) -> None:
+        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read."""
+        self._suspect = self._is_unchecked = True
+        with suppress(VectorServerError):  # looked at again before the first are written: documents are stored by then
+            self._clear_if_damaged()
+
+    def _clear_if_damaged(self) -> None:
+        """Remove vectors that cannot be read.
+
+        Raises:
+            Exception: what cannot be read cannot be removed either.
+        """
+        if self._is_unchecked and self._extractions.position() and not self.store.collections.is_sound():
+            self.store.collections.clear()
+        self._is_unchecked = False
+
+    def moved(self) -> bool:
+        """Return True once after another process reindexed or restored the knowledge base."""
+        if self._epoch == epoch(self._db):
+            return False
+        self._epoch = epoch(self._db)
+        self._suspect = True
+        if isinstance(self._embedder, LedgerEmbedder):
+            self._embedder.reread()
+        self.follow_model()
+        return True
+
+    def follow_model(self) -> None:
+        """Move to the collections of the model in use, which may have been chosen after these were opened."""
+        self.store.close()
+        self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
+
+    def is_behind(self) -> bool:
+        """Return True if the vectors do not reflect the graph, or are lost."""
+        collections = self.store.collections
+        return bool(self._graph.state.position) and not (collections.is_sound() and collections.marked(self._state()))
+
+    def _state(self) -> str:
+        """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
+        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+
+    # Bringing them up.
+
+    def embed(self, chunk_ids: Sequence[str]) -> None:
+        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there.
+
+        Raises:
+            Exception: it could not be done, say because the disk is full; `sync` does it.
+        """
+        self._clear_if_damaged()
+        self._note_embedding()
+        stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
+        for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
+            self._put(kind, texts(ids))
+
+    def sync(self) -> None:
+        """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
+
+        Raises:
+            Exception: it could not be done, say because the disk is full; the next call does it.
+        """
+        self._clear_if_damaged()
+        self._note_embedding()
+        if self._suspect or not self.store.collections.marked(self._state()):
+            self._compare()
+        self.store.collections.mark(self._state())
+
+    def rebuild(self) -> None:
+        """Make all vectors anew, with the model in use.
+
+        What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
+        """
+        self.store.collections.clear()
+        self._compare()
+        with self._db.transaction():
+            self._note_embedding()
+            begin_epoch(self._db)
+        self._epoch = epoch(self._db)
+        self.store.collections.mark(self._state())
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self.store.close()
+
+    def _note_embedding(self) -> None:
+        if not self._db.is_frozen:
+            record_model(self._db, self._embedder)
+
+    def _compare(self) -> None:
+        """Embed and drop what the ids of graph and store differ in."""
+        for kind, ids, texts in embedded(self._graph.graph, self._documents, self._documents.done()):
+            there = self.store.ids(kind)
+            self.store.drop(kind, there.difference(ids))
+            self._put(kind, texts([key for key in ids if key not in there]))
+        self.store.collections.drop_other_models()
+        if not self.is_local and self._layout.vectors.exists():
+            shutil.rmtree(self._layout.vectors, ignore_errors=True)
+        self._suspect = False
+
+    def _put(self, kind: Kind, texts: Mapping[str, str]) -> None:
+        self.store.put(kind, list(texts), list(texts.values()))

@@ -1,0 +1,193 @@
+"""Errors as responses: one JSON form for all, with the HTTP status."""
+
+import logging
+import sqlite3
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from ..config import Settings
+from ..graph_store.store_errors import (
+    DatabaseError,
+    KnowledgeBaseNameError,
+    StoreError,
+    UnknownDocumentError,
+    UnknownKnowledgeBaseError,
+    VectorServerError,
+)
+from ..models.embedding.embedder import EmbeddingError
+from ..models.reasoner import ReasonerError
+from ..runtime.budgets import AllowanceSpent
+from ..runtime.cancellation import CallCancelled
+from ..schemas.errors import BanyanError
+from .responses import ErrorBody, ErrorDetail
+from .security.keys import KeysError
+
+_LOG = logging.getLogger("banyan.server")
+
+
+class RefusedError(BanyanError):
+    """A refused request; `status` is its HTTP status, `headers` are sent with it."""
+
+    status = 400
+    headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
+
+
+class UnauthorizedError(RefusedError):
+    """The key is missing or unknown."""
+
+    status = 401
+    headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
+
+
+class ForbiddenError(RefusedError):
+    """The key lacks the scope, or the request comes from a page of another origin."""
+
+    status = 403
+
+
+class NotFoundError(RefusedError):
+    """There is nothing with that name."""
+
+    status = 404
+
+
+class StateError(RefusedError):
+    """The state does not allow the request."""
+
+    status = 409
+
+
+class TooLargeError(RefusedError):
+    """The request exceeds a limit of the settings."""
+
+    status = 413
+
+
+class HeadTooLargeError(RefusedError):
+    """The request's line and headers are too long."""
+
+    status = 431
+
+
+class NotJsonError(RefusedError):
+    """The body is not declared as JSON."""
+
+    status = 415
+
+
+class TooManyRequestsError(RefusedError):
+    """The client has sent too many requests; `seconds` says when to try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(seconds)}
+
+
+class UnavailableError(RefusedError):
+    """The server is not ready, or too busy."""
+
+    status = 503
+    headers = {"Retry-After": "5"}  # noqa: RUF012
+
+
+class DeadlineError(RefusedError):
+    """The question took longer than allowed."""
+
+    status = 504
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the question was not answered within {seconds:g} s (BANYAN_ASK_SECONDS): ask a simpler one, "
+                         "or ask again when the server is less busy")
+
+
+_STATUS: dict[type[BaseException], int] = {
+    UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
+    AllowanceSpent: 429, VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
+    ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503, sqlite3.OperationalError: 503, OSError: 503}
+_TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
+
+
+def status_of(error: BaseException) -> int:
+    """Return the HTTP status of an error: that of the nearest class that has one."""
+    if isinstance(error, RefusedError):
+        return error.status
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+
+
+def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
+    """Describe an error to a client, without paths of the server and without the text of a defect."""
+    status = status_of(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ErrorDetail(type="InternalError", request_id=request_id,
+                           message="an internal error; search the server's log for this request_id")
+    message = "the server could not read or write a file; see its log" if not isinstance(error, BanyanError) else (
+        str(error).replace(str(settings.home.resolve()), "BANYAN_HOME")
+        .replace(str(settings.home), "BANYAN_HOME"))
+    return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
+
+
+def _headers_of(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, AllowanceSpent):
+        return {"Retry-After": str(error.seconds)}
+    return error.headers if isinstance(error, RefusedError) else None
+
+
+def printable(text: str) -> str:
+    """Replace lone surrogates, which cannot be encoded."""
+    return text.encode(errors="replace").decode()
+
+
+def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return an error as a response."""
+    return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
+
+
+def request_id(request: Request) -> str:
+    """Return the request's id, which is in the log and in its response."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def error_told(error: Exception, request: Request) -> ErrorDetail:
+    """Return the detail of an error that ended a request, after logging errors that are not the client's."""
+    if not isinstance(error, BanyanError):
+        _LOG.error("request %s failed", request_id(request), exc_info=error)
+    elif isinstance(error, ReasonerError | DatabaseError):
+        _LOG.warning("request %s failed: %s", request_id(request), getattr(error, "here", error))
+    return detail_of(error, request.app.state.service.resources.settings, request_id(request))
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error of the app in the same form."""
+
+    def refusal(request: Request, error: Exception) -> JSONResponse:
+        return error_response(status_of(error), error_told(error, request), _headers_of(error))
+
+    def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101  (what it is registered for)
+        detail = ErrorDetail(type="ValidationError", message=_problem(error.errors()), request_id=request_id(request))
+        return error_response(422, detail)
+
+    def of_http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101
+        detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
+                             request_id=request_id(request))
+        return error_response(error.status_code, detail, dict(error.headers or {}))
+
+    for kind in (BanyanError, sqlite3.OperationalError, OSError, Exception):
+        app.add_exception_handler(kind, refusal)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, of_http)
+
+
+def _problem(errors: Any) -> str:
+    """Return the first invalid field of a request and the reason, without the value, which may contain anything."""
+    first = errors[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return printable(f"{where}: {first['msg']}")[:1000]

@@ -1,0 +1,309 @@
+"""The responses of the REST API, from whose models its description is generated."""
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..agents.construction.state import BuildReport
+from ..graph_store.integrity.status import Status
+from ..schemas.delta import Candidate, Decided, Decision
+from ..schemas.graph_schema import GraphSchema
+from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
+
+_T = TypeVar("_T")
+
+
+class Items(BaseModel, Generic[_T]):
+    """A complete list."""
+
+    items: list[_T]
+
+
+class Page(Items[_T], Generic[_T]):
+    """A part of the `total` matching items."""
+
+    total: int
+
+
+class ErrorDetail(BaseModel):
+    """The kind of error and its message."""
+
+    type: str
+    message: str
+    request_id: str = ""
+
+
+class ErrorBody(BaseModel):
+    """The body of every response with a status of 400 or more."""
+
+    error: ErrorDetail
+
+
+class Health(BaseModel):
+    """The process is alive."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Ready(BaseModel):
+    """The models are loaded."""
+
+    status: Literal["ready"] = "ready"
+    reasoner: Literal["rules", "llm"]
+    embedding: str
+
+
+class LocalCommand(BaseModel):
+    """How programs on the server's machine start Banyan; empty for clients with a key, who may be elsewhere."""
+
+    command: str = Field(description="the absolute path of `banyan`")
+    home: str = Field(description="the home folder, for BANYAN_HOME")
+
+
+class KnowledgeBaseEntry(BaseModel):
+    """A knowledge base with its counts."""
+
+    name: str
+    documents: int
+    chunks: int
+    entities: int
+    triples: int
+    communities: int
+    schema_version: int
+    building: str | None = Field(description="id of the build that has not ended")
+    problem: str | None = Field(default=None, description="why it cannot be opened; its counts are then 0")
+
+
+class KnowledgeBaseStatus(Status):
+    """A knowledge base with all counts, as `banyan status` reports them."""
+
+    building: str | None = Field(description="id of the build that has not ended")
+
+
+class ShownDocument(DocumentText):
+    """A part of a document's text, for a reader that shows pages beside it."""
+
+    drawn: bool = Field(default=False, description="whether its pages can be drawn, from a PDF file")
+
+
+class DocumentItem(DocumentLine):
+    """A document without its text."""
+
+    chunks: int
+    failed: int
+    added_at: str
+
+
+class AskAnswer(AskResult):
+    """An answer with its citations."""
+
+    trace: list[dict[str, Any]] | None = None
+    turn: int | None = Field(default=None, description="its number in the conversation, if it is in one")
+
+
+class Message(BaseModel):
+    """A turn of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ConversationTurn(BaseModel):
+    """A question with the answer that was given."""
+
+    number: int
+    asked_at: str
+    question: str
+    documents: list[str] = Field(default=[], description="the documents that the question was limited to; empty: all")
+    where: dict[str, str] = Field(default={}, description="their metadata; empty: any")
+    answer: AskAnswer
+    rating: int = Field(description="1: good, -1: bad, 0: not rated")
+
+
+class Conversation(BaseModel):
+    """A conversation, oldest turn first."""
+
+    title: str = ""
+    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
+    messages: list[Message]
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
+
+
+class ConversationItem(BaseModel):
+    """A conversation in a list."""
+
+    name: str = Field(description="the name of its thread")
+    title: str
+    link: str | None
+    started_at: str
+    used_at: str
+
+
+class SharedConversation(BaseModel):
+    """A conversation read through its link."""
+
+    kb: str
+    title: str
+    turns: list[ConversationTurn]
+
+
+class BuildProgress(BaseModel):
+    """The progress of a build."""
+
+    step: str
+    done: int
+    total: int | None
+
+
+class BuildError(BaseModel):
+    """Why a build failed."""
+
+    type: str
+    message: str
+
+
+class BuildReview(BaseModel):
+    """The decisions that a build waits for."""
+
+    candidates: list[Candidate]
+    error: str = Field(default="", description="why the previous decisions could not be applied")
+
+
+BuildStateName = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
+
+
+class Build(BaseModel):
+    """A build and its state."""
+
+    id: str
+    kb: str
+    state: BuildStateName
+    progress: BuildProgress
+    report: BuildReport | None = None
+    error: BuildError | None = None
+    review: BuildReview | None = None
+    created_at: str
+    files: list[str]
+
+
+class Node(BaseModel):
+    """An entity in a drawing."""
+
+    id: str
+    name: str
+    type: str
+    degree: int
+    community: str | None = Field(description="id of its finest community")
+
+
+class Edge(BaseModel):
+    """A fact in a drawing."""
+
+    id: str
+    source: str
+    target: str
+    relation: str
+
+
+class Subgraph(BaseModel):
+    """Entities and the facts among them; `total` counts the entities of all pages."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    total: int
+
+
+class Count(BaseModel):
+    """A name and its number of occurrences."""
+
+    name: str
+    count: int
+
+
+class GraphTypes(BaseModel):
+    """Entity types and relations, the most frequent first."""
+
+    entity_types: list[Count]
+    relations: list[Count]
+
+
+class Evidence(BaseModel):
+    """The source of a fact: characters `start` to `end` of a document."""
+
+    document: str
+    start: int
+    end: int
+    quote: str
+    time: str = Field(default="", description="its words for when the fact holds")
+
+
+class Fact(BaseModel):
+    """A fact with its evidence."""
+
+    id: str
+    subject: Node
+    relation: str
+    object: Node
+    time: str = Field(description="when it holds, as its sources say; empty: nobody says")
+    evidence: list[Evidence]
+
+
+class EntityAnswer(Node):
+    """An entity with its names, attributes, documents and first 50 facts."""
+
+    aliases: list[str]
+    attributes: dict[str, list[str]]
+    times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
+    documents: list[str]
+    facts: list[Fact]
+
+
+class CommunityItem(BaseModel):
+    """A community of the tree; level 0 is the finest."""
+
+    id: str
+    name: str
+    summary: str
+    size: int
+    cohesion: float
+    level: int
+    keywords: list[str]
+    parent: str | None
+
+
+class Tree(Page[CommunityItem]):
+    """Some communities, of `total` that match."""
+
+    levels: int
+
+
+class CommunityAnswer(CommunityItem):
+    """A community with some of its `total` members, the best connected first."""
+
+    members: list[Node]
+    total: int
+
+
+class SchemaAnswer(BaseModel):
+    """The schema in force."""
+
+    version: int
+    graph_schema: GraphSchema = Field(serialization_alias="schema")
+
+
+class SchemaChange(BaseModel):
+    """A version of the schema, and the decisions that led to it."""
+
+    version: int
+    decisions: list[Decided]
+    who: str
+    decided_at: str
+
+
+class Decisions(BaseModel):
+    """A person's decisions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: list[Decision] = Field(max_length=1000, description="empty: all candidates stay pending")
+    who: str = Field(min_length=1, max_length=100)

@@ -1,0 +1,164 @@
+"""Manual changes of the graph: names and types of entities, facts, values, which names are one entity.
+
+Each is recorded, and can be undone.
+"""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...graph_store.graph_edits import Editing, Said
+from ...schemas.edits import EditDecision, edited_entity
+from ...schemas.resolution import Alias, EntityDecision
+from ..parameters import KbName, NodeId, errors
+from ..responses import Items
+from ..security.access import may
+from ..service import Serving
+
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+
+_Text = Annotated[str, Field(min_length=1, max_length=500)]
+_Value = Annotated[str, Field(min_length=1, max_length=2000)]
+_EntityId = Annotated[str, Field(min_length=1, max_length=200)]
+_Who = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class _Change(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    who: _Who
+    why: str = Field(default="", max_length=1000)
+
+
+class RenameEntity(_Change):
+    """Show an entity under another name; its old names still find it."""
+
+    change: Literal["rename"]
+    entity: _Text = Field(description="its id, one of its names, or `name (type)`")
+    name: _Text
+
+    def carry_out(self, edits: Editing) -> int:
+        """Make the change, and return the decision's number."""
+        return edits.rename(self.entity, self.name, self.who, self.why)
+
+
+class RetypeEntity(_Change):
+    """Give an entity another type of the schema, which decides what facts it may have."""
+
+    change: Literal["retype"]
+    entity: _Text
+    type: _Text
+
+    def carry_out(self, edits: Editing) -> int:
+        """Make the change, and return the decision's number."""
+        return edits.retype(self.entity, self.type, self.who, self.why)
+
+
+class SaidFact(BaseModel):
+    """A fact: the object is an entity, or a value of the attribute `relation`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: _Text
+    relation: _Text
+    object: _Value
+
+    def as_fact(self) -> Said:
+        """Return the fact as the knowledge base expects it."""
+        return Said(self.subject, self.relation, self.object)
+
+
+class ChangeFact(_Change):
+    """Mark a fact as wrong even if a document states it; `instead` replaces it, with the same source."""
+
+    change: Literal["fact"]
+    fact: SaidFact
+    instead: SaidFact | None = Field(default=None, description="none: the fact is only rejected")
+
+    def carry_out(self, edits: Editing) -> int:
+        """Make the change, and return the decision's number."""
+        instead = self.instead.as_fact() if self.instead else None
+        return edits.change_fact(self.fact.as_fact(), instead, self.who, self.why)
+
+
+Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]
+
+
+class Edited(BaseModel):
+    """The result of a change."""
+
+    number: int
+    entity: str = Field(description="the current id of the changed entity")
+
+
+@router.get("/edits", responses=errors(404))
+def edits(kb: KbName, service: Serving) -> Items[EditDecision]:
+    """List all manual changes, oldest first, including undone ones."""
+    return Items(items=service.resources.knowledge_base(kb).edits.table.all())
+
+
+@router.post("/edits", responses=errors(404, 409), dependencies=[may("review")])
+def edit(kb: KbName, change: Change, service: Serving) -> Edited:
+    """Change the graph, and update everything that depends on it."""
+    number = service.resources.edit(kb, change.carry_out)
+    opened = service.resources.knowledge_base(kb)
+    decided = next(one.edit for one in opened.edits.table.all() if one.number == number)
+    return Edited(number=number, entity=opened.graph.canonical(edited_entity(decided)))
+
+
+@router.delete("/edits/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])
+def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
+              who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
+    """Undo a change, as if it had never been made."""
+    service.resources.edit(kb, lambda edits: edits.undo(number, who))
+
+
+class EntityVerdict(_Change):
+    """A person's decision on two entities."""
+
+    verdict: Literal["merge", "split"]
+    first: _EntityId
+    second: _EntityId
+
+
+class DecidedEntities(BaseModel):
+    """The entity that now contains the first one."""
+
+    id: str
+
+
+class NamedDecision(EntityDecision):
+    """A decision with the names of its entities."""
+
+    names: tuple[str, str]
+
+
+@router.get("/entities/names", responses=errors(404))
+def entity_names(kb: KbName, service: Serving, entity: NodeId) -> Items[Alias]:
+    """List the entities that were merged into one, and the reason for each."""
+    if not service.resources.retriever(kb).index.is_joined(entity):
+        return Items(items=[])  # the usual case, for which the graph need not be loaded
+    groups = service.resources.knowledge_base(kb).graph.groups()
+    return Items(items=[alias for group in groups if group.id == entity for alias in group.aliases])
+
+
+@router.get("/entities/decisions", responses=errors(404))
+def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
+    """List decisions on entities, oldest first."""
+    opened = service.resources.knowledge_base(kb)
+
+    def name(entity: str) -> str:
+        mentions = opened.graph.mentions
+        return mentions.entity(entity).name if entity in mentions.network else entity
+
+    return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
+                        for decision in opened.entities.decisions()])
+
+
+@router.post("/entities/decisions", responses=errors(404, 409), dependencies=[may("review")])
+def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
+    """Merge two entities, or split two that were merged, so each gets its own facts back."""
+    resources = service.resources
+    resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
+    return DecidedEntities(id=resources.knowledge_base(kb).graph.canonical(verdict.first))

@@ -1,0 +1,203 @@
+"""The graph and its tree, sent in the parts that are looked at."""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Annotated, NamedTuple
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+
+from ...export.export_formats import FORMATS, ExportFormat
+from ...graph_store.graph.knowledge_graph import EdgeKey
+from ...graph_store.graph.tree_graph import Sources
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.communities import Community, Outline
+from ...schemas.naming import triple_id
+from ..error_responses import NotFoundError
+from ..graph_view import GraphView
+from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
+from ..responses import (
+    CommunityAnswer,
+    CommunityItem,
+    Count,
+    EntityAnswer,
+    Evidence,
+    Fact,
+    GraphTypes,
+    Items,
+    Node,
+    Subgraph,
+    Tree,
+)
+from ..security.access import may
+from ..service import Serving
+
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+_FACTS = 50
+"""Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
+
+
+class _Seen(NamedTuple):
+    kb: KnowledgeBase
+    view: GraphView
+
+
+def _seen(kb: KbName, service: Serving) -> _Seen:
+    index = service.resources.retriever(kb).index
+    return _Seen(index.store, GraphView(index))
+
+
+Seen = Annotated[_Seen, Depends(_seen)]
+
+
+@router.get("/graph/types", responses=errors(404))
+def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
+                                                               "each; none: all")] = None) -> GraphTypes:
+    """Count the entity types and relations."""
+    return GraphTypes(entity_types=_counts(seen.view.types)[:limit], relations=_counts(seen.view.relations)[:limit])
+
+
+def _counts(counted: Counter[str]) -> list[Count]:
+    return [Count(name=name, count=count)
+            for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
+
+
+@router.get("/graph/search", responses=errors(404))
+def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
+                 limit: Limit = 20) -> Items[Node]:
+    """Find entities with a name that contains these words."""
+    return Items(items=seen.view.search(q, kind, limit))
+
+
+@router.get("/graph/names", responses=errors(404))
+def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
+                   ) -> Items[Node]:
+    """Find the entities with exactly these names."""
+    return Items(items=seen.view.find_by_name(names))
+
+
+@router.get("/graph/overview", responses=errors(404))
+def graph_overview(
+    seen: Seen, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
+    relation: Annotated[str, Query(max_length=200, description="only entities with a fact of this relation")] = "",
+    document: Annotated[str, Query(max_length=1000, description="only entities that this document mentions")] = "",
+    community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
+) -> Subgraph:
+    """Return a page of the entities, best connected first, and the facts among them."""
+    kb, view = seen
+    chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
+    members = set(_community(kb, community).members) if community else None
+    matches = view.matching(kind, relation, chunks, members, q)
+    shown = matches[offset:offset + limit]
+    return Subgraph(nodes=shown, edges=view.among(shown, relation), total=len(matches))
+
+
+@router.get("/graph/path", responses=errors(404))
+def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
+                 ) -> Subgraph:
+    """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
+    for entity in (start, end):
+        _node(seen.view, entity)
+    nodes = seen.view.path(start, end)
+    steps = {frozenset((one.id, other.id)) for one, other in pairwise(nodes)}
+    return Subgraph(nodes=nodes, total=len(nodes), edges=[
+        edge for edge in seen.view.among(nodes) if frozenset((edge.source, edge.target)) in steps])
+
+
+@router.get("/graph/fact", responses=errors(404))
+def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
+              relation: Annotated[str, Query(max_length=200)]) -> Fact:
+    """Show a fact with its sources."""
+    kb, view = seen
+    fact = (source, relation, target)
+    support = view.support(fact)
+    if not support:
+        raise NotFoundError(f"there is no fact {relation!r} between these entities")
+    return _fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
+
+
+@router.get("/graph/neighbourhood", responses=errors(404))
+def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
+    """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
+    centre = _node(seen.view, entity)
+    matches = seen.view.neighbours(entity)
+    shown = [centre, *matches[offset:offset + limit]]
+    return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(matches))
+
+
+@router.get("/graph/entity", responses=errors(404))
+def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
+    """Show an entity: its names, attributes, documents, and facts with their sources."""
+    kb, view = seen
+    node, index = _node(view, entity), view.index
+    keys = view.facts(entity, at)[:_FACTS]
+    mentioned = index.entity_support(entity)
+    wanted = {*mentioned, *(chunk for key in keys for chunk in view.support(key))}
+    sources = Sources(kb.documents.chunks(sorted(wanted)))
+    return EntityAnswer(
+        **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
+        attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
+        times={name: {value: validity.note() for value, validity in values.items()}
+               for name, values in index.validities(entity).items()},
+        facts=[_fact(view, key, sources) for key in keys])
+
+
+def _node(view: GraphView, entity: str) -> Node:
+    node = view.node(entity)
+    if node is None:
+        raise NotFoundError(f"there is no entity {entity!r}")
+    return node
+
+
+def _community(kb: KnowledgeBase, community: str) -> Community:
+    found = kb.communities.get(community)
+    if found is None:
+        raise NotFoundError(f"there is no community {community!r}")
+    return found
+
+
+def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
+    head, relation, tail = key
+    return Fact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
+                time=view.validity(key).note(),
+                evidence=[Evidence(**source) for source in sources.of(view.support(key))])
+
+
+@router.get("/tree", responses=errors(404))
+def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
+              parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
+              limit: Limit = 50, offset: Offset = 0) -> Tree:
+    """List the communities of a level, or those within one community, largest first."""
+    communities = seen.kb.communities
+    levels = communities.levels()
+    shown, total = communities.outlines(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
+    return Tree(levels=levels, total=total, items=[_item(outline, seen.view) for outline in shown])
+
+
+@router.get("/tree/community", responses=errors(404))
+def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
+    """Show a community with a page of its members."""
+    shown = _community(seen.kb, community)
+    members = seen.view.find(shown.members)
+    outline = Outline(**shown.model_dump(exclude={"members", "label"}), size=len(shown.members))
+    return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
+                           total=len(members))
+
+
+def _item(outline: Outline, view: GraphView) -> CommunityItem:
+    return CommunityItem(
+        id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
+        level=outline.level, parent=outline.parent or None,
+        keywords=[node.name for node in view.find(outline.keywords)])
+
+
+@router.get("/export", responses=errors(404), response_class=StreamingResponse)
+def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
+    """Export the graph with its tree as a file."""
+    graph = service.resources.knowledge_base(kb).tree_graph()
+    # The plain file name is for clients that support ASCII only.
+    disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
+    return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,
+                             headers={"Content-Disposition": disposition})

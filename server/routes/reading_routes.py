@@ -1,0 +1,138 @@
+"""Health, knowledge bases and documents."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from ...graph_store.integrity.status import status_of
+from ...graph_store.layout import knowledge_bases
+from ...ingest.page_pictures import draw_page
+from ...ingest.reading_errors import UnreadableError
+from ...schemas.errors import BanyanError
+from ..error_responses import NotFoundError, UnavailableError, detail_of
+from ..parameters import DocumentId, KbName, Limit, Offset, errors
+from ..responses import (
+    DocumentItem,
+    Health,
+    Items,
+    KnowledgeBaseEntry,
+    KnowledgeBaseStatus,
+    LocalCommand,
+    Page,
+    Ready,
+    ShownDocument,
+)
+from ..security.access import Seeing, may
+from ..security.gate import LOCAL
+from ..service import Service, Serving
+
+router = APIRouter(prefix="/api", tags=["knowledge bases"])
+_MOST_TEXT = 1_000_000
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Check that the process is alive."""
+    return Health()
+
+
+@router.get("/ready", responses=errors(503))
+async def show_ready(service: Serving) -> Ready:
+    """Check that the server can answer questions."""
+    if not service.ready:
+        raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
+    settings = service.resources.settings
+    return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
+
+
+@router.get("/command", responses=errors(), dependencies=[may("read")])
+def show_command(request: Request, service: Serving) -> LocalCommand:
+    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
+    if request.state.client != LOCAL:
+        return LocalCommand(command="", home="")
+    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
+                        home=str(service.resources.settings.home.absolute()))
+
+
+@router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
+def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
+    """List the knowledge bases that the key covers, with their counts."""
+    building = service.builds.building()
+    return Items(items=[_entry(name, building.get(name), service)
+                        for name in knowledge_bases(service.resources.settings) if bases.hold(name)])
+
+
+def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
+    try:
+        kb = service.resources.knowledge_base(name)
+        counts = kb.counts()
+        return KnowledgeBaseEntry(
+            name=name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+            entities=counts.entities, triples=counts.triples, communities=kb.communities.count(),
+            schema_version=kb.schemas.version(), building=building)
+    except BanyanError as error:
+        # One damaged knowledge base must not hide the others.
+        problem = detail_of(error, service.resources.settings).message
+        return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
+                                  schema_version=0, building=building, problem=problem)
+
+
+@router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
+def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
+    """Show a knowledge base's contents, failures and spending."""
+    resources = service.resources
+    status = status_of(resources.knowledge_base(kb), resources.spending.prices)
+    return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
+
+
+@router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
+def list_documents(
+    kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
+) -> Page[DocumentItem]:
+    """List the documents of a knowledge base, by id."""
+    wanted = q.casefold()
+    matches = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
+               if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
+    return Page(total=len(matches), items=[
+        DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
+        for entry in matches[offset:offset + limit]])
+
+
+@router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
+def show_document(
+    kb: KbName, service: Serving, document_id: DocumentId,
+    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
+) -> ShownDocument:
+    """Return a document's text, or its characters `start` to `end`; at most a million at once."""
+    opened = service.resources.knowledge_base(kb)
+    document = opened.documents.get(document_id)
+    first = min(start, len(document.text))
+    last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
+    return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
+                         characters=len(document.text), pages=list(document.pages),
+                         drawn=opened.printed.find(document_id) is not None)
+
+
+@router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
+            dependencies=[may("read")])
+def show_page(kb: KbName, service: Serving, document_id: DocumentId,
+              page: Annotated[int, Query(ge=1, le=100_000)]) -> Response:
+    """Draw a page of the PDF file that a document was read from, as PNG."""
+    opened = service.resources.knowledge_base(kb)
+    file = opened.printed.find(document_id)
+    if file is None or not opened.documents.has(document_id):
+        raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+    try:
+        return Response(draw_page(file, page), media_type="image/png")
+    except UnreadableError as error:
+        raise NotFoundError(str(error)) from error
+
+
+@router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,
+               dependencies=[may("write")])
+def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
+    """Delete a document, and everything that no other document supports."""
+    service.resources.delete_document(kb, document_id)

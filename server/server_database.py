@@ -1,0 +1,144 @@
+"""The server's own data outside of knowledge bases (conversations, builds, uploads), shared by all its processes.
+
+By default this is the file `server.sqlite` in the home folder. With BANYAN_DATABASE_URL it is the schema `banyan` in
+that PostgreSQL database, which servers on several machines share. LangGraph's checkpoints are stored there as well
+(`checkpoints.py`).
+
+To add a table, define it in `server_tables.py`; it is created when a server or command next opens the database. Put its
+statements in a separate module: SQL that both databases support, or SQLAlchemy's Core, inside `transaction` or
+`reading`:
+
+    with database.transaction() as connection:
+        connection.execute(text("INSERT INTO banyan_x VALUES (:id, 0) ON CONFLICT (id) DO NOTHING"), {"id": id})
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from ..config import Settings
+from ..graph_store.ledger.sqlite import make_private, write_ahead
+from ..graph_store.postgresql_bases import engine, explain_error, unreachable
+from ..graph_store.store_errors import DatabaseError
+from .server_tables import METADATA
+
+FILE = "server.sqlite"
+"""A file in the home folder; no knowledge base can have this name."""
+SCHEMA = "banyan"
+"""The schema in PostgreSQL; the schemas of ledgers have longer names."""
+SESSION = f"-c search_path={SCHEMA}"
+_TIMEOUT = 30.0
+"""Seconds that a transaction waits for others."""
+_CONNECTIONS, _MORE_CONNECTIONS = 5, 20
+"""Connections to PostgreSQL that stay open, and as many more during bursts of requests."""
+_MAKING = 0x62616E79616E
+"""The advisory lock to hold while creating the tables."""
+_READING = "banyan_reading"
+
+
+class ServerDatabase:
+    """A pool of connections to the server's database, for the threads of this process."""
+
+    def __init__(self, place: Path | SecretStr) -> None:
+        """Create missing tables.
+
+        Args:
+            place: an SQLite file, or the address of a PostgreSQL database.
+
+        Raises:
+            DatabaseError: PostgreSQL cannot be reached.
+            sqlite3.DatabaseError: the file is not a database.
+        """
+        self.place = place
+        if isinstance(place, Path):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            make_private(place)
+            self._engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
+            event.listen(self._engine, "connect", _prepare_file)
+            event.listen(self._engine, "begin", _begin_in_file)
+        else:
+            # Replace connections that a restart of PostgreSQL has ended, without an error.
+            self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
+                                  pool_size=_CONNECTIONS, max_overflow=_MORE_CONNECTIONS)
+        with self.transaction() as connection:
+            if self.is_shared:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
+                connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            METADATA.create_all(connection)
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ServerDatabase":
+        """Open the database that the settings name."""
+        return cls(settings.database or settings.home / FILE)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers on several machines may share it."""
+        return not isinstance(self.place, Path)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Open a connection for changes, which are committed together at the end of the block.
+
+        In SQLite one transaction writes at a time; in PostgreSQL each sees what others have committed meanwhile.
+
+        Raises:
+            DatabaseError: PostgreSQL cannot be reached, or refuses.
+            sqlite3.Error: SQLite refuses.
+        """
+        with self._translate_errors(), self._connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a connection for reading, which never waits in SQLite.
+
+        Raises:
+            as `transaction`.
+        """
+        with self._translate_errors(), self._connect() as connection:
+            yield connection.execution_options(**{_READING: True})
+
+    @contextmanager
+    def _connect(self) -> Iterator[Connection]:
+        try:
+            connection = self._engine.connect()
+        except SQLAlchemyError as error:
+            if isinstance(self.place, Path):
+                raise
+            raise unreachable(error, self.place) from None
+        with connection:
+            yield connection
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except SQLAlchemyError as error:
+            if not isinstance(self.place, Path):
+                lost = isinstance(error, DBAPIError) and error.connection_invalidated
+                raise explain_error(error, self.place, lost=lost) from None
+            raise (error.orig if isinstance(error, DBAPIError) else None) or error from None
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._engine.dispose()
+
+
+def _prepare_file(connection: sqlite3.Connection, _record: Any) -> None:
+    connection.isolation_level = None  # `_begin_in_file` begins transactions
+    write_ahead(connection)
+
+
+def _begin_in_file(connection: Connection) -> None:
+    # A transaction that writes after reading would fail, rather than wait, if another one had written in between.
+    reading = connection.get_execution_options().get(_READING, False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
