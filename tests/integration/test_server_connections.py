@@ -40,6 +40,14 @@ def unread(server):
     return connection
 
 
+def is_closed(connection):
+    """Whether the server has closed a connection; what it had not read by then makes the system reset it."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
 def test_connections_without_a_request_keep_nobody_out(server):
     halves = [connected(server) for _ in range(MANY)]
     for half in halves:
@@ -47,8 +55,7 @@ def test_connections_without_a_request_keep_nobody_out(server):
     try:
         with httpx.Client(base_url=server.url, timeout=30) as client:
             assert [client.get("/api/health").status_code for _ in range(5)] == [200] * 5
-        oldest = halves[0]
-        assert oldest.recv(1) == b"", "the one that waited longest was closed"
+        assert is_closed(halves[0]), "the one that waited longest"
     finally:
         for half in halves:
             half.close()
@@ -64,7 +71,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(server):
                 dribbling.sendall(b"x")
             except OSError:
                 break
-        assert silent.recv(1) == b""
+        assert is_closed(silent)
         assert time.monotonic() < started + 40
 
 
