@@ -1,7 +1,7 @@
 """Time and memory of community detection, embedding excluded; one child process for each size.
 
 Run `python benchmarks/communities_speed.py [--sizes 5000,50000,200000]`. Measured are representation,
-detection and hierarchy on planted graphs; the import of scikit-learn (1 s, once) is not.
+detection and hierarchy on planted graphs; imports are not.
 """
 
 import json

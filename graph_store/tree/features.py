@@ -77,11 +77,15 @@ class EntityFeatures:
         return found
 
     def beside(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which entities share a triple or a passage with a chosen one, shape (n,)."""
-        weight = chosen.astype(np.float32)
-        return np.asarray((self.links @ weight > 0) | (self.mentions @ (self.mentions.T @ weight) > 0))
+        """Return which entities have enough of their links to chosen ones to fit another community, shape (n,)."""
+        sides = sparse.csr_array(np.stack([chosen, ~chosen], axis=1).astype(np.float32))
+        linked = self.links_to(sides).toarray()
+        return np.asarray(linked[:, 0] > _CONCERNS * linked.sum(axis=1))
 
 
+# The share of an entity's links whose other ends have to change before the entity is looked at again. Any link at all
+# would make a year or a country, which much else is linked to, draw half of the graph in.
+_CONCERNS = 0.1
 _NOTHING = 1e-6
 """What is left of an entity's own part when it was subtracted, in the last bits of a float32."""
 

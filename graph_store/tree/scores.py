@@ -10,7 +10,9 @@ from .features import EntityFeatures, shares
 Scores = NDArray[np.float32]
 
 # Communities whose pairs are scored at once: their rows of Psi are a table that stays in the cache.
-_BLOCK = 16
+_BLOCK = 8
+# Pairs whose cosines are computed at once: temporary arrays stay in the cache.
+_PAIRS = 256
 # Scores that differ by less are equal, so the last bits of a sum decide nothing.
 DECIMALS = 5
 
@@ -47,39 +49,43 @@ class Perception:
         Returns:
             The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (pairs,).
         """
-        overlap, cosine = np.zeros(len(entities), np.float32), np.zeros(len(entities), np.float32)
+        overlap = np.zeros(len(entities), np.float32)
+        own = self.labels[entities] == communities
         table = np.zeros((_BLOCK, self._total.shape[1]), np.float32)
         starts = range(0, len(self.sizes), _BLOCK)
         bounds = np.searchsorted(communities, [*starts, len(self.sizes)]).tolist()
         for first, start, end in zip(starts, bounds[:-1], bounds[1:], strict=True):
             if start < end:
                 part = slice(start, end)
-                own = self.labels[entities[part]] == communities[part]
-                overlap[part] = self._overlap(entities[part], communities[part], own, first, table)
-                cosine[part] = self._cosine(entities[part], communities[part], own, first)
-        return overlap, cosine
+                rows = self._total[first:first + _BLOCK]
+                filled = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
+                table[filled] = rows.data
+                overlap[part] = self._overlap(entities[part], communities[part], own[part], first, table)
+                table[filled] = 0.0
+        return overlap, self._cosine(entities, communities, own)
 
     def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
                  table: Scores) -> Scores:
-        """Compute S_r of pairs with a block of communities; `table` is zero before and after."""
-        rows = self._total[first:first + _BLOCK]
-        filled = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
-        table[filled] = rows.data
+        """Compute S_r of pairs with a block of communities, whose sums are the rows of `table`."""
         psi = self._psi[entities]
-        pair = np.repeat(np.arange(len(entities)), np.diff(psi.indptr))
+        counts = np.diff(psi.indptr)
         others = np.maximum(self.sizes[communities] - own, 1)
-        there = table[(communities - first)[pair], psi.indices]
-        table[filled] = 0.0
-        there = np.maximum(there - np.where(own[pair], psi.data, 0.0), 0.0) / others[pair]
+        there = table.ravel()[psi.indices + np.repeat((communities - first) * table.shape[1], counts)]
+        if own.any():
+            there = np.maximum(there - np.where(np.repeat(own, counts), psi.data, 0.0), 0.0)
+        there /= np.repeat(others.astype(np.float32), counts)
+        psi.data = np.minimum(psi.data, there)
+        common = psi.sum(axis=1)
         mass = np.maximum(self._masses[communities] - np.where(own, self._mass[entities], 0.0), 0.0) / others
-        common = np.bincount(pair, weights=np.minimum(psi.data, there), minlength=len(entities))
         either = self._mass[entities] + mass - common
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
-    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int) -> Scores:
-        """Compute S_s of pairs with a block of communities."""
-        products = self.representations[entities] @ self.sums[first:first + _BLOCK].T
-        dots = products[np.arange(len(entities)), communities - first]
+    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
+        """Compute S_s of pairs."""
+        dots = np.empty(len(entities), np.float32)
+        for at in range(0, len(entities), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            np.vecdot(self.representations[entities[part]], self.sums[communities[part]], out=dots[part])
         itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
