@@ -4,7 +4,7 @@ Run `python benchmarks/adding.py --home FOLDER --sizes 15800 100000`: the stores
 and copied before each addition. The added passages have recorded triples and are in none of the stores; the real model
 embeds them. Each addition is a separate process, as `banyan import` is. Seconds are processor time, bytes are those
 passed to `write()` by the kernel's count; both exclude nested phases. Imports and the model's first run belong to no
-phase. Memory is the process's private peak.
+phase. Memory is the private peak while a phase runs, beyond the model's.
 """
 
 import argparse
@@ -58,6 +58,8 @@ class Phases:
         """Start outside any phase."""
         self.seconds: dict[str, float] = defaultdict(float)
         self.written: dict[str, int] = defaultdict(int)
+        self.memory: dict[str, int] = defaultdict(int)
+        """The most private memory seen during each phase."""
         self._lock = threading.RLock()
         self._within, self._since = [REST], (time.process_time(), written())
 
@@ -67,6 +69,12 @@ class Phases:
         self.seconds[self._within[-1]] += now[0] - self._since[0]
         self.written[self._within[-1]] += now[1] - self._since[1]
         self._since = now
+
+    def watch(self, ended: threading.Event, before: int = 0) -> None:
+        """Note what private memory there is beyond `before`, until the end."""
+        while not ended.wait(0.02):
+            phase = self._within[-1]
+            self.memory[phase] = max(self.memory[phase], private() - before)
 
     def measured(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a function so that its calls count as a phase."""
@@ -98,15 +106,9 @@ def add(home: Path, name: str, source: Path) -> dict[str, Any]:
     """Add the documents of a file to a store in this process, and return the costs."""
     embedder = load_embedder(Settings())
     embedder.encode(["The model's first run."])
-    most, ended = [0], threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(0.02):
-            most[0] = max(most[0], private())
-
-    watching, before = threading.Thread(target=watch), private()
+    ended, phases = threading.Event(), Phases()
+    watching = threading.Thread(target=phases.watch, args=(ended, private()))
     watching.start()
-    phases = Phases()
     for phase, owner, function in (*PHASES, ("embedding", type(embedder), "encode")):
         setattr(owner, function, phases.measured(phase, getattr(owner, function)))
     with Resources(Settings(home=home, llm_base_url=None), embedder) as resources:
@@ -115,7 +117,7 @@ def add(home: Path, name: str, source: Path) -> dict[str, Any]:
     phases.turn()
     ended.set()
     watching.join()
-    return {"seconds": phases.seconds, "written": phases.written, "memory": most[0] - before}
+    return {"seconds": phases.seconds, "written": phases.written, "memory": phases.memory}
 
 
 def measured(home: Path, name: str, source: Path) -> dict[str, Any]:
@@ -132,15 +134,16 @@ def show(sizes: Sequence[int], found: Sequence[dict[str, Any]], console: Console
     """Print the costs by phase, and the ratios of each store to the first."""
     names = sorted({phase for one in found for phase in one["seconds"]},
                    key=lambda phase: -found[-1]["seconds"].get(phase, 0))
-    table = Table("", *(f"{size:,}: s" for size in sizes), "ratio", *(f"{size:,}: MB" for size in sizes), "ratio")
+    units = ("s", "MB written", "MB private")
+    table = Table("", *(part for unit in units for part in (*(f"{size:,}: {unit}" for size in sizes), "ratio")))
+    parts = (("seconds", 1.0), ("written", 1e6), ("memory", 1e6))
     for phase in names:
-        rows = [[one[part].get(phase, 0) / unit for one in found] for part, unit in (("seconds", 1), ("written", 1e6))]
-        table.add_row(phase, *_cells(rows[0]), *_cells(rows[1]))
-    sums = [[sum(one[part].values()) / unit for one in found] for part, unit in (("seconds", 1), ("written", 1e6))]
-    table.add_row("all", *_cells(sums[0]), *_cells(sums[1]))
-    without = [[sum(one["seconds"].values()) - one["seconds"].get("embedding", 0) for one in found], []]
-    table.add_row("all but embedding", *_cells(without[0]))
-    table.add_row("memory, MB", *_cells([one["memory"] / 1e6 for one in found]))
+        table.add_row(phase, *(cell for part, unit in parts for cell in _cells(
+            [one[part].get(phase, 0) / unit for one in found])))
+    sums = [[(max if part == "memory" else sum)(one[part].values()) / unit for one in found] for part, unit in parts]
+    table.add_row("all", *(cell for row in sums for cell in _cells(row)))
+    table.add_row("all but embedding", *_cells(
+        [sum(one["seconds"].values()) - one["seconds"].get("embedding", 0) for one in found]))
     console.print(table)
 
 

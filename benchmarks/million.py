@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from adding import PHASES, RECORDED, Phases, private
+from adding import PHASES, RECORDED, Phases
 from grown_stores import DerivedEmbedder, grown
 from rich.console import Console
 from rich.table import Table
@@ -30,31 +30,26 @@ def main() -> None:
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="recorded triples in HippoRAG's format")
     parser.add_argument("--triples", type=int, default=1_000_000)
     arguments = parser.parse_args()
-    peak, ended = [0], threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(0.1):
-            peak[0] = max(peak[0], private())
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
+    ended, phases = threading.Event(), Phases()
+    threading.Thread(target=phases.watch, args=(ended,), daemon=True).start()
     started = time.perf_counter()
-    phases = Phases()
     for phase, owner, function in (*PHASES, ("embedding", DerivedEmbedder, "encode")):
         setattr(owner, function, phases.measured(phase, getattr(owner, function)))
     name = grown(arguments.home, arguments.recorded, arguments.triples, "derived", [])
     phases.turn()
     ended.set()
-    table = Table("phase", "seconds of the processor", "MB written")
+    table = Table("phase", "seconds of the processor", "MB written", "MB private at most")
     for phase, seconds in sorted(phases.seconds.items(), key=lambda item: -item[1]):
-        table.add_row(phase, f"{seconds:.1f}", f"{phases.written[phase] / 1e6:.0f}")
+        table.add_row(phase, f"{seconds:.1f}", f"{phases.written[phase] / 1e6:.0f}",
+                      f"{phases.memory[phase] / 1e6:.0f}")
     console = Console(width=120)
     console.print(table)
     derived = sum(seconds for phase, seconds in phases.seconds.items() if phase not in _ROWS)
+    most = max(phases.memory.values())
     size = sum(file.stat().st_size for file in (arguments.home / name).rglob("*") if file.is_file())
     console.print(
         f"{name}: {time.perf_counter() - started:.0f} s by the clock, {sum(phases.seconds.values()):.0f} s of the "
-        f"processor, of which the derive pass {derived:.0f} s; at most {peak[0] / 1e6:.0f} MB private memory; "
+        f"processor, of which the derive pass {derived:.0f} s; at most {most / 1e6:.0f} MB private memory; "
         f"{size / 1e6:.0f} MB on disk")
 
 

@@ -6,9 +6,9 @@ and of each array type, shape and offset, with a checksum of all that follows. T
 
 import mmap
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import orjson
@@ -23,10 +23,25 @@ _FORMAT = "banyan-index-9"
 _PREFIX = struct.Struct("<QQ")
 _ALIGNED = 64
 _KINDS = "biufS"
+_ROWS_AT_ONCE = 8192
 
 
 class IndexDamagedError(ValueError):
     """The file is not what was written; the ledger has all that is needed to make it again."""
+
+
+class Rows(Protocol):
+    """An array whose rows are made when they are written."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape."""
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
 
 
 class ArrayFile(NamedTuple):
@@ -36,7 +51,7 @@ class ArrayFile(NamedTuple):
     arrays: Arrays
 
 
-def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
+def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | Rows]) -> None:
     """Write arrays, equal ones once: a reader sees the old file or the new one.
 
     Raises:
@@ -45,25 +60,46 @@ def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     places: dict[str, list[Any]] = {}
     held: dict[tuple[Any, ...], list[Any]] = {}
     end, digest = 0, xxhash.xxh3_64()
-    parts: list[bytes | memoryview] = []
+    parts: list[tuple[int, NDArray[Any] | Rows]] = []
     for name, array in arrays.items():
-        gap = bytes(-end % _ALIGNED)
-        data = np.ascontiguousarray(array)
-        content = data.reshape(-1).view(np.uint8).data if data.size else b""
-        key = data.dtype.str, data.shape, xxhash.xxh3_128_digest(content)
-        places[name] = held.setdefault(key, [data.dtype.str, list(data.shape), end + len(gap)])
-        if places[name][2] == end + len(gap):
-            end += len(gap) + data.nbytes
-            parts += [gap, content]
-    for part in parts:
-        digest.update(part)
-    header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,
-                           "checksum": digest.hexdigest()})
-    header += b" " * (-(_PREFIX.size + len(header)) % _ALIGNED)
+        gap = -end % _ALIGNED
+        place = [array.dtype.str, list(array.shape), end + gap]
+        if isinstance(array, np.ndarray):
+            place = held.setdefault((array.dtype.str, array.shape, xxhash.xxh3_128_digest(_bytes(array))), place)
+        places[name] = place
+        if place[2] == end + gap:
+            end += gap + int(np.prod(array.shape)) * array.dtype.itemsize
+            parts.append((gap, array))
+
+    def header() -> bytes:
+        text = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,
+                             "checksum": digest.hexdigest()})
+        return text + b" " * (-(_PREFIX.size + len(text)) % _ALIGNED)
+
     with whole_file(path) as file:
-        file.write(_PREFIX.pack(len(header), xxhash.xxh3_64_intdigest(header)))
-        file.write(header)
-        file.writelines(parts)
+        begin = _PREFIX.size + len(header())  # the checksum, known at the end, does not change the length
+        file.seek(begin)
+        for gap, array in parts:
+            for part in (bytes(gap), *_parts(array)):
+                digest.update(part)
+                file.write(part)
+        file.seek(0)
+        final = header()
+        file.write(_PREFIX.pack(len(final), xxhash.xxh3_64_intdigest(final)))
+        file.write(final)
+
+
+def _parts(array: NDArray[Any] | Rows) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of an array; those of `Rows` block by block."""
+    if isinstance(array, np.ndarray):
+        yield _bytes(array)
+        return
+    for start in range(0, array.shape[0], _ROWS_AT_ONCE):
+        yield _bytes(array[start:start + _ROWS_AT_ONCE])
+
+
+def _bytes(array: NDArray[Any]) -> bytes | memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
 
 
 def about(path: Path) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from .lexical import postings, terms
 from .names import trie
 from .stated import stated
 from .typed_facts import facts_by_chunk
-from .vector_rows import StoredVectors, find_vectors
+from .vector_rows import GatheredVectors, StoredVectors, find_vectors
 from .walk import step_arrays
 
 Made = dict[str, NDArray[Any]]
@@ -209,7 +209,7 @@ def _walk(graph: KnowledgeGraph, edges: Sequence[EdgeKey], rows: _Rows, made: Ma
 
 
 def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors]) -> Made:
+                 stored: Mapping[Kind, Vectors | GatheredVectors]) -> Made:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long

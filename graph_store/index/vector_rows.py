@@ -7,7 +7,7 @@ own product is known.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,44 @@ class Codes(NamedTuple):
     steps: NDArray[np.float32]
 
 
-def coded(vectors: Vectors) -> Codes:
+@dataclass(frozen=True, eq=False)
+class GatheredVectors:
+    """Vectors by row that stay where they are until rows are asked for, so that writing an index holds no copy.
+
+    Attributes:
+        earlier: the vectors of an earlier index, mapped, shape (m, d).
+        new: those that it lacks, shape (k, d).
+        places: for each row its place among `earlier`, then among `new`; -1 for zeros; shape (n,).
+    """
+
+    earlier: Vectors
+    new: Vectors
+    places: NDArray[np.intp]
+
+    dtype = np.dtype(np.float32)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of dimensions."""
+        return len(self.places), self.earlier.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Vectors:
+        """Return the vectors of some rows."""
+        places, known = self.places[rows], len(self.earlier)
+        found = np.zeros((len(places), self.shape[1]), np.float32)
+        old, new = (places >= 0) & (places < known), places >= known
+        found[old], found[new] = self.earlier[places[old]], self.new[places[new] - known]
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vectors:
+        """Return all vectors, for NumPy's functions."""
+        return self[:]
+
+
+def coded(vectors: Vectors | GatheredVectors) -> Codes:
     """Quantise vectors, shape (n, d)."""
     codes = np.zeros(vectors.shape, np.int8)
     steps = np.zeros(len(vectors), np.float32)
@@ -42,7 +79,7 @@ def coded(vectors: Vectors) -> Codes:
     return Codes(codes, steps)
 
 
-def farthest(vectors: Vectors, codes: Codes) -> float:
+def farthest(vectors: Vectors | GatheredVectors, codes: Codes) -> float:
     """Return the largest Euclidean distance between a vector and its code; 0 without vectors."""
     most = 0.0
     for start in range(0, len(vectors), _AT_ONCE):
@@ -59,7 +96,7 @@ class StoredVectors:
     `farthest` is the largest distance between a vector and its code.
     """
 
-    vectors: Vectors
+    vectors: Vectors | GatheredVectors
     codes: Codes
     farthest: float
 
@@ -67,7 +104,7 @@ class StoredVectors:
         return len(self.vectors)
 
     @classmethod
-    def of(cls, vectors: Vectors) -> "StoredVectors":
+    def of(cls, vectors: Vectors | GatheredVectors) -> "StoredVectors":
         """Code some vectors."""
         codes = coded(vectors)
         return cls(vectors, codes, farthest(vectors, codes))
@@ -79,30 +116,33 @@ class StoredVectors:
                    float(arrays[f"{kind}.farthest"][0]))
 
     def arrays(self, kind: Kind) -> dict[str, NDArray[Any]]:
-        """Return the arrays to store for a kind."""
-        return {f"{kind}.vectors": self.vectors, f"{kind}.codes": self.codes.codes, f"{kind}.steps": self.codes.steps,
-                f"{kind}.farthest": np.array([self.farthest])}
+        """Return the arrays to store for a kind; vectors that are gathered can be written and compared alone."""
+        return {f"{kind}.vectors": cast("Vectors", self.vectors), f"{kind}.codes": self.codes.codes,
+                f"{kind}.steps": self.codes.steps, f"{kind}.farthest": np.array([self.farthest])}
 
 
 def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorStore,
-                 ) -> tuple[Vectors, NDArray[np.bool_]]:
+                 ) -> tuple[Vectors | GatheredVectors, NDArray[np.bool_]]:
     """Return the vectors of ids: those of an earlier index, which are read fast, and else the store's.
 
     Returns:
         The vectors, shape (ids, d), zeros where there is none; and whether there is one, shape (ids,).
     """
-    known = {key.decode(): row for row, key in enumerate(before[kind].tolist())} if before else {}
-    rows = np.array([known.get(key, -1) for key in ids], np.intp)
-    vectors, there = np.zeros((len(ids), store.get(kind, []).shape[1]), np.float32), np.zeros(len(ids), bool)
+    places = np.full(len(ids), -1, np.intp)
+    earlier = np.zeros((0, store.get(kind, []).shape[1]), np.float32)
     if before:
-        vectors[rows >= 0] = before[f"{kind}.vectors"][rows[rows >= 0]]
-        there = np.asarray(vectors.any(axis=1), bool)
-    new = np.flatnonzero(~there).tolist()
-    found = store.found(kind, [ids[row] for row in new])
-    for row in new:
-        if ids[row] in found:
-            vectors[row], there[row] = found[ids[row]], True
-    return vectors, there
+        earlier = before[f"{kind}.vectors"]
+        row_of = {key.decode(): row for row, key in enumerate(before[kind].tolist())}
+        places[:] = [row_of.get(key, -1) for key in ids]
+        known = np.flatnonzero(places >= 0)
+        places[known[before[f"{kind}.steps"][places[known]] == 0]] = -1  # zeros stand for no vector
+    missing = np.flatnonzero(places < 0).tolist()
+    found = store.found(kind, [ids[row] for row in missing])
+    embedded = [row for row in missing if ids[row] in found]
+    places[embedded] = len(earlier) + np.arange(len(embedded))
+    new = np.array([found[ids[row]] for row in embedded], np.float32).reshape(-1, earlier.shape[1])
+    gathered = GatheredVectors(earlier, new, places)
+    return gathered if before else gathered[:], places >= 0
 
 
 def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, Vectors]]:
