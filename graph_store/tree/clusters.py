@@ -43,7 +43,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         for members in groups(labels):
             inner = _k_means(representations[members], max(1, len(members) // per_cluster))
             labels[members] = inner + labels.max() + 1
-    return renumbered(_cut(labels, largest))
+    return renumber(_cut(labels, largest))
 
 
 def groups(labels: Labels) -> list[Labels]:
@@ -51,8 +51,8 @@ def groups(labels: Labels) -> list[Labels]:
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
-def renumbered(labels: Labels) -> Labels:
-    """Return a partition's labels renumbered from 0 without gaps, in order of first member."""
+def renumber(labels: Labels) -> Labels:
+    """Return a partition's labels numbered from 0 without gaps, in order of first member."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -82,7 +82,7 @@ def _k_means(points: Vectors, clusters: int, repeats: int = 1) -> Labels:
         distance = float(np.square(points - centres[labels]).sum())
         if distance < least:
             best, least = labels, distance
-    return renumbered(np.asarray(best, np.intp))
+    return renumber(np.asarray(best, np.intp))
 
 
 def _cut(labels: Labels, largest: int) -> Labels:
