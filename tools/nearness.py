@@ -14,7 +14,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph_store.index.vector_rows import Codes, StoredVectors, coded, farthest
+from ..graph_store.index.vector_rows import Codes, StoredVectors, farthest, quantise
 from ..models.embedding.embedder import Vectors
 from .best import Rows, best_rows, floor
 
@@ -84,7 +84,7 @@ def nearness(stored: StoredVectors, queries: Vectors) -> list[Nearness]:
     Returns:
         Each query's nearness, bit for bit independent of the other queries.
     """
-    codes = coded(queries)
+    codes = quantise(queries)
     nearly = _products(stored, codes)
 
     def of(row: int) -> Nearness:

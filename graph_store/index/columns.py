@@ -99,9 +99,13 @@ class Texts(Sequence[str]):
 
 def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Texts`."""
-    parts = [item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass") for item in items]
-    return {f"{name}.values": np.frombuffer(b"".join(parts), np.uint8),
-            f"{name}.starts": starts([len(part) for part in parts])}
+    # Each is let go of at once: orjson's results occupy several kilobytes while they last, however short they are.
+    joined, lengths = bytearray(), list[int]()
+    for item in items:
+        part = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
+        joined += part
+        lengths.append(len(part))
+    return {f"{name}.values": np.frombuffer(joined, np.uint8), f"{name}.starts": starts(lengths)}
 
 
 class Ids(Mapping[str, int]):

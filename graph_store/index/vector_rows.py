@@ -67,7 +67,7 @@ class GatheredVectors:
         return self[:]
 
 
-def coded(vectors: Vectors | GatheredVectors) -> Codes:
+def quantise(vectors: Vectors | GatheredVectors) -> Codes:
     """Quantise vectors, shape (n, d)."""
     codes = np.zeros(vectors.shape, np.int8)
     steps = np.zeros(len(vectors), np.float32)
@@ -106,7 +106,7 @@ class StoredVectors:
     @classmethod
     def of(cls, vectors: Vectors | GatheredVectors) -> "StoredVectors":
         """Code some vectors."""
-        codes = coded(vectors)
+        codes = quantise(vectors)
         return cls(vectors, codes, farthest(vectors, codes))
 
     @classmethod

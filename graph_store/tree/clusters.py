@@ -1,21 +1,22 @@
 """Compute the initial clusters of community detection by K-means over the entities' representations."""
 
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster import vq
 
 from ...models.embedding.embedder import Vectors
+from ...runtime.one_thread import one_thread
 from ...runtime.quiet import ignoring
 
 Labels = NDArray[np.intp]
 
-# The paper runs K-means several times and takes the best. Above this many entities one run is enough, because it is
-# only the start of fusion.
+# The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one
+# run from random centres is enough, because it is only the start of fusion.
 _REPEAT_UP_TO = 1000
 _REPEATS = 5
-# The paper's random_state; iterations after which clusters are as good a start of fusion as after thirty.
+# The paper's random_state; iterations after which scikit-learn's clusters hardly change.
 _SEED = 42
-_ITERATIONS = 10
+_ITERATIONS = 30
 
 
 def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
@@ -37,13 +38,13 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     n = len(representations)
     wanted = max(2, n // per_cluster)
     if wanted <= most:
-        labels = _k_means(representations, wanted, _REPEATS if n <= _REPEAT_UP_TO else 1)
+        labels = _k_means(representations, wanted, careful=n <= _REPEAT_UP_TO)
     else:
         labels = _k_means(representations, min(most, round(wanted ** 0.5)))
         for members in groups(labels):
             inner = _k_means(representations[members], max(1, len(members) // per_cluster))
             labels[members] = inner + labels.max() + 1
-    return renumbered(_cut(labels, largest))
+    return renumber(_cut(labels, largest))
 
 
 def groups(labels: Labels) -> list[Labels]:
@@ -51,8 +52,8 @@ def groups(labels: Labels) -> list[Labels]:
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
-def renumbered(labels: Labels) -> Labels:
-    """Return a partition's labels renumbered from 0 without gaps, in order of first member."""
+def renumber(labels: Labels) -> Labels:
+    """Return a partition's labels numbered from 0 without gaps, in order of first member."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -68,21 +69,20 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def _k_means(points: Vectors, clusters: int, repeats: int = 1) -> Labels:
-    """Return the best clusters of several runs from random centres."""
+def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
+    from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
+
     n = len(points)
     clusters = min(clusters, n)
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
-    chance = np.random.default_rng(_SEED)
-    best, least = np.zeros(n, np.intp), np.inf
-    for _ in range(repeats):
-        with ignoring(UserWarning):  # identical points give fewer clusters than requested, which is correct
-            centres, labels = vq.kmeans2(points, clusters, _ITERATIONS, minit="points", rng=chance)
-        distance = float(np.square(points - centres[labels]).sum())
-        if distance < least:
-            best, least = labels, distance
-    return renumbered(np.asarray(best, np.intp))
+    search = cluster.KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
+                    random_state=_SEED, max_iter=_ITERATIONS)
+    # Limit threads after the import, which may have loaded a library with its own threads.
+    # Identical points give fewer clusters than requested, which is correct.
+    with one_thread(), ignoring(exceptions.ConvergenceWarning):
+        labels = search.fit_predict(points)
+    return renumber(np.asarray(labels, np.intp))
 
 
 def _cut(labels: Labels, largest: int) -> Labels:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .clusters import Labels, places, renumbered
+from .clusters import Labels, places, renumber
 from .features import EntityFeatures, unit
 from .scores import DECIMALS, Perception, phi
 
@@ -108,7 +108,7 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
         if free[a] and free[b]:
             into[b] = a
             free[a] = free[b] = False
-    return renumbered(into[now.labels]), int(np.count_nonzero(~free)) // 2
+    return renumber(into[now.labels]), int(np.count_nonzero(~free)) // 2
 
 
 def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...runtime.one_thread import one_thread
-from .clusters import Labels, groups, initial_clusters, renumbered
+from .clusters import Labels, groups, initial_clusters, renumber
 from .community_fusion import adjacent, merge, move
 from .features import EntityFeatures, features, only_shared, unit
 from .scores import Perception, Scores, phi
@@ -98,7 +98,7 @@ def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
         settings: the constants.
     """
     with one_thread():
-        return _fuse(data, renumbered(labels), active, settings)
+        return _fuse(data, renumber(labels), active, settings)
 
 
 def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
@@ -107,7 +107,7 @@ def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], setti
         labels, active, moved, merged = _round(data, labels, active, settings)
         if moved + merged <= _SETTLED * len(labels):
             break
-    return renumbered(labels)
+    return renumber(labels)
 
 
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
@@ -148,7 +148,7 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
         found = detect(data, above)
         if int(found.max()) + 1 == count:
             break  # none of them belong together
-        levels.append(renumbered(found[levels[-1]]))
+        levels.append(renumber(found[levels[-1]]))
     return levels
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.models.llm.llm_reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
+from banyan.models.llm.reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
 from banyan.schemas.retrieval import CommunityDigest
 from banyan.text.tokens import estimate_tokens
 from hypothesis import given
@@ -71,7 +71,7 @@ def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
 
 def test_a_tree_behind_its_facts_says_so(shell):
     with shell.resources() as resources, resources.runs.step("kb", "a run") as kb:
-        kb.database.set_meta("tree_position", "1")
+        kb.database.set_meta("tree_position", "999")
     assert "the tree is out of date" in shell("tree", "--kb", "kb").out
 
 

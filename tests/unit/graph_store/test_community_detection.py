@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree.clusters import initial_clusters, renumbered
+from banyan.graph_store.tree.clusters import initial_clusters, renumber
 from banyan.graph_store.tree.community_fusion import adjacent, merge, move
 from banyan.graph_store.tree.detection import (
     CommunitySettings,
@@ -89,6 +89,17 @@ def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
     exact = unit(vectors - vectors.mean(axis=0))
     chosen = np.arange(0, count, 50)
     assert reduced[chosen] @ reduced[chosen].T == pytest.approx(exact[chosen] @ exact[chosen].T, abs=0.05)
+
+
+def test_entities_are_looked_at_again_if_a_tenth_of_their_links_changed():
+    """Entity 0 knows twenty, as a country does; 21 knows two of them."""
+    triples = [*((0, 0, other) for other in range(1, 21)), (21, 0, 1), (21, 0, 2)]
+    data = features(vectors_of(22), vectors_of(1, 1), triples)
+    moved = np.zeros(22, bool)
+    moved[1] = True
+    assert np.flatnonzero(data.beside(moved)).tolist() == [21]
+    moved[2:4] = True
+    assert np.flatnonzero(data.beside(moved)).tolist() == [0, 21]
 
 
 # The score (eq. 5 and 6).
@@ -197,7 +208,7 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
     assert np.array_equal(levels[0], detect(features(*graph), constants))
     for level in levels:
         assert level.shape == (len(graph[0]),)
-        assert np.array_equal(level, renumbered(level))
+        assert np.array_equal(level, renumber(level))
     assert np.bincount(levels[0]).max() <= largest
     for fine, coarse in pairwise(levels):
         assert coarse.max() < fine.max()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.index.vector_rows import StoredVectors, coded, farthest
+from banyan.graph_store.index.vector_rows import StoredVectors, farthest, quantise
 from banyan.tools import nearness as module
 from banyan.tools.nearness import nearness
 from hypothesis import given
@@ -78,7 +78,7 @@ def test_several_threads_and_blocks_find_the_same(monkeypatch):
 @pytest.mark.parametrize("dimension", [1, 3, 384, 1536])
 def test_codes_of_any_dimension_are_near_and_a_vector_of_zeros_is_one(dimension):
     vectors = np.concatenate([unit(np.random.default_rng(5), 20, dimension), np.zeros((1, dimension), np.float32)])
-    codes = coded(vectors)
+    codes = quantise(vectors)
     steps = np.abs(vectors - codes.codes * codes.steps[:, None]) / np.maximum(codes.steps, 1e-9)[:, None]
     assert steps.max() <= 0.5 + 1e-4
     assert farthest(vectors, codes) <= 0.5 * float(codes.steps.max()) * dimension**0.5 + 1e-6
