@@ -1,10 +1,12 @@
 """LangGraph's checkpoints of builds, stored in the server's database by LangGraph's own savers."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 
+import anyio
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -32,5 +34,9 @@ def saver_in(database: ServerDatabase) -> OpenSaver:
 
 async def delete_checkpoints(open_saver: OpenSaver, thread: str) -> None:
     """Delete the checkpoints of a thread, if it has any."""
-    async with open_saver() as saver:
-        await saver.adelete_thread(thread)
+    async def delete() -> None:
+        async with open_saver() as saver:
+            await saver.adelete_thread(thread)
+
+    # A server that stops meanwhile waits for the thread; its own loop would end before the connection does.
+    await anyio.to_thread.run_sync(lambda: asyncio.run(delete()))

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.models.llm.reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
+from banyan.models.llm.llm_reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
 from banyan.schemas.retrieval import CommunityDigest
 from banyan.text.tokens import estimate_tokens
 from hypothesis import given

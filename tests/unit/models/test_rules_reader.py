@@ -105,10 +105,12 @@ def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesRead
     "北方公司的", "(", "| "])
 def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     def seconds(characters: int) -> float:
-        text = (part * characters)[:characters]
-        began = time.process_time()
-        read(reader, text)
-        return time.process_time() - began
+        text, times = (part * characters)[:characters], list[float]()
+        for _ in range(2):  # a collection of all that other tests left may fall into one of them
+            began = time.process_time()
+            read(reader, text)
+            times.append(time.process_time() - began)
+        return min(times)
 
     seconds(1000)
     assert seconds(16_000) < 12 * max(0.05, seconds(4000))
