@@ -1,4 +1,4 @@
-"""The evidence for a question as a model reads it: number_items passages, facts and reports."""
+"""The evidence for a question as a model reads it: numbered passages, facts and reports."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _MARKS = "#= \t*_"
 
 
 def evidence_block(items: Sequence[Passage]) -> str:
-    """Return the items as a number_items list, from 1."""
+    """Return the items as a numbered list, from 1."""
     return number_items(item.statement or _passage(item) for item in items)
 
 

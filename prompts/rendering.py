@@ -35,7 +35,7 @@ _TURN = re.compile(r"<(?=[|｜]|<SYS>>|/?(?:s|bos|eos|pad|unk|start_of_turn|end_
                    r"function\w*|tools?|image)(?:\s[^<>]{0,80})?[>=|])|"
                    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)\])",
                    re.IGNORECASE)
-# A text in a number_items list cannot begin another item of it.
+# A text in a numbered list cannot begin another item of it.
 _NUMBER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d++\s*+\])", re.MULTILINE)
 
 

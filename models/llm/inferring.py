@@ -48,7 +48,7 @@ class SchemaWriter(ModelCalls):
         """Return which labels mean the same as an element of the schema, or as another one.
 
         Args:
-            labels: candidates, number_items from 1 in the result.
+            labels: candidates, numbered from 1 in the result.
             schema: the elements that there are.
 
         Raises:
