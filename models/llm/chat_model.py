@@ -3,7 +3,6 @@
 Importing this module takes about two seconds: only what is about to make a call imports it.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,9 +11,8 @@ from typing import Any, cast
 import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.language_models.chat_models import agenerate_from_stream
-from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
@@ -26,7 +24,7 @@ from .capability import Form
 from .endpoint import Messages, Reply, name_of
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import open_openai
-from .reply_stream import StreamFailed, listen
+from .reply_stream import StreamFailed, stream_completion
 from .usage import read_usage, token_count
 
 # Other providers' words for what OpenAI calls them.
@@ -37,6 +35,7 @@ _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
+_TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|too many tokens", re.IGNORECASE)
 
 # What ChatOpenAI raises for a body that is not a response, such as an HTML page.
 _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
@@ -55,25 +54,15 @@ class ChatClient:
     def __init__(self, settings: Settings) -> None:
         self._name = name_of(settings)
         self._key = settings.llm_api_key
+        is_openai = bool(settings.llm_base_url) or settings.llm_model.startswith(OPENAI)
+        # Each other provider's package raises its own errors; all become one that names the cause.
+        self._errors: tuple[type[Exception], ...] = (openai.OpenAIError,) if is_openai else (Exception,)
         try:
-            self._chat = self._connect(settings)
-        except Exception as error:  # noqa: BLE001  (a missing package or key: each provider raises its own error)
+            self._chat = self._connect(settings) if is_openai else _connect_provider(settings)
+        except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        options: dict[str, Any] = {
-            "timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
-            "cache": False,  # a response cache of LangChain's would repeat the token counts
-            "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
-            "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
-        if not (settings.llm_base_url or settings.llm_model.startswith(OPENAI)):
-            from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
-
-            key = settings.llm_api_key.get_secret_value()
-            given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
-            options |= {name: value for name, value in given.items() if value is not None}
-            model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
-            return model
         client = open_openai(settings, self)
         return _Chat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
@@ -81,10 +70,8 @@ class ChatClient:
             async_client=client.chat.completions,
             api_key=SecretStr(client.api_key),
             max_completion_tokens=settings.llm_reply_tokens,
-            # The client's own timeout ends a silent stream; this one would lose a cancellation in Python 3.11.
-            stream_chunk_timeout=None,
             use_responses_api=False,  # of all servers only OpenAI's has another one
-            **options)
+            **_options(settings))
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
         """Make one paid call, in the first of some forms of request that the endpoint takes.
@@ -100,11 +87,12 @@ class ChatClient:
             try:
                 message = await self._bind_form(form, json_schema).ainvoke(list(messages))
                 return _reply(messages, message, form)
-            except Exception as error:  # noqa: BLE001  (each provider's package raises its own errors)
+            except self._errors as error:
                 if form == forms[-1] or not _may_mean_the_form(error):
-                    is_odd = isinstance(self._chat, ChatOpenAI) and isinstance(error, _OF_ODD_BODIES)
                     # From None: the client's own message may repeat the key, and a traceback would print it.
-                    raise failure(error, self._name, self._key, fix=NOT_OPENAI if is_odd else None) from None
+                    raise failure(error, self._name, self._key) from None
+            except _OF_ODD_BODIES as error:
+                raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
         raise AssertionError("there is always a form to try")
 
     def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
@@ -125,6 +113,25 @@ class ChatClient:
             return self._chat
         structured = self._chat.with_structured_output(json_schema, method=form, include_raw=True)
         return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    """Return what all providers' models are made with."""
+    return {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
+            "cache": False,  # a response cache of LangChain's would repeat the token counts
+            "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
+            "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
+
+
+def _connect_provider(settings: Settings) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
+
+    key = settings.llm_api_key.get_secret_value()
+    given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
+    model: BaseChatModel = init_chat_model(
+        settings.llm_model, configurable_fields=None, **_options(settings),
+        **{name: value for name, value in given.items() if value is not None})
+    return model
 
 
 def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
@@ -148,6 +155,8 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
 
 def _may_mean_the_form(error: Exception) -> bool:
     status = status_of(error)
+    if _TOO_LONG.search(str(error)):
+        return False
     return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(str(error))))
 
 
@@ -165,11 +174,10 @@ class _Chat(ChatOpenAI):
         on_text = text_listener()
         if on_text is None or not self._streams:
             return await super()._agenerate(messages, stop, run_manager, **kwargs)
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        seconds = cast("float", self.request_timeout)
         try:
-            # A small model that repeats itself would not end.
-            async with asyncio.timeout(cast("float", self.request_timeout)):
-                chunks = self._astream(messages, stop, stream_usage=True, **kwargs)
-                return await agenerate_from_stream(listen(chunks, on_text))
+            return self._create_chat_result(await stream_completion(self.async_client, payload, on_text, seconds))
         except StreamFailed as failed:
             if failed.broken_off and not self.max_retries:
                 raise
@@ -178,15 +186,6 @@ class _Chat(ChatOpenAI):
         result = await super()._agenerate(messages, stop, run_manager, **kwargs)
         self._streams = may_stream
         return result
-
-    def _convert_chunk_to_generation_chunk(
-            self, chunk: dict[str, Any], default_chunk_class: type[BaseMessageChunk],
-            base_generation_info: dict[str, Any] | None) -> ChatGenerationChunk | None:
-        chunk = {**chunk, "usage": read_usage(chunk.get("usage"))}
-        converted = super()._convert_chunk_to_generation_chunk(chunk, default_chunk_class, base_generation_info)
-        if converted is not None and chunk["choices"] and chunk["choices"][0]["delta"].get("refusal"):
-            converted.message.additional_kwargs["refusal"] = chunk["choices"][0]["delta"]["refusal"]
-        return converted
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         if isinstance(response, openai.BaseModel):

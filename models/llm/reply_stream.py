@@ -1,11 +1,12 @@
-"""Replies that arrive as a stream, reported to a listener while they arrive."""
+"""One reply of an OpenAI-compatible endpoint, received as a stream."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx2
 import openai
-from langchain_core.messages import AIMessageChunk
-from langchain_core.outputs import ChatGenerationChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from ..claim_stream import OnText
 
@@ -25,40 +26,65 @@ class StreamFailed(openai.OpenAIError):
         self.broken_off = broken_off
 
 
-async def listen(chunks: AsyncIterator[ChatGenerationChunk], on_text: OnText) -> AsyncIterator[ChatGenerationChunk]:
-    """Pass on the chunks of a reply, and report its text so far with each one.
+async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnText, seconds: float) -> ChatCompletion:
+    """Send a chat completion request with `stream`, and return the complete reply.
 
     Args:
-        chunks: what ChatOpenAI streams.
-        on_text: called with the text, or with the arguments of a function, so far.
+        client: the openai package's `chat.completions`.
+        payload: the request's fields.
+        on_text: called with the reply's text so far as it arrives; not called if the endpoint ignores `stream`.
+        seconds: how long a reply may take from its beginning, which a small model that repeats itself would not end.
 
     Raises:
         StreamFailed: the endpoint refuses streams, or what it sends is not one, or it broke off.
-        openai.OpenAIError: the call failed for another reason before the reply began.
+        openai.OpenAIError: the call failed for another reason before the reply began, or the reply takes too long.
     """
-    text, usage, is_reply = "", None, False
+    payload = {**payload, "stream": True, "stream_options": {"include_usage": True}}
     try:
-        async for chunk in chunks:
-            message = chunk.message
-            if isinstance(message, AIMessageChunk):
-                # Some endpoints repeat the sum so far in every chunk, and LangChain would add up these sums.
-                usage, message.usage_metadata = message.usage_metadata or usage, None
-                more = str(message.text) or "".join(call["args"] or "" for call in message.tool_call_chunks)
-                is_reply = is_reply or bool(more or message.additional_kwargs or chunk.generation_info)
-                if more:
-                    text += more
-                    await on_text(text)
-            yield chunk
+        async with client.with_streaming_response.create(**payload) as response:
+            return await _read(response, on_text, seconds)
     except openai.APIStatusError as error:
         if error.status_code not in _MAY_MEAN_THE_STREAM:
             raise
         raise StreamFailed(error) from error
+
+
+async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletion:
+    """Return the reply in a response, whether it is a stream or not."""
+    try:
+        async with asyncio.timeout(seconds):
+            if "json" in response.headers.get("content-type", ""):
+                return ChatCompletion.construct(**await response.json())
+            return await _receive(await response.parse(), on_text)
+    except TimeoutError as error:
+        raise openai.APITimeoutError(request=response.http_request) from error
     except (openai.APIError, httpx2.HTTPError) as error:
-        if not text:
-            raise
         raise StreamFailed(error, broken_off=True) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StreamFailed(error) from error
-    if not is_reply:
-        raise StreamFailed(ValueError("the stream is empty"))
-    yield ChatGenerationChunk(message=AIMessageChunk(content="", usage_metadata=usage))
+
+
+async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) -> ChatCompletion:
+    """Return the reply that the chunks make up, as if it had been sent whole.
+
+    The SDK's own `ChatCompletionStreamState` does this too, but rebuilds the whole reply with each chunk.
+    """
+    content = refusal = name = arguments = finish = model = ""
+    usage, is_empty = None, True
+    async for chunk in chunks:
+        is_empty, usage, model = False, chunk.usage or usage, chunk.model
+        for choice in chunk.choices[:1]:
+            finish, delta, before = choice.finish_reason or finish, choice.delta, len(content) + len(arguments)
+            content += delta.content or ""
+            refusal += delta.refusal or ""
+            for called in (call.function for call in delta.tool_calls or () if call.function):
+                name, arguments = called.name or name, arguments + (called.arguments or "")
+            if len(content) + len(arguments) > before:
+                await on_text(arguments or content)
+    if is_empty:
+        raise ValueError("the stream is empty")
+    function = {"name": name, "arguments": arguments}
+    calls = [{"id": name, "type": "function", "function": function}] if name or arguments else None
+    return ChatCompletion.construct(id="", object="chat.completion", created=0, model=model, usage=usage, choices=[{
+        "index": 0, "finish_reason": finish or None,
+        "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls}}])

@@ -93,7 +93,6 @@ def test_arguments_of_a_function_are_heard(ask):
     assert heard[-1] == ["One.", "Two."]
 
 
-@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize("usage", [None, [1, 2], {"prompt_tokens": "many"}])
 def test_tokens_are_estimated_where_none_are_reported(ask, usage):
     reply, _, _ = ask(in_pieces(usage=usage))
@@ -109,10 +108,16 @@ def test_a_refusal_and_a_reply_cut_short_are_known(ask):
     assert (reply.text, reply.finish) == (SAID[:40], "length")
 
 
+def test_a_whole_reply_to_a_request_for_a_stream_is_used(ask):
+    reply, heard, sent = ask(whole())
+    assert (reply.text, reply.prompt_tokens, heard, len(sent)) == (SAID, 70, [], 1)
+    reply, _, _ = ask(whole(text=None, refusal="No."))
+    assert reply.refusal == "No."
+
+
 @pytest.mark.parametrize("answer", [
     httpx2.Response(400, json={"error": {"message": "stream is not supported"}}),
     httpx2.Response(422, json={"error": {"message": "unknown field"}}),
-    whole(),
     streamed(),
     streamed({"object": "strange"}),
     httpx2.Response(200, text="data: no json\n\n", headers={"content-type": "text/event-stream"}),
