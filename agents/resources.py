@@ -228,14 +228,6 @@ class Resources:
 
     # Changes, each a run of one step that ends with all that follows from it.
 
-    def delete_document(self, name: str, document_id: str) -> None:
-        """Delete a document with all that only it supports.
-
-        Raises:
-            UnknownDocumentError: there is none of that id.
-        """
-        self.delete_documents(name, [document_id])
-
     def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
         """Delete documents with all that only they support; what follows from it is worked out once.
 

@@ -149,7 +149,7 @@ class KnowledgeBase:
         Raises:
             UnknownDocumentError: no document has that id.
         """
-        self.resources.delete_document(self.name, document)
+        self.resources.delete_documents(self.name, [document])
 
     async def adelete(self, document: str) -> None:
         """Delete a document like `delete`, in a thread."""

@@ -155,7 +155,7 @@ def delete(home: Path, deadline: float) -> None:
         with tally.round("deleted"), _resources(home) as resources:
             there = [entry.id for entry in resources.knowledge_base(KB).documents.entries()]
             if there:
-                _persist(partial(resources.delete_document, KB, rng.choice(there)), deadline)
+                _persist(partial(resources.delete_documents, KB, [rng.choice(there)]), deadline)
     tally.save()
 
 

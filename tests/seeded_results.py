@@ -30,7 +30,7 @@ def history(folder: Path) -> Any:
                            "f.txt": "Cem:Person --mentor of--> Dua:Person (0.9)."}))
     shop.build(shop.write({"b.txt": "Bob:Person --knows--> Eva:Person."}))
     with shop.resources() as resources:
-        resources.delete_document("kb", "c.txt")
+        resources.delete_documents("kb", ["c.txt"])
         kb = resources.knowledge_base("kb")
         return [kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
                 [community.model_dump() for community in kb.communities.all(level=None)]]

@@ -27,7 +27,7 @@ from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, is_served
 from . import trace_steps
 from .chaining import following, merged, names_known_to, next_parts, searchable, waits, without_rewordings
-from .citing import cite, within_budget
+from .citing import cite
 from .claims import showing_claims
 from .context import build_context
 from .conversation import read_conversation
@@ -40,7 +40,7 @@ from .schema_terms import relevant_schema
 from .simple_questions import is_simple
 from .spelling import respelt
 from .state import AskContext, AskState, Found, SearchInput, SurveyInput
-from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, with_sources
+from .survey import MOST_CALLS, OPENINGS_SHARE, is_survey, points, report_batches, surveyed_items
 
 _KEPT_SHARE = 1 / 2
 """At most this share of a prompt repeats earlier evidence."""
@@ -91,7 +91,7 @@ class RetrievalNodes:
         """Return the evidence for a reasoner within the token budget: a survey's points, or what the routes found."""
         settings = self._resources.settings
         if state["surveyed"]:
-            return self._survey_items(state, reasons=reasons)
+            return surveyed_items(state["surveyed"], _MORE * settings.context_tokens, reasons=reasons)
         retriever, start = self._retriever(state), state["round_start"]
         queries = retriever.queries(state["asked"])
         evidence = [item for found in state["found"] for item in found.evidence]
@@ -104,14 +104,6 @@ class RetrievalNodes:
             seen -= again - {item_key(item) for item in state["kept"]}
         return choose_evidence(retriever, ranking[:settings.context_passages], queries[start:], evidence,
                                settings.context_tokens, state["kept"], seen)
-
-    def _survey_items(self, state: AskState, *, reasons: bool) -> list[Passage]:
-        """Return the evidence of a survey: a single batch as it is, or the points made from several."""
-        found, tokens = state["surveyed"], _MORE * self._resources.settings.context_tokens
-        if not reasons:
-            return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
-        # An item of a batch is not judged; a point is as sure as the draft that it is from.
-        return within_budget(found if not any(item.score for item in found) else with_sources(found), tokens)
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -347,9 +339,9 @@ class RetrievalNodes:
             left = [f"cap of {caps.rounds} rounds: left out {part.question!r}" for part in parts]
             return Plan((), (), ()), left
         plan = plan_round(parts, asked, len(state["found"]), context.routes, caps)
-        still = [item.question for item in known if waits(item.question) and not item.answer]
         if not plan.new:
-            notes += [f"{question!r} waits for an answer that was not found" for question in still]
+            notes += [f"{item.question!r} waits for an answer that was not found" for item in known
+                      if waits(item.question) and not item.answer]
         return plan, notes
 
     def go_on(self, state: AskState) -> list[Send] | str:

@@ -22,7 +22,7 @@ from ...text.tokens import estimate_tokens
 from ...tools.query import Query
 from ...tools.retriever import Retriever
 from ...tools.statements import of_entities
-from .citing import located
+from .citing import located, within_budget
 from .context import MARK_TOKENS, statement_item
 from .dimensions import spoken_groups
 
@@ -171,7 +171,21 @@ def points(draft: DraftAnswer, items: Sequence[Passage], documents: Documents) -
     return made
 
 
-def with_sources(points: Sequence[Passage]) -> list[Passage]:
+def surveyed_items(found: Sequence[Passage], tokens: int, *, reasons: bool) -> list[Passage]:
+    """Return the evidence of a survey: a single batch as it is, or the points made from several.
+
+    Args:
+        found: the items of the batch, or the points.
+        tokens: the budget.
+        reasons: whether a model reads them.
+    """
+    if not reasons:
+        return within_budget(sorted(found, key=lambda item: (-item.score, item.statement)), tokens)
+    # An item of a batch is not judged; a point is as sure as the draft that it is from.
+    return within_budget(found if not any(item.score for item in found) else _with_sources(found), tokens)
+
+
+def _with_sources(points: Sequence[Passage]) -> list[Passage]:
     """Return points as a model reads them, the surest first: each claim with its document and the words below it.
 
     The words of a document are shown once.

@@ -49,7 +49,7 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
     """Delete a document, and everything that no other document supports."""
     with open_resources(reasons=False) as resources:
-        resources.delete_document(kb, document)
+        resources.delete_documents(kb, [document])
     out.print(f"deleted {on_a_line(document)}")
 
 

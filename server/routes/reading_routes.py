@@ -135,4 +135,4 @@ def show_page(kb: KbName, service: Serving, document_id: DocumentId,
                dependencies=[may("write")])
 def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
     """Delete a document, and everything that no other document supports."""
-    service.resources.delete_document(kb, document_id)
+    service.resources.delete_documents(kb, [document_id])

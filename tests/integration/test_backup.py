@@ -169,7 +169,7 @@ def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
         assert resources.knowledge_base("kb").graph.dump() == graph
         # A process that wrote before goes on with what was restored.
         building.update_tree("kb")
-        building.delete_document("kb", "b.txt")
+        building.delete_documents("kb", ["b.txt"])
         assert verify(building.knowledge_base("kb")) == []
         assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
     assert tables(stored.folder / "home", "kb") == ledger

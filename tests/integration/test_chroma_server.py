@@ -114,7 +114,7 @@ def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_p
     assert shell.vectors() == plain.vectors()
     assert shell("delete", "a.txt", "--kb", "kb").code == 0
     with plain.resources() as resources:
-        resources.delete_document("kb", "a.txt")
+        resources.delete_documents("kb", ["a.txt"])
     assert shell.vectors() == plain.vectors()
     before = on_it(chroma)
     assert shell("reindex", "--kb", "kb").code == 0
@@ -167,7 +167,7 @@ def test_equal_names_and_copies_have_vectors_of_their_own(shell, tmp_path, hashe
     shutil.copytree(shell.settings.home, tmp_path / "copy")
     copied = shell.settings.model_copy(update={"home": tmp_path / "copy"})
     with scripted.ScriptedResources(copied, shell.embedder, shell.scripted) as resources:
-        resources.delete_document("kb", "a.txt")
+        resources.delete_documents("kb", ["a.txt"])
         assert verify(resources.knowledge_base("kb")) == []
         assert resources.knowledge_base("kb").vectors.ids("chunks") < whole["chunks"]
     assert shell.vectors() == whole

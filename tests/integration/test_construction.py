@@ -236,11 +236,11 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
     before = shop.dump()
     with shop.resources() as resources:
         with resources.runs.step("kb", "a run"), pytest.raises(WriterBusyError):
-            resources.delete_document("kb", "a.txt")
+            resources.delete_documents("kb", ["a.txt"])
         with pytest.raises(WriterBusyError):  # between two steps
             resources.reindex("kb")
         resources.runs.finish("kb", "a run")
-        resources.delete_document("kb", "a.txt")
+        resources.delete_documents("kb", ["a.txt"])
     assert shop.dump() != before
 
 

@@ -36,7 +36,7 @@ def test_no_file_has_a_word_of_what_was_deleted(shop, tmp_path, others):
                         completion_tokens=5, model="m")
     assert {word for _, word in found(home)} == set(WORDS), "the test would find them"
     with shop.resources() as resources:
-        resources.delete_document("kb", "secret.txt")
+        resources.delete_documents("kb", ["secret.txt"])
         assert found(home / "kb") == []
         back_up(Layout.by(shop.settings, "kb"), tmp_path / "kb.zip", shop.embedder, lambda *_: None)
     assert found(home / "kb") == []
@@ -50,7 +50,7 @@ def test_what_is_paid_for_is_not_asked_again_after_a_deletion(shop):
     paths = shop.write(STAYS | GOES)
     shop.build(paths)
     with shop.resources() as resources:
-        resources.delete_document("kb", "secret.txt")
+        resources.delete_documents("kb", ["secret.txt"])
     shop.scripted.extracted.clear()
     shop.scripted.summarised.clear()
     shop.build(shop.write(STAYS))

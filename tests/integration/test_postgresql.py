@@ -78,7 +78,7 @@ def test_builds_updates_and_deletions_give_the_same_as_in_sqlite(tmp_path, hashe
         shop.build(shop.write(TEXTS))
         shop.build(shop.write({"c.txt": "Bob:Person --employer--> Zeta:Organization.", "e.txt": TEXTS["a.txt"]}))
         with shop.resources() as resources:
-            resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
+            resources.delete_documents("kb", [resources.knowledge_base("kb").documents.entries()[0].id])
             paths = rows(Layout.by(shop.settings, "kb"))
             found.append((shop.dump(), shop.vectors(), shop.problems(),
                           json.loads(json.dumps(without_times(paths)).replace(str(shop.folder), ""))))
@@ -132,7 +132,7 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
         with KnowledgeBase.open(settings.home, "kb", hashed_embedder, database=settings.database) as other, \
                 other.writing():
             with pytest.raises(WriterBusyError, match="another process is writing to 'kb'"):
-                resources.delete_document("kb", before.documents.entries()[0].id)
+                resources.delete_documents("kb", [before.documents.entries()[0].id])
             with pytest.raises(WriterBusyError, match="another process is writing to 'kb'"):
                 resources.drop("kb")
         shop.build(shop.write({"b.txt": TEXTS["b.txt"]}))

@@ -58,7 +58,7 @@ def sound(shop):
 
 def delete(shop, document):
     with shop.resources() as resources:
-        resources.delete_document("kb", document)
+        resources.delete_documents("kb", [document])
 
 
 @pytest.mark.parametrize(("owner", "name"), [
@@ -241,7 +241,7 @@ def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
             with pytest.raises(WriterBusyError):
                 shop.build()
             with pytest.raises(WriterBusyError):
-                resources.delete_document("kb", "a.txt")
+                resources.delete_documents("kb", ["a.txt"])
         shop.build()
 
 

@@ -74,7 +74,7 @@ def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
             assert before.documents.count_documents() == count - 1, "a reader's moment"
             follows(reader, count)
             assert answer(ours) == answer(theirs)
-        theirs.delete_document("kb", theirs.knowledge_base("kb").documents.entries()[0].id)
+        theirs.delete_documents("kb", [theirs.knowledge_base("kb").documents.entries()[0].id])
         follows(ours, 7)
         assert ours.knowledge_base("kb").graph.dump() == theirs.knowledge_base("kb").graph.dump()
         assert ours.knowledge_base("kb").version().epoch == epoch, "nobody made all vectors anew"
@@ -205,7 +205,7 @@ def test_all_engines_give_the_same_graph_answers_and_accounts(tmp_path, hashed_e
         shop.build(shop.write(TEXTS))
         shop.build(shop.write(MORE | {"c.txt": TEXTS["c.txt"]}))
         with shop.resources() as resources:
-            resources.delete_document("kb", resources.knowledge_base("kb").documents.entries()[0].id)
+            resources.delete_documents("kb", [resources.knowledge_base("kb").documents.entries()[0].id])
             kb = resources.knowledge_base("kb")
             found[place] = (
                 kb.graph.dump(), kb.communities.all(), kb.calls.steps(), answer(resources), shop.vectors())

@@ -146,7 +146,7 @@ def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     shop.build(shop.write({"a.md": text(KEPT, NEW)}))
     shop.scripted.before = lambda _: None
     with shop.resources() as resources:
-        resources.delete_document("kb", "a.md")
+        resources.delete_documents("kb", ["a.md"])
     shop.build(retry_failed=True)
     assert state(shop) == fresh(shop, {"b.md": LAST})
 
@@ -202,7 +202,7 @@ def play(shop, steps):
             shop.scripted.before = lambda _: None
         elif step == "delete" and left.pop(value, None) is not None:
             with shop.resources() as resources:
-                resources.delete_document("kb", value)
+                resources.delete_documents("kb", [value])
         elif step == "reindex" and (shop.folder / "home" / "kb").exists():
             with shop.resources() as resources:
                 resources.reindex("kb")

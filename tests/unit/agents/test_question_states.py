@@ -23,7 +23,7 @@ def test_what_is_published_between_two_steps_changes_nothing(shop):
 
         def reflected(question, history, passages, schema):
             seen.append(passages)
-            resources.delete_document("kb", "a.txt")
+            resources.delete_documents("kb", ["a.txt"])
             return reflect(question, history, passages, schema)
 
         def answered(question, history, passages, mode):

@@ -128,7 +128,7 @@ def test_what_a_deleted_document_cost_stays_spent(shop):
         with resources.runs.step("kb", "r") as kb, charge_calls(build="r", document="a.txt"):
             pay(kb.calls, "1")
         resources.runs.finish("kb", "r")
-        resources.delete_document("kb", "a.txt")
+        resources.delete_documents("kb", ["a.txt"])
         status = status_of(resources.knowledge_base("kb"))
         assert (status.spent.calls, [one.name for one in status.dearest_documents]) == (1, ["a.txt"])
         assert verify(resources.knowledge_base("kb")) == []

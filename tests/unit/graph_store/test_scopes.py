@@ -152,7 +152,7 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         run_build(resources, {"knowledge_base": "kb", "documents": [
             {"id": "anna.txt", "text": "Anna:Person --employer--> Acme:Organization. A secret."}]})
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 3
-        resources.delete_document("kb", "anna.txt")
+        resources.delete_documents("kb", ["anna.txt"])
         made = (shop.settings.home / "kb" / "scopes").rglob("*")
         assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2

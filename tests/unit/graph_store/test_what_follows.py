@@ -22,7 +22,7 @@ def decide_on_schema(resources: Resources) -> None:
 
 
 CHANGES: dict[str, Callable[[Resources], object]] = {
-    "deletion": lambda resources: resources.delete_document("kb", "c.txt"),
+    "deletion": lambda resources: resources.delete_documents("kb", ["c.txt"]),
     "schema": decide_on_schema,
     "merge": lambda resources: resources.decide_entities("kb", "merge", ("Ada", "Bob"), "me"),
     "rename": lambda resources: resources.edit("kb", lambda edits: edits.rename("Ada", "Countess Ada", "me")),

@@ -242,7 +242,7 @@ def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder)
         assert second is not first
         assert second.version != first.version
         assert [len(one.index.chunks) for one in (first, second)] == [1, 2]
-        resources.delete_document("kb", "a")
+        resources.delete_documents("kb", ["a"])
         assert [chunk.document_id for chunk in resources.retriever("kb").index.chunks] == ["b"]
 
 
