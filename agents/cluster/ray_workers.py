@@ -1,7 +1,6 @@
 """The workers of a build, as tasks on the joined Ray cluster: Ray spreads them over its nodes and repeats lost ones."""
 
 import asyncio
-import pickle
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -46,7 +45,7 @@ class Workers:
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         without = {name: SecretStr("") for name in _SECRETS}
-        self._setup = pickle.dumps((settings.model_copy(update=without), limits))
+        self._setup = settings.model_copy(update=without).model_dump_json(), limits.model_dump_json()
         self.at_once = _COMPUTING * max(1, _processors())
         """The number of tasks to have at once."""
         process_loop().run(self._check())

@@ -4,7 +4,6 @@ A task is given everything that it works with, and returns a result, or an error
 knowledge base, calls no endpoint, keeps no account and decides nothing.
 """
 
-import pickle
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -87,16 +86,16 @@ class Worker:
 
 
 @lru_cache(maxsize=1)
-def _worker(setup: bytes) -> Worker:
+def _worker(settings: str, limits: str) -> Worker:
     """Return this process's worker; its models stay loaded from task to task of one build."""
-    return Worker(*pickle.loads(setup))  # noqa: S301  (Ray itself sends pickles, from the same process)
+    return Worker(Settings.model_validate_json(settings), Limits.model_validate_json(limits))
 
 
-def run_task(setup: bytes, method: str, *arguments: Any) -> Any:
+def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
     """Call a method of this process's worker.
 
     Args:
-        setup: the pickled arguments of `Worker`.
+        setup: the arguments of `Worker` as JSON.
         method: the method's name.
         arguments: its arguments.
 
@@ -104,6 +103,6 @@ def run_task(setup: bytes, method: str, *arguments: Any) -> Any:
         Its result, or the error that it raised for the user: Ray would wrap a raised one.
     """
     try:
-        return getattr(_worker(setup), method)(*arguments)
+        return getattr(_worker(*setup), method)(*arguments)
     except BanyanError as error:
         return error

@@ -1,7 +1,6 @@
 """The workers of a build on Ray, with tasks of this process: what they get, what is waited for, what ends a build."""
 
 import asyncio
-import pickle
 from concurrent.futures import Future
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -140,9 +139,10 @@ def test_workers_are_given_no_secret(monkeypatch):
                "chroma_token": "chroma-secret", "database_url": "postgresql+psycopg://user:password@host/base"}
     pool.Workers(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", **secrets), Limits())
     (setup,) = cluster.setups
-    assert not [secret for secret in secrets.values() if secret.encode() in setup]
-    given, _ = pickle.loads(setup)
+    assert not [secret for secret in secrets.values() if secret in "".join(setup)]
+    given = Settings.model_validate_json(setup[0])
     assert {given.model_dump()[name].get_secret_value() for name in secrets} == {""}
+    assert given.llm_base_url == "http://127.0.0.1:9/v1"
 
 
 def test_a_cancelled_wait_cancels_the_task(monkeypatch):
@@ -195,7 +195,7 @@ def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monke
     loaded = []
     monkeypatch.setattr("banyan.agents.cluster.worker.load_embedder",
                         lambda settings: loaded.append(settings.embedding_model) or hashed_embedder)
-    setup = pickle.dumps((Settings(_env_file=None), Limits()))
+    setup = Settings(_env_file=None).model_dump_json(), Limits().model_dump_json()
     encoded = run_task(setup, "encode", "one", hashed_embedder.fingerprint, ["a"])
     assert (encoded == hashed_embedder.encode(["a"])).all()
     failed = run_task(setup, "encode", "two", "another", ["a"])
