@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 _SEND_TIMEOUT = 60.0
 """Seconds after which a client that reads nothing is disconnected."""
 _FAREWELL = 3.0
-"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/serve.py)."""
+"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/commands/serve.py)."""
 
 
 def event(name: str, data: Any) -> ServerSentEvent:

@@ -183,8 +183,12 @@ def next_parts(proposed: Sequence[SubQuery], planned: Sequence[SubQuery], known:
 def without_rewordings(parts: Sequence[SubQuery], asked: Sequence[SubQuery]) -> list[SubQuery]:
     """Return the sub-queries of which no asked one has nearly all words: a model often rewords what is planned."""
     spoken = [set(words(part.question)) for part in asked]
-    return [part for part in parts if not any(
-        len(said & others) >= _SAME * len(said) for said in [set(words(part.question))] for others in spoken)]
+
+    def is_asked(part: SubQuery) -> bool:
+        said = set(words(part.question))
+        return any(len(said & others) >= _SAME * len(said) for others in spoken)
+
+    return [part for part in parts if not is_asked(part)]
 
 
 def _drop_searched(parts: Sequence[SubQuery], searched: Collection[str]) -> list[SubQuery]:
