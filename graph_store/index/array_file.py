@@ -30,7 +30,7 @@ class IndexDamagedError(ValueError):
     """The file is not what was written; the ledger has all that is needed to make it again."""
 
 
-class Rows(Protocol):
+class LazyRows(Protocol):
     """An array whose rows are made when they are written."""
 
     @property
@@ -51,7 +51,7 @@ class ArrayFile(NamedTuple):
     arrays: Arrays
 
 
-def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | Rows]) -> None:
+def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | LazyRows]) -> None:
     """Write arrays, equal ones once: a reader sees the old file or the new one.
 
     Raises:
@@ -60,7 +60,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     places: dict[str, list[Any]] = {}
     held: dict[tuple[Any, ...], list[Any]] = {}
     end, digest = 0, xxhash.xxh3_64()
-    parts: list[tuple[int, NDArray[Any] | Rows]] = []
+    parts: list[tuple[int, NDArray[Any] | LazyRows]] = []
     for name, array in arrays.items():
         gap = -end % _ALIGNED
         place = [array.dtype.str, list(array.shape), end + gap]
@@ -89,8 +89,8 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         file.write(final)
 
 
-def _parts(array: NDArray[Any] | Rows) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of an array; those of `Rows` block by block."""
+def _parts(array: NDArray[Any] | LazyRows) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of an array; those of `LazyRows` block by block."""
     if isinstance(array, np.ndarray):
         yield _bytes(array)
         return

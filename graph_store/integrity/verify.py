@@ -19,6 +19,7 @@ __all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
+BUILD = "run `banyan build` again"
 _SHOWN = 20
 
 
@@ -33,9 +34,13 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
     ("the ledger's file", rows.file, RESTORE),
     ("the tables", rows.tables, RESTORE),
     ("documents and chunks", rows.chunks, RESTORE),
+    ("new content that waits", rows.waiting, RESTORE),
     ("what reports show", rows.reports, RESTORE),
     ("the stages of chunks", rows.stages, RESTORE),
+    ("the settings of vectors", rows.vector_settings, REINDEX),
+    ("the accounts", rows.accounts, RESTORE),
     ("the schema's history", rows.history, RESTORE),
+    ("the schema's growth", rows.growth, BUILD),
     ("the extractions of chunks", rows.extractions, RESTORE),
     ("the facts of chunks", rows.facts, REINDEX),
     ("what waits for the schema", rows.bounding, REINDEX),

@@ -1,8 +1,9 @@
-"""Check a ledger's rows: its file and tables, documents and stages, the schema's history, extractions and facts.
+"""Check a ledger's rows: its file and tables, documents and stages, accounts, the schema, extractions and facts.
 
 Each check yields a line for each problem.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,13 +11,16 @@ from pathlib import Path
 
 from ...ingest.chunking import chunk_id
 from ...schemas.documents import Chunk
+from ...schemas.naming import label_key
+from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
 from ..ledger.extractions import rejection_rows, repair_rows
 from ..ledger.facts import chunk_rows, rows_of
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
-from ..store_errors import LedgerDamagedError
+from ..store_errors import LedgerDamagedError, StoreError
+from ..vectors.reliability import Reliability
 from .status import status_of
 
 _AT_ONCE = 256
@@ -68,6 +72,29 @@ def chunks(kb: KnowledgeBase) -> Iterator[str]:
         ordinals[chunk.document_id] += 1
 
 
+def waiting(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each revision has the chunks it was split into, and that no other chunk waits."""
+    known: set[str] = set()
+    for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for chunk, ordinal, start, end in json.loads(row.chunks):
+            known.add(chunk)
+            where = f"the new content of document {row.document!r}, chunk {ordinal}"
+            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = :chunk AND document = :document",
+                                         chunk=chunk, document=row.document)
+            if heading is None:
+                yield f"{where} is missing"
+                continue
+            text = row.text[start:end]
+            occurrence = occurrences[str(heading), text]
+            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence):
+                yield f"{where}: its text is not the one that its id was made from"
+            occurrences[str(heading), text] += 1
+    for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
+        if row.id not in known:
+            yield f"a chunk of document {row.document!r} waits for new content that is not there"
+
+
 def reports(kb: KnowledgeBase) -> Iterator[str]:
     """Check that accounts, candidates, decisions, verdicts and edits can be read; if not, this raises an error."""
     if kb.schemas.version():
@@ -79,6 +106,45 @@ def reports(kb: KnowledgeBase) -> Iterator[str]:
     kb.entities.verdicts()
     kb.edits.table.all()
     yield from ()
+
+
+def vector_settings(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the ledger names the embedding model of its vectors, and how far these can be trusted."""
+    if kb.communities.count() and kb.database.get_meta("embedding") is None:
+        yield "the ledger does not say which embedding model its vectors come from"
+    try:
+        shares = Reliability.parse(kb.database.get_meta("reliability")).by_script.values()
+        sound = all(0 <= share <= 1 for share in shares)
+    except (ValueError, AttributeError, TypeError):
+        sound = False
+    if not sound:
+        yield "how far vectors can be trusted is not a share for each script"
+
+
+def accounts(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the accounts cover every stored response, and that each step with completions has one.
+
+    An account may exceed its responses: two equal calls at the same time are both paid, and one response is stored.
+    """
+    kb.calls.steps()  # reads the accounts as reports do, which raises if a number is not an integer
+    for row in kb.database.rows(
+            "SELECT step, count(*) FROM calls WHERE CAST(prompt_tokens AS INTEGER) <> prompt_tokens OR "
+            "CAST(completion_tokens AS INTEGER) <> completion_tokens OR prompt_tokens < 0 OR completion_tokens < 0 "
+            "GROUP BY step ORDER BY step"):
+        yield f"the tokens of {row[1]} responses of the step {row[0]!r} are no whole numbers"
+    for row in kb.database.rows(
+            "WITH kept AS (SELECT step, count(*) calls, sum(prompt_tokens) prompt, sum(completion_tokens) completion "
+            "FROM calls GROUP BY step), accounts AS (SELECT step, sum(calls) calls, sum(prompt) prompt, "
+            "sum(completion) completion, count(*) FILTER (WHERE calls < 0 OR prompt < 0 OR completion < 0 OR "
+            "cached < 0 OR wasted_calls < 0 OR wasted < 0 OR calls < wasted_calls OR prompt < cached OR "
+            "prompt + completion < wasted) wrong FROM tokens GROUP BY step), "
+            "steps AS (SELECT step FROM accounts UNION SELECT step FROM kept) "
+            "SELECT step, coalesce(t.calls, 0), coalesce(k.calls, 0) FROM steps LEFT JOIN accounts t USING (step) "
+            "LEFT JOIN kept k USING (step) WHERE t.step IS NULL OR t.calls < k.calls OR t.prompt < k.prompt OR "
+            "t.completion < k.completion OR (t.completion > 0 AND k.step IS NULL) "
+            "OR t.wrong > 0 ORDER BY step"):
+        yield (f"the account of the step {row[0]!r} does not add up: {row[1]} calls were paid, the responses of "
+               f"{row[2]} are kept")
 
 
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
@@ -110,6 +176,25 @@ def history(kb: KnowledgeBase) -> Iterator[str]:
             yield f"version {number} of the schema is missing"
             return
         kb.schemas.base(number)
+
+
+def growth(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that documents ask for every grown element, and that the schema has no declined one."""
+    try:
+        base, current = kb.schemas.base(), kb.schemas.current()
+    except StoreError:
+        return  # there is no schema yet, which `history` reports
+    for kind, label in sorted(kb.schemas.declined_labels()):
+        if find_element(current, kind, label) is not None:
+            yield f"the schema has the {KIND_NAMES[kind]} {label!r}, which was declined"
+    if kb.schema_control.policy != "auto":
+        return  # without automatic growth, elements stay when their documents are deleted
+    asked = {(count.kind, count.label) for count in kb.schema_control.asks.counts()}
+    for kind in KIND_NAMES:
+        own = {element.name for element in base.elements(kind)}
+        for element in current.elements(kind):
+            if element.name not in own and not asked & {(kind, label_key(name)) for name in element.all_names()}:
+                yield f"the {KIND_NAMES[kind]} {element.name!r} grew by itself, and no document asks for it"
 
 
 def extractions(kb: KnowledgeBase) -> Iterator[str]:

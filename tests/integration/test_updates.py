@@ -140,6 +140,25 @@ def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
     assert (estimated.documents, estimated.chunks) == (1, 1)
 
 
+@pytest.mark.parametrize(("statement", "seen"), [
+    ("DELETE FROM chunks WHERE revision = 1 AND status = 'failed'",
+     "the new content of document 'a.md', chunk 10 is missing"),
+    ("DELETE FROM revisions", "a chunk of document 'a.md' waits for new content that is not there"),
+    ("UPDATE revisions SET text = replace(text, 'Core', 'Roce')",
+     "the new content of document 'a.md', chunk 10: its text is not the one"),
+    ("UPDATE revisions SET title = 'other'", "the new content of document 'a.md', chunk 0: its text is not the one"),
+    ("UPDATE revisions SET chunks = '{'", "new content that waits cannot be read"),
+])
+def test_verify_sees_damage_in_what_waits(shop, statement, seen):
+    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
+    shop.scripted.before = failing("Core")
+    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
+    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
+        assert verify(kb) == []
+        assert kb.database.execute(statement)
+        assert seen in " | ".join(problem.what for problem in verify(kb))
+
+
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     shop.copy_built({"a.md": text(KEPT, OLD), "b.md": LAST})
     shop.scripted.before = failing("Bolt")

@@ -99,7 +99,18 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "document 'a.txt', chunk 0 is not done, but adds to the graph"),
     # Settings.
     (["UPDATE meta SET value = 'x' WHERE key = 'tree_position'"], "cannot be read (ValueError"),
+    (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
+    (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
+    (["UPDATE meta SET value = '{' WHERE key = 'reliability'"], "not a share for each script"),
+    # Accounts.
+    (["DELETE FROM tokens"], "the step 'extract' does not add up: 0 calls were paid, the responses of 1 are kept"),
+    (["UPDATE tokens SET prompt = 6"], "the account of the step 'extract' does not add up"),
+    (["DELETE FROM calls"], "does not add up: 1 calls were paid, the responses of 0 are kept"),
     # The schema.
+    (["INSERT INTO declined VALUES ('relation', 'employer', 'Eva', '', '')"],
+     "the schema has the relation 'employer', which was declined"),
+    (["DELETE FROM schema_requests WHERE label = 'admires'"],
+     "relation 'admires' grew by itself, and no document asks for it"),
     (["DELETE FROM schema_versions WHERE version = 2"], "version 2 of the schema is missing"),
     (["UPDATE schema_versions SET schema = '{' WHERE version = 3"], "version 3 of the schema is damaged in the ledger"),
     # What was said, and what became of it.
