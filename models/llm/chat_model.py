@@ -128,9 +128,8 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
 
     key = settings.llm_api_key.get_secret_value()
     given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
-    model: BaseChatModel = init_chat_model(
-        settings.llm_model, configurable_fields=None, **_options(settings),
-        **{name: value for name, value in given.items() if value is not None})
+    options = _options(settings) | {name: value for name, value in given.items() if value is not None}
+    model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
     return model
 
 
