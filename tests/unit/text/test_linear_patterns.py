@@ -15,6 +15,8 @@ NOTICED = 0.001
 """Seconds. A linear pattern takes a tenth of that for the longest one, and is then not looked at more closely."""
 MOST_GROWTH = 1.3
 """The exponent: n, 2n and 4n characters take 1, 2 and 4 times as long where it is 1, and 1, 4 and 16 where it is 2."""
+ENOUGH = 20
+"""How many times as long a longer attack may take before none longer is tried; 4n characters take a square one 16."""
 LOOKS = 3
 
 
@@ -39,12 +41,21 @@ def noticed_at(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, 
 
 def growth(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str], length: int) -> float:
     """The exponent with which the time grows up to a length and beyond; the least of some looks, so noise is none."""
+    def quickest(length: int) -> float:
+        return min(seconds(pattern, method, attack, length) for _ in range(2))
+
     def exponent(least: int) -> float:
-        took = [min(seconds(pattern, method, attack, length) for _ in range(2)) for length in (least, 4 * least)]
-        return math.log(took[1] / max(took[0], 1e-6), 4)
+        """From a length to four times as much, by small steps, as an exponential one is endless a few characters on."""
+        first, longer = quickest(least), least
+        while longer < 4 * least:
+            longer = min(4 * least, longer + max(1, longer // (12 if longer < 100 else 1)))
+            last = seconds(pattern, method, attack, longer)
+            if last > ENOUGH * max(first, NOTICED):
+                return math.log(last / max(first, 1e-6), longer / least)
+        return math.log(min(last, quickest(longer)) / max(first, 1e-6), 4)
 
     before = min(exponent(length // 4) for _ in range(LOOKS))
-    # What is bounded by a constant grows at first and then no more; cubic and worse would not come back.
+    # What is bounded by a constant grows at first and then no more.
     return before if not MOST_GROWTH < before < 3.5 else min(before, *(exponent(length) for _ in range(LOOKS)))
 
 
@@ -71,6 +82,13 @@ def test_every_pattern_is_linear() -> None:
     (r"(\d[\d.]*)\s*km", "finditer"), (r"(?:\w+ ?)+:", "match"), (r"[^()]+\(", "search")])
 def test_attacks_find_what_is_not(source: str, method: str) -> None:
     assert slow(compiled_patterns.Used("here", re.compile(source), frozenset({method})))
+
+
+def test_a_pattern_that_noise_has_noticed_early_comes_back() -> None:
+    """On a busy machine twelve characters may take a millisecond, and four times as many would take years."""
+    pattern = re.compile(r"(?:a+)+b")
+    attack = next(attack for attack in pattern_attacks.attacks(pattern) if noticed_at(pattern, "match", attack))
+    assert growth(pattern, "match", attack, LENGTHS[0]) > MOST_GROWTH
 
 
 @pytest.mark.parametrize("source", [r"(?<!\s)\s++$", r"(?:(?<!\s)\s++)?+,", r"(?<!a)(?>a+)+b", r"[^()]{1,80}\("])
