@@ -221,7 +221,10 @@ class Documents:
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""
-        return self._db.count(f"SELECT count(*) FROM chunks WHERE {among('status')}", among=json.dumps(status))  # noqa: S608
+        # What says that it wants none that are done is answered from the index of what is to do.
+        open_only = "" if "done" in status else f"{_TO_DO} AND "
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}",  # noqa: S608
+                              among=json.dumps(status))
 
     def status(self, chunk_id: str) -> Status | None:
         """Return how far a chunk has come in a build, or None if there is no such chunk."""
@@ -261,9 +264,11 @@ class Documents:
 
         What is extracted of a revision has no more to be done until the revision is put in service.
         """
+        # Each status by itself, in the order of the index: together they would pass over all that is done.
+        first = (f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
+                 f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE)
         due = [str(row[0]) for row in self._db.rows(
-            "SELECT id FROM chunks WHERE status = 'pending' OR status = 'extracted' AND revision = 0 "
-            "ORDER BY document, ordinal LIMIT :most", most=limit + len(after))]
+            f"{' UNION ALL '.join(first)} ORDER BY document, ordinal LIMIT :most", most=limit + len(after))]
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
@@ -281,6 +286,9 @@ class Documents:
             "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
 
 
+_TO_DO = "status <> 'done'"
+"""The condition of the index of chunks that a build has to do, which a query must repeat to be answered from it."""
+_DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))
 _DELETING = "deleting"
 _EDITION = "edition"
 _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
