@@ -5,7 +5,7 @@ and a checksum. A file that is missing, cut short or altered is rebuilt from the
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,12 +27,30 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
-    about = orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]
-    nodes, edges = b",".join(map(orjson.dumps, graph.nodes)), b",".join(map(orjson.dumps, graph.edges))
-    body = b'%s,"nodes":[%s],"edges":[%s]}\n' % (about, nodes, edges)
-    header = orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state), "sha256": _checksum(state, body)}})
+    checksum = _checksum(state)
     with whole_file(path) as file:
-        file.write(header[:-1] + b",\n" + body)
+        file.write(_header(state, checksum.hexdigest()))  # as long as the one that replaces it
+        for part in _body(graph):
+            checksum.update(part)
+            file.write(part)
+        file.seek(0)
+        file.write(_header(state, checksum.hexdigest()))
+
+
+def _header(state: Sequence[int], checksum: str) -> bytes:
+    return orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state), "sha256": checksum}})[:-1] + b",\n"
+
+
+def _body(graph: NodeLink) -> Iterator[bytes]:
+    """Yield what follows the header, a node or an edge at a time: as a whole it would take several times the graph."""
+    yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]
+    for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
+        before = b',"%s":[' % name.encode()
+        for member in members:
+            yield before + orjson.dumps(member)
+            before = b","
+        yield b"]" if before == b"," else before + b"]"
+    yield b"}\n"
 
 
 def is_of(path: Path, state: Sequence[int]) -> bool:
@@ -53,10 +71,12 @@ def load(path: Path) -> tuple[list[int], TreeGraph]:
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
-    header, _, body = path.read_bytes().partition(b"\n")
-    about = _about(path, header)
+    with path.open("rb") as file:
+        about, body = _about(path, file.readline()), file.read()
     try:
-        if about["sha256"] != _checksum(about["state"], body):
+        checksum = _checksum(about["state"])
+        checksum.update(body)
+        if about["sha256"] != checksum.hexdigest():
             raise GraphFileDamagedError(f"{path} is damaged or of another format")
         network = cast("TreeGraph", nx.node_link_graph(orjson.loads(b"{" + body), edges="edges"))
         return list(about["state"]), network
@@ -74,5 +94,6 @@ def _about(path: Path, header: bytes) -> dict[str, Any]:
     return about
 
 
-def _checksum(state: Sequence[int], body: bytes) -> str:
-    return hashlib.sha256(f"{list(state)}\n".encode() + body).hexdigest()
+def _checksum(state: Sequence[int]) -> "hashlib._Hash":
+    """Return the checksum of a state, to be updated with the body."""
+    return hashlib.sha256(f"{list(state)}\n".encode())
