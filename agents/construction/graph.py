@@ -1,15 +1,16 @@
 """The construction graph: documents in, knowledge base out.
 
     check -> ingest -> fit_schema -> choose_batch -> extract (one for each chunk) -> propose_schema_delta
-          -> accept_or_reject -> choose_batch -> write, while the next batch is extracted -> ... -> index
+          -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one -> index)
 
-While a batch is bounded, written and embedded, the next one is extracted; nothing else overlaps. The reasoner sees the
-schema that was decided on after the previous batch.
+From the second batch on, `choose_batch` starts two things side by side: the batch before is bounded, written and
+embedded, and the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after
+the previous batch.
 
 `write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
 with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
-`extract` sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but finds no
-communities, and the report says why it stopped.
+the node that asked sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but
+finds no communities, and the report says why it stopped.
 
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. So the
 next run resumes a run that ended anywhere. The steps are in `nodes`.
@@ -35,11 +36,11 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """Write the batch that was extracted, and extract the next one meanwhile."""
     name, run = state["knowledge_base"], state["run"]
     sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
-    # Last, because its transaction blocks other readers of the ledger and would leave the endpoint idle.
+    # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
         sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"],
                                               last=not state["batch"])))
-    return sends or ["propose_schema_delta"]
+    return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
 
 
 def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
@@ -48,7 +49,7 @@ def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
 
 
 def go_on(state: BuildState) -> Literal["propose_schema_delta", "index"]:
-    """Go on with the batch that was extracted meanwhile, or to the index if no chunk is left."""
+    """Go on with the batch that was extracted meanwhile, or to the index if there was none or the build stopped."""
     return "propose_schema_delta" if state["batch"] else "index"
 
 
@@ -83,10 +84,10 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_conditional_edges("write", go_on, ["propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")
-    # Two rounds of LangGraph's limit would end a build after a few hundred chunks; a build ends by itself.
+    # LangGraph's default limit of steps would end a build after a few hundred chunks; a build ends by itself.
     config = RunnableConfig(recursion_limit=10_000_000)
     if resources is not None:
-        # Besides extractions `write`, and the thread that a synchronous run's stream takes.
+        # The two more are `write` and the thread of a synchronous run's stream.
         config["max_concurrency"] = 2 + resources.extractions_at_once
     return compiled.with_config(config)
 

@@ -50,7 +50,6 @@ from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
-"""Where the ledger holds how many chunks the builds since the last complete one extract."""
 
 
 class ConstructionNodes:

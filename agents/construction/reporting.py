@@ -10,6 +10,7 @@ from ...schemas.prices import Prices
 from .state import BuildReport, BuildState
 
 _TOTAL = "build_total"
+"""The ledger's key for how many chunks the builds since the last complete one extract."""
 
 
 def show_progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:

@@ -20,7 +20,7 @@ OWN_KNOWLEDGE = "(Not from the documents.)"
 _MARK = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
 _NESTED = 8
-"""Marks within marks that are taken out one by one; who nests more of them loses all brackets."""
+"""How many levels of nested marks are taken out; if there are more, all brackets are."""
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")

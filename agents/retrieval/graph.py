@@ -1,13 +1,13 @@
 """The retrieval graph: a question in, an answer with checked citations out.
 
-    condense -> decompose -> [entity_search | triple_search | community_search | dfs_search] per sub-query
-                             [survey] per batch of reports, for questions about the whole corpus
+    condense -> decompose -> entity_search, triple_search, community_search, dfs_search: all sub-queries of a round
+                          or survey: a batch of reports each, for questions about the whole corpus
              -> fuse -> reflect -> (new sub-queries: search again, at most `max_rounds`) -> answer
 
 What each node does is in `nodes`. What is searched next is decided in `planning` and `chaining`, what a model reads in
-`evidence`; `citing` checks quotes and decides whether to abstain. The cap on rounds, the first included, is checked in
-`reflect`, which asks no model in the last one. `survey` is no route: it reads reports instead of searching. Each step
-leaves a `TraceStep` in the state.
+`evidence`; `citing` checks quotes and whether enough of them hold, `presenting` decides that for answers made of quotes
+alone. `reflect` keeps the cap on rounds (the first counts) and asks no model in the last round. `survey` is no route:
+it reads reports instead of searching. Each step leaves a `TraceStep` in the state.
 """
 
 from functools import partial
@@ -29,8 +29,8 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
 
     Args:
         resources: models and open knowledge bases; None means those of this process's environment.
-        checkpointer: stores conversations by thread, unless the server brings its own. False, for a subgraph, stores
-            nothing in the parent graph's state.
+        checkpointer: stores conversations by thread, unless the server brings its own; False for a subgraph, so that
+            nothing is stored beside the parent's state.
     """
     nodes = RetrievalNodes(resources)
     # Nodes that wait for a model are coroutines; the others keep a core busy, and LangGraph runs them in threads.
@@ -48,6 +48,7 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
     graph.add_node("answer", waiting(nodes.answer))
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "decompose")
+    # `fuse` at once: nothing is to be searched, such as a sub-query that waits for an answer that was not found.
     graph.add_conditional_edges("decompose", nodes.begin, [*searches.values(), "survey", "fuse"])
     for name in (*searches.values(), "survey"):
         graph.add_edge(name, "fuse")

@@ -306,7 +306,7 @@ class RetrievalNodes:
             return update | self._start_round(state, plan, known, items, reflection)
         reasons = self._reasoner(state, context).reasons
         if reasons and context.mode == "reject" and not (reflection.keep or reflection.sub_queries):
-            # It says that nothing bears on the question, and knows nothing to look for: to ask again tells no more.
+            # It says that nothing bears on the question and names nothing to look for: asking again would not help.
             update["draft"] = DraftAnswer(thought=missing, answerable=False, confidence=0.0)
         return update
 

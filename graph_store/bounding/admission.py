@@ -12,9 +12,9 @@ Admitted as said is what fits the schema and is in the source. Repaired and coun
 - `normalised_value`: a value or date that the source spells otherwise takes the source's words;
 - `dropped_time`: a fact loses a time that is not in the source or says nothing of when.
 
-One way of storing what can be said in two is no repair: the ends of a symmetric relation are in the
-order of their names, and of two inverse relations the fact goes under the one that comes first in
-the schema. All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
+To choose one stored form for a fact that can be stated in two ways is no repair: the ends of a symmetric relation are
+in the order of their names, and of two inverse relations the fact goes under the one that comes first in the schema.
+All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
 """
 
 from typing import NamedTuple

@@ -121,7 +121,7 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 def identified(graph: KnowledgeGraph, community: Community) -> Community:
     """Return a community with the id that its digest makes."""
     told, level = _digest(graph, community), community.level
-    # A community and the only one within it are described from the same: above the first level the level tells.
+    # A community and the only one within it have the same digest: above the first level, the level tells them apart.
     above = ("level", str(level)) if level else ()
     # Keywords by id, too: entities of different types share names, and no two communities of a level share members.
     identity = content_id("community", *above, *community.keywords, "keywords", *told.keywords, "facts", *told.facts,

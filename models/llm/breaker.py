@@ -12,7 +12,7 @@ from ..reasoner import ReasonerError
 
 FAILURES_IN_A_ROW = 5
 """Failures in a row, each after all retries, that show that the endpoint is down."""
-SECONDS_CLOSED_TO_CALLS = 10.0
+SECONDS_OPEN = 10.0
 """About the time a server needs to restart. Trying earlier would be a retry, and the calls have made theirs."""
 
 _LOG = logging.getLogger("banyan.llm")
@@ -76,8 +76,8 @@ class Breaker:
         if not failure.certain and self._failures < FAILURES_IN_A_ROW:
             return failure
         self._reason = str(failure)
-        self._down_until = self._clock() + SECONDS_CLOSED_TO_CALLS
-        _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_CLOSED_TO_CALLS)
+        self._down_until = self._clock() + SECONDS_OPEN
+        _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
         return self._down()
 
     def _down(self) -> EndpointDown:

@@ -49,8 +49,8 @@ class DailyAllowance:
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
         seconds = math.ceil((midnight - now).total_seconds())
         hours, minutes = divmod(-(-seconds // 60), 60)
-        raise AllowanceSpent(f"{self._client!r} may spend {self.most:,} tokens a day, and has spent {tokens:,} of "
-                             f"today's: try again from 00:00 UTC, in {hours} h {minutes} min", seconds)
+        raise AllowanceSpent(f"{self._client!r} has used {tokens:,} tokens today; the limit is {self.most:,} a day: "
+                             f"try again after 00:00 UTC, in {hours} h {minutes} min", seconds)
 
     @property
     def spent(self) -> int:

@@ -84,14 +84,14 @@ def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpo
         refused = again.post(f"/api/knowledge-bases/kb/{way}", json=body)
         assert refused.status_code == 429
         assert 0 < int(refused.headers["retry-after"]) <= 86_400
-        assert "try again from 00:00 UTC" in refused.json()["error"]["message"]
+        assert "try again after 00:00 UTC" in refused.json()["error"]["message"]
     chat = again.post("/chat/kb/kb/stream", json={"input": {"messages": [["user", "Where was Jan Heweliusz born?"]]}})
     assert chat.status_code == 429
     assert again.post("/api/knowledge-bases/kb/builds", files=rest.sent(MORE)).status_code == 429
     told = mcp(again, poor, "ask", question="Where was Adam Kowal born?", knowledge_base="kb")
-    assert (told["isError"], "try again from 00:00 UTC" in told["content"][0]["text"]) == (True, True)
+    assert (told["isError"], "try again after 00:00 UTC" in told["content"][0]["text"]) == (True, True)
     told = mcp(again, poor, "add_document", document="x.md", text=TEXTS[2], knowledge_base="kb")
-    assert "try again from 00:00 UTC" in str(told)
+    assert "try again after 00:00 UTC" in str(told)
     assert len(endpoint.requests) == paid, "before anything is paid"
     assert again.get("/api/knowledge-bases").status_code == 200, "what costs nothing goes on"
 
@@ -101,7 +101,7 @@ def test_a_build_stops_where_the_day_is_spent_and_what_was_done_stands(client, t
     first.headers = key(tmp_path, "poor", 1)
     stopped = rest.built(first, "kb", DOCUMENTS | MORE)
     assert stopped["state"] == "done"
-    assert "'poor' may spend 1 tokens a day" in stopped["report"]["stopped"]
+    assert "; the limit is 1 a day" in stopped["report"]["stopped"]
     assert stopped["report"]["tokens"]["calls"] == 1
     first.headers = key(tmp_path, "rich")
     done = rest.built(first, "kb", {})

@@ -70,11 +70,11 @@ def test_builds_questions_and_a_cancelled_build(tmp_path):
         assert (report["documents"], report["chunks_failed"], report["stopped"]) == (2, 0, "")
 
         asked = {"knowledge_base": "kb", "question": "Where was Niels Bohr born?"}
-        assert "may spend 1 tokens a day" in run("construction", {"knowledge_base": "spent", "documents": [
+        assert "the limit is 1 a day" in run("construction", {"knowledge_base": "spent", "documents": [
             FIRST, SECOND]}, poor)["report"]["stopped"], "the first call was paid, and the others are not"
         refused = client.post("/runs/wait", json={"assistant_id": "retrieval", "input": asked},
                               headers={"X-API-Key": poor})
-        assert (refused.status_code, "try again from 00:00 UTC" in refused.text) == (429, True)
+        assert (refused.status_code, "try again after 00:00 UTC" in refused.text) == (429, True)
         assert int(refused.headers["retry-after"]) > 0
         assert not run("retrieval", asked)["abstained"], "others go on"
     assert "BlockingError" not in (tmp_path / "log").read_text("utf-8")

@@ -11,7 +11,7 @@ from banyan.config import Settings
 from banyan.models.llm import limits as limits_module
 from banyan.models.llm.breaker import (
     FAILURES_IN_A_ROW,
-    SECONDS_CLOSED_TO_CALLS,
+    SECONDS_OPEN,
     Breaker,
     EndpointDown,
     EndpointFailed,
@@ -225,7 +225,7 @@ def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
     for _ in range(FAILURES_IN_A_ROW - 1):
         assert not isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
     assert isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
-    clock.now += SECONDS_CLOSED_TO_CALLS - 0.1
+    clock.now += SECONDS_OPEN - 0.1
     with pytest.raises(EndpointDown, match="down"), breaker.watch():
         pass
     clock.now += 0.1
@@ -233,7 +233,7 @@ def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
         raise EndpointFailed("still down")
     with pytest.raises(EndpointDown, match="still down"):
         breaker.check()
-    clock.now += SECONDS_CLOSED_TO_CALLS
+    clock.now += SECONDS_OPEN
     with pytest.raises(asyncio.CancelledError), breaker.watch():
         raise asyncio.CancelledError
     with breaker.watch():

@@ -76,8 +76,8 @@ def test_a_day_is_spent_by_all_processes_together_and_then_comes_the_next(tmp_pa
     pay(theirs, 39)
     theirs.check()
     pay(ours, 1)
-    with pytest.raises(AllowanceSpent, match=r"'ann' may spend 100 tokens a day, and has spent 100 of today's: try "
-                                             r"again from 00:00 UTC, in 2 h 30 min") as told:
+    with pytest.raises(AllowanceSpent, match=r"'ann' has used 100 tokens today; the limit is 100 a day: try "
+                                             r"again after 00:00 UTC, in 2 h 30 min") as told:
         ours.check()
     assert told.value.seconds == 9000
     theirs.check()
