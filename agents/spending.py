@@ -48,9 +48,9 @@ class Spending:
             return
         for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):
             if model not in prices:
-                where = f"in {settings.prices}" if settings.prices else "because no price file is set"
-                raise PricesError(f"--max-cost cannot be kept: the price of the model {model!r} is not known, {where}; "
-                                  "set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+                why = f"{settings.prices} has no price" if settings.prices else "no price file is set"
+                raise PricesError(f"--max-cost cannot be enforced, as the price of the model {model!r} is unknown "
+                                  f"({why}): set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
 
     def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
                ) -> Budget | None:

@@ -6,7 +6,7 @@ from ..graph_store.evolution.growth import Thresholds
 from ..graph_store.knowledge_base import KnowledgeBase
 
 _SMALL_CORPUS = 50
-"""Documents from which one alone supports no new element."""
+"""How many documents a corpus has from which a single one no longer supports a new element."""
 
 
 def support_in(kb: KnowledgeBase, settings: Settings) -> int:

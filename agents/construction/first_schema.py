@@ -9,8 +9,8 @@ from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, Sc
 from ..schema_proposal import SAMPLE, choose_excerpts, core_schema, propose_schema, reasons_of
 from .asked_review import ask_person
 
-_QUESTION = ("A model proposes these elements for the schema, beside a small core. What is left out of your answer "
-             "stays as it is proposed.")
+_QUESTION = ("A model proposes these elements for the schema, beside a small core. What you do not mention "
+             "stays as proposed.")
 
 
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool) -> bool:

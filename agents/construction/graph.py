@@ -12,8 +12,8 @@ with the reason. A build that cannot go on, because the endpoint is down or the 
 the node that asked sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but
 finds no communities, and the report says why it stopped.
 
-The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. So the
-next run resumes a run that ended anywhere. The steps are in `nodes`.
+The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
+may therefore end anywhere, and the next one resumes it. The steps are in `nodes`.
 """
 
 from collections.abc import Sequence

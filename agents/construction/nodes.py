@@ -87,7 +87,7 @@ class ConstructionNodes:
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
-        # "undecided": a build that ended before it decided on what its last batch brought is taken up as well.
+        # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
                 "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
 

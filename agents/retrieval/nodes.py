@@ -389,7 +389,7 @@ class RetrievalNodes:
         return {"answer": checked.answer, "abstained": checked.abstained,
                 "confidence": round(checked.confidence, 4), "short": checked.short,
                 "citations": [citation.model_dump() for citation in checked.citations],
-                # The rest of a question is no separate question.
+                # Without the second hop that was added: a question without its names, which nobody would ask.
                 "sub_queries": [part.question for part in state["asked"] if waits(part.question) or not part.follows],
                 "messages": [AIMessage(checked.answer)], "steps": [step],
                 **({"trace": [*state["steps"], step]} if context.trace else {})}

@@ -54,7 +54,6 @@ def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     return caps.at_most(most) if served else caps
 
 
-
 @dataclass(frozen=True)
 class Plan:
     """The additions of one round: numbered sub-queries, their searches, and notes of what was left out and why."""

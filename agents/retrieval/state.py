@@ -54,10 +54,10 @@ class AskContext:
                                                                   "as set"})
     max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
                                                                          "rounds, the question among them"})
-    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches of one sub-query along "
-                                                                 "one route, over all rounds"})
-    models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "LLM of each step that is to ask "
-                                       "another one than is set; through a server only such as it offers"})
+    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches over all rounds; one "
+                                                                 "search is one sub-query along one route"})
+    models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "steps that another LLM than the "
+                                       "configured one is to do; through a server, one that it offers"})
     instructions: str = field(default="", metadata={"description": "how a model is to word the answer: tone, length, "
                               "format, language; beside the knowledge base's own instructions"})
     trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})

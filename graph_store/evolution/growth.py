@@ -33,7 +33,7 @@ class Thresholds:
     support: int
     """Minimum number of documents."""
     consistency: float
-    """Minimum contextual consistency (see `candidates.with_evidence`)."""
+    """Minimum contextual consistency (see `schema_candidates.with_evidence`)."""
     growth: Mapping[ElementKind, int]
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
 

@@ -39,8 +39,9 @@ _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
 """A text says so; the weight where all passages of one of the names (or two of them) do, and where they do not."""
 _STATED_TWICE = 2
 _UNCONFIRMED = ASK - 0.1
-"""One document alone says that two are one whose names do not: what others say of either would become the other's. Nor
-is a reasoner asked, who would read that document. It waits for a second one, or for a person."""
+"""Only one document says that two are the same, and their names do not suggest it. Merging them would attribute what
+other documents say of one to the other, and a reasoner would read that same document: a second one, or a person, is
+waited for."""
 _DIGITS = 3
 
 
