@@ -5,16 +5,15 @@ are rebuilt from the ledger without model calls, so they are left out.
 """
 
 import hashlib
-import io
 import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -23,7 +22,7 @@ from ...schemas.documents import Frozen
 from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import Database
-from ..store_errors import LedgerDamagedError, StoreError, display_path
+from ..store_errors import StoreError
 from .backup_reading import UnrestorableError, read_ledger
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
@@ -32,9 +31,6 @@ MANIFEST = "manifest.json"
 
 Progress = Callable[[int, int], None]
 """Called with the amount done and the total, in any unit."""
-
-_PAGES = 1024  # copied between two reports of progress: 4 MB
-BLOCK = 1 << 20
 
 
 class BackupError(StoreError):
@@ -71,10 +67,12 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        copy, manifest = copy_ledger(layout, folder, embedder, progress)
+        copy, manifest = _copy_ledger(layout, folder, embedder, progress)
         written = folder / "backup.zip"
         with written.open("xb") as file:
-            file.writelines(pack_blocks(copy, manifest))
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+                archive.write(copy, LEDGER)
             file.flush()
             os.fsync(file.fileno())
         if not force and target.exists():
@@ -83,7 +81,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     return manifest
 
 
-def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
+def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
     """Copy the current state of the ledger to an empty folder, and read the copy as `restore` does.
 
     The embedding model embeds only the schema's labels.
@@ -96,11 +94,8 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
     apart = Layout.of(folder, layout.name)
     apart.root.mkdir()
     copy = apart.ledger_file
-    if isinstance(layout.ledger, Path):
-        _copy_file(layout.ledger, copy, progress)
-    else:
-        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as file:
-            copy_rows(source, file, progress)
+    with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
+        copy_rows(source, target, progress)
     try:
         read_ledger(apart, embedder)
     except UnrestorableError as error:
@@ -110,42 +105,6 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
         # In WAL mode a second file would belong to the ledger.
         file.execute("PRAGMA journal_mode=DELETE")
     return copy, _describe(layout, copy)
-
-
-def pack_blocks(copy: Path, manifest: Manifest) -> Iterator[bytes]:
-    """Yield a backup's zip file in blocks, each built on demand."""
-    made = _Blocks()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-        # The entry gets the earliest date a zip file can have, because the manifest has the real one.
-        entry = zipfile.ZipInfo(LEDGER)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        with copy.open("rb") as ledger, archive.open(entry, "w", force_zip64=True) as target:
-            while block := ledger.read(BLOCK):
-                target.write(block)
-                if part := made.take():
-                    yield part
-    yield made.take()
-
-
-class _Blocks(io.RawIOBase):
-    """A write-only stream without seeking that returns what was written to it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._parts.append(bytes(data))
-        return len(self._parts[-1])
-
-    def take(self) -> bytes:
-        """Return everything written since the last call."""
-        taken, self._parts = b"".join(self._parts), []
-        return taken
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
@@ -159,24 +118,6 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} is there already: name another file, or replace it with --force")
     if not resolved.parent.is_dir():
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
-
-
-def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
-    try:
-        with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
-                closing(sqlite3.connect(copy, isolation_level=None)) as target:
-            # One read transaction sees a single state, so the copy need not restart when a build commits.
-            source.execute("BEGIN")
-            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
-            source.execute("COMMIT")
-            problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({error})") from error
-    if problems != ["ok"]:
-        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({problems[0]})")
 
 
 def _describe(layout: Layout, copy: Path) -> Manifest:
