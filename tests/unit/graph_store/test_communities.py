@@ -7,7 +7,8 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.tree import description as tree
-from banyan.graph_store.tree.detection import CommunitySettings, detect, features
+from banyan.graph_store.tree.detection import CommunitySettings, detect
+from banyan.graph_store.tree.features import features
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
