@@ -3,11 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
 from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
-from ..store_errors import LedgerDamagedError
+from ..store_errors import readable
 from .database import Database, now
 from .facts import FactTable, Rows, position, replace_rows
 from .tables import EXTRACTIONS, REJECTIONS, REPAIRS, among
@@ -50,11 +48,8 @@ class Extractions:
         found = {}
         for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
                                  among=json.dumps(chunk_ids)):
-            try:
+            with readable(f"the extraction of chunk {row.chunk}"):
                 found[row.chunk] = Extraction.model_validate_json(row.extraction)
-            except ValidationError as error:
-                raise LedgerDamagedError(f"what the ledger has of chunk {row.chunk} is damaged "
-                                         f"({error.errors()[0]['msg']})") from error
         return found
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:

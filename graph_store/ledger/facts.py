@@ -8,12 +8,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
 from sqlalchemy import Table
 
 from ...schemas.documents import Chunk, Frozen, Span
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
-from ..store_errors import LedgerDamagedError
+from ..store_errors import readable
 from .database import Database, Record
 from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
 
@@ -67,13 +66,10 @@ class FactTable:
             LedgerDamagedError: a row is not of the form that was written.
         """
         mentions, facts, values = self.rows([chunk.id])
-        try:
+        with readable(f"a row of chunk {chunk.id}"):
             return Contribution(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
                                 facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
                                 attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
-        except ValidationError as error:
-            raise LedgerDamagedError(f"what the ledger has of chunk {chunk.id} is damaged "
-                                     f"({error.errors()[0]['msg']})") from error
 
 
 def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:

@@ -4,12 +4,10 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from pydantic import ValidationError
-
 from ...schemas.delta import Decided, ElementKind
 from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
-from ..store_errors import LedgerDamagedError, StoreError
+from ..store_errors import StoreError, readable
 from .database import Database, now
 from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS
@@ -105,11 +103,8 @@ class SchemaHistory:
             raise StoreError("the knowledge base has no schema yet; build it first")
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
-        try:
+        with readable(f"version {version} of the schema"):
             return _parse(str(text))
-        except ValidationError as error:
-            raise LedgerDamagedError(f"version {version} of the schema is damaged in the ledger "
-                                     f"({error.errors()[0]['msg']})") from error
 
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""
