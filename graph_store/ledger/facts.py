@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table
 
-from ...schemas.documents import Chunk, Frozen, Span
+from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
 from ..store_errors import readable
 from .database import Database, Record
@@ -18,14 +18,6 @@ from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
 
 _POSITION = "position"
 Rows = Sequence[tuple[Any, ...]]
-
-
-class Contribution(Frozen):
-    """What one chunk adds to the graph."""
-
-    mentions: tuple[EntityMention, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    attributes: tuple[AttributeFact, ...] = ()
 
 
 class AdmittedRows(NamedTuple):
@@ -43,7 +35,7 @@ class FactTable:
         """Read and write the rows of a ledger."""
         self._db = database
 
-    def replace(self, admitted: Mapping[str, Contribution | BoundedExtraction]) -> None:
+    def replace(self, admitted: Mapping[str, BoundedExtraction]) -> None:
         """Replace the rows of some chunks."""
         with self._db.transaction():
             mentions, facts, values = rows_of(admitted)
@@ -59,15 +51,15 @@ class FactTable:
             self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
             for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES)))
 
-    def contribution(self, chunk: Chunk) -> Contribution:
-        """Return what a chunk adds to the graph, with the quotes that its text has at the spans.
+    def contribution(self, chunk: Chunk) -> BoundedExtraction:
+        """Return what is admitted of a chunk, with the quotes that its text has at the spans.
 
         Raises:
             LedgerDamagedError: a row is not of the form that was written.
         """
         mentions, facts, values = self.rows([chunk.id])
         with readable(f"a row of chunk {chunk.id}"):
-            return Contribution(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
+            return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
                                 facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
                                 attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
 
@@ -113,7 +105,7 @@ def advance(database: Database) -> None:
     database.set_meta(_POSITION, str(position(database) + 1))
 
 
-def rows_of(admitted: Mapping[str, Contribution | BoundedExtraction]) -> AdmittedRows:
+def rows_of(admitted: Mapping[str, BoundedExtraction]) -> AdmittedRows:
     """Return the rows of what is admitted of some chunks."""
     return AdmittedRows(
         _number((chunk, [(m.name, m.type, m.span.start, m.span.end) for m in own.mentions])

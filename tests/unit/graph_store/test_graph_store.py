@@ -15,10 +15,16 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.document_rows import Documents
-from banyan.graph_store.ledger.facts import Contribution, FactTable, position
+from banyan.graph_store.ledger.facts import FactTable, position
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.extraction import (
+    BoundedExtraction,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+)
 from banyan.schemas.graph_schema import open_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +40,7 @@ OPEN = Bounds(open_schema())
 def contribution(extraction):
     found = bound(extraction, Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title=""),
                   OPEN)
-    return Contribution(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
+    return BoundedExtraction(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
 
 
 names, times = st.sampled_from(NAMES), st.sampled_from(TIMES)
@@ -82,7 +88,7 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
         order = [*history, *sorted({chunk for chunk, _ in history} - wanted.keys())]
         for entry in order:
             chunk, part = (entry, None) if isinstance(entry, str) else entry
-            table.replace({chunk: part or Contribution()})
+            table.replace({chunk: part or BoundedExtraction()})
         last = sorted(wanted.items())
         random.shuffle(last)
         for chunk, part in last:

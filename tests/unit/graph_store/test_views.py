@@ -4,12 +4,11 @@
 import numpy as np
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.view_attributes import build_view
 from banyan.graph_store.tree.view_boundary import boundary
 from banyan.graph_store.tree.view_spec import ViewError, parse_view
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from hypothesis import given, settings
@@ -37,7 +36,7 @@ def graph_of(triples=(), values=(), lonely=(), chunk="c"):
 
 def contribution(triples=(), values=(), lonely=()):
     names = {*lonely, *(one for one, _, _ in values), *(end for head, _, tail in triples for end in (head, tail))}
-    return Contribution(
+    return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type="Thing", span=SPAN) for name in sorted(names)),
         facts=tuple(Fact(head=h, head_type="Thing", relation=r, tail=t, tail_type="Thing", span=SPAN)
                     for h, r, t in triples),
