@@ -53,7 +53,7 @@ class LedgerOnly:
 
     def facts(self) -> dict[str, BoundedExtraction]:
         """What each chunk contributes."""
-        return {chunk.id: self.extractions.admitted.contribution(chunk)
+        return {chunk.id: self.extractions.admitted(chunk)
                 for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:

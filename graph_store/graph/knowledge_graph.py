@@ -50,7 +50,7 @@ class KnowledgeGraph:
 
     def add(self, chunk_id: str, admitted: BoundedExtraction) -> None:
         """Add what a chunk contributes, of which nothing is there yet."""
-        self._add(*rows_of({chunk_id: admitted}))
+        self._add(*rows_of(chunk_id, admitted))
 
     def _add(self, mentions: Rows, facts: Rows, values: Rows) -> None:
         for chunk, _, name, kind, start, end in mentions:

@@ -15,7 +15,8 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.document_rows import Documents
-from banyan.graph_store.ledger.facts import FactTable, position
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.facts import position
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import (
@@ -84,22 +85,22 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
     """The graph of a random history of writing and deleting is that of its end at once."""
     with closing(Database(Path(":memory:"))) as database:
         database.execute("PRAGMA foreign_keys=OFF")  # these chunks are of no document
-        table = FactTable(database)
+        table, places = Extractions(database), {chunk: Chunk(
+            id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="") for chunk in "abcdefgh"}
         order = [*history, *sorted({chunk for chunk, _ in history} - wanted.keys())]
         for entry in order:
             chunk, part = (entry, None) if isinstance(entry, str) else entry
-            table.replace({chunk: part or BoundedExtraction()})
+            table.write([(places[chunk], part or BoundedExtraction())])
         last = sorted(wanted.items())
         random.shuffle(last)
         for chunk, part in last:
-            table.replace({chunk: part})
+            table.write([(places[chunk], part)])
         assert KnowledgeGraph.of_rows(table.rows()).dump() == graph_of(wanted.items()).dump()
         before = position(database)
-        table.replace(wanted)
+        table.write([(places[chunk], part) for chunk, part in wanted.items()])
         assert position(database) == before, "what stays is not written again"
         for chunk, part in wanted.items():
-            text = Chunk(id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="")
-            assert table.contribution(text) == part
+            assert table.admitted(places[chunk]) == part
 
 
 def test_the_rows_of_a_chunk_go_with_it(home):
@@ -111,7 +112,7 @@ def test_the_rows_of_a_chunk_go_with_it(home):
         small_base.delete(kb, "d7")
         assert kb.graph.dump() == before[0]
         assert kb.extractions.position() > before[1]
-        assert {row.chunk for rows in kb.extractions.admitted.rows() for row in rows} == set(kb.documents.done())
+        assert {row.chunk for rows in kb.extractions.rows() for row in rows} == set(kb.documents.done())
 
 
 @pytest.fixture(scope="module")

@@ -183,7 +183,7 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
             schema = ledger.history.current()
             bounds, base = Bounds(schema), Bounds(ledger.history.base())
             for chunk in ledger.documents.chunks():
-                found, given_ = ledger.extractions.admitted.contribution(chunk), ledger.extractions.get(chunk.id)
+                found, given_ = ledger.extractions.admitted(chunk), ledger.extractions.get(chunk.id)
                 assert all(schema.fits(f.head_type, f.relation, f.tail_type) for f in found.facts)
                 assert all(schema.fits_attribute(a.entity_type, a.attribute) for a in found.attributes)
                 # Only what a change touches is bounded again: the result must be that of bounding all.
