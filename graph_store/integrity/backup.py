@@ -11,7 +11,6 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +20,8 @@ from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
 from ..layout import Layout
 from ..ledger.copying import copy_rows
-from ..ledger.database import Database
+from ..ledger.database import FORMAT as LEDGER_FORMAT
+from ..ledger.database import Database, now
 from ..store_errors import StoreError
 from .backup_reading import UnrestorableError, read_ledger
 
@@ -97,14 +97,17 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
     with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
         copy_rows(source, target, progress)
     try:
-        read_ledger(apart, embedder)
+        embedding = read_ledger(apart, embedder)
     except UnrestorableError as error:
         raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
                           "is wrong, and how to put it right") from error
     with closing(sqlite3.connect(copy, isolation_level=None)) as file:
         # In WAL mode a second file would belong to the ledger.
         file.execute("PRAGMA journal_mode=DELETE")
-    return copy, _describe(layout, copy)
+        counts = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
+                  for table in ("documents", "chunks", "extractions")}
+    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
+                          size=copy.stat().st_size, sha256=checksum(copy), embedding=embedding, **counts)
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
@@ -118,17 +121,6 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} is there already: name another file, or replace it with --force")
     if not resolved.parent.is_dir():
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
-
-
-def _describe(layout: Layout, copy: Path) -> Manifest:
-    with closing(sqlite3.connect(copy)) as ledger:
-        counts = {table: ledger.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
-                  for table in ("documents", "chunks", "extractions")}
-        embedding = ledger.execute("SELECT value FROM meta WHERE key = 'embedding'").fetchone()
-        version = ledger.execute("PRAGMA user_version").fetchone()[0]
-    return Manifest(format=FORMAT, name=layout.name, created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                    ledger_format=version, size=copy.stat().st_size, sha256=checksum(copy),
-                    embedding=embedding[0].partition("\n")[0] if embedding else "", **counts)
 
 
 def checksum(path: Path) -> str:
