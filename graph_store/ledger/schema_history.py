@@ -1,7 +1,7 @@
 """The ledger's schema versions: which schema is in force, who decided it, and what was declined."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ...schemas.delta import Decided, ElementKind
@@ -55,14 +55,12 @@ class SchemaHistory:
                 json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who, now())])
         return version
 
-    def decline(self, labels: Iterable[tuple[ElementKind, str]], who: str) -> None:
-        """Remember what must not be proposed again."""
-        self._db.replace(DECLINED, [(kind, label, who, "", now()) for kind, label in sorted(labels)])
-
-    def want(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
-        """Forget that something was declined."""
-        self._db.execute_many("DELETE FROM declined WHERE kind = :kind AND name = :name",
-                              [{"kind": kind, "name": label} for kind, label in sorted(labels)])
+    def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
+        """Remember who declined what must not be proposed again; None forgets it."""
+        if who is None:
+            self._db.execute("DELETE FROM declined WHERE kind = :kind AND name = :name", kind=kind, name=label)
+        else:
+            self._db.replace(DECLINED, [(kind, label, who, "", now())])
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Kind and label of what must not be proposed again."""

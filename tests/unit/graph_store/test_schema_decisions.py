@@ -41,7 +41,7 @@ def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accept
     assert ledger.control.waiting(2) == []
     assert ledger.control.count_waiting() == 0
     assert ledger.grow() == SCHEMA
-    ledger.history.want([("relation", "painted")])
+    ledger.history.set_declined("relation", "painted", None)
     assert ledger.grow().relation_type("painted") is not None
 
 
@@ -104,7 +104,7 @@ def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):
     ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
     decide(ledger, relation("born_in", "reject"))
     assert ledger.edges() == set()
-    ledger.history.want([("relation", "born in")])
+    ledger.history.set_declined("relation", "born in", None)
     assert [c.name for c in ledger.control.waiting(2)] == ["born in"]
     decide(ledger, relation("born_in", "accept"))
     assert ledger.edges() == {("Ada", "born_in", "Ulm")}
