@@ -97,13 +97,18 @@ class Groups:
         ties: dict[str, list[tuple[Pair, Tie]]] = {}
         for pair, tie in self._joined:
             ties.setdefault(self._members(pair[0])[0], []).append((pair, tie))
-        return {row.id: row for entity, members in sorted(self._group.items()) if members[0] == entity
-                for row in self._rows(members, ties[entity])}
+        return {row.id: row for members in self._several() for row in self._rows(members, ties[members[0]])}
+
+    def _several(self) -> Iterator[list[str]]:
+        for entity in sorted(self._group):
+            members = self._group[entity]
+            if members[0] == entity:
+                yield members
 
     def _rows(self, members: Sequence[str], joined: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         canonical = min(members, key=self._rank)
-        kind = self._around.type(max(members, key=lambda entity: (
-            self._around.depth(self._around.type(entity)), entity == canonical, entity)))
+        kind = self._around.type(max(
+            members, key=lambda entity: (self._around.depth(entity), entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):

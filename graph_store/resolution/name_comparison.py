@@ -27,6 +27,8 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
 _LEAST_LEFT = 2
+_OPPOSITE_WORDS = frozenset().union(*word_lists.OPPOSITES)
+_OPPOSITE_SIGNS = frozenset().union(*word_lists.HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -63,6 +65,9 @@ class FoldedName(NamedTuple):
     """The key without a person's leading titles, and these titles."""
     acronym: bool
     """True if it is written like an acronym: one word of two to eight capitals."""
+    opposed: frozenset[str]
+    signs: frozenset[str]
+    """Its words and its characters that have an opposite."""
 
 
 @cached_if_short(200_000)
@@ -79,9 +84,10 @@ def fold(name: str) -> FoldedName:
         qualifier = qualified["inside"].strip()
     article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
     key = " ".join(words)
-    return FoldedName(name, " ".join(exact), key, article, words, _numbers(words), parse_date(name), base,
+    return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
                       qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
-                      _without_title(words), _is_acronym(key, words, name))
+                      _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
+                      _OPPOSITE_SIGNS.intersection(key))
 
 
 def _words(text: str) -> list[str]:
@@ -122,17 +128,19 @@ def _without_accents(word: str) -> str:
     return "".join(plain_letters)
 
 
-def _numbers(words: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     """Count the figures, ordinals and Roman numerals in a name."""
     numbers: Counter[str] = Counter()
-    for word in words:
-        if word in word_lists.ORDINALS:
+    for place, word in enumerate(words):
+        if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and place == 0):
             numbers[word_lists.ORDINALS[word]] += 1
         elif word_lists.ROMAN.fullmatch(word):
             numbers[word] += 1
         elif not word.isalpha():
             for figure in word_lists.FIGURE.findall(word):
                 numbers[figure.replace(",", "")] += 1
+    if not text.isascii():
+        numbers.update(sign for sign in text if sign in word_lists.HAN_NUMERALS)
     return tuple(sorted(numbers.items()))
 
 
@@ -187,10 +195,21 @@ def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names cannot refer to the same thing: numbers or dates differ."""
+    """Return True if two names cannot refer to the same thing: numbers or dates differ, or words are opposites."""
     if first.date or second.date:
         return first.date != second.date
-    return first.numbers != second.numbers and not _only_qualified(first, second)
+    if first.numbers != second.numbers and not _only_qualified(first, second):
+        return True
+    return (_opposite(first.opposed, second.opposed, word_lists.OPPOSITES)
+            or _opposite(first.signs, second.signs, word_lists.HAN_OPPOSITES))
+
+
+def _opposite(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
+    """Return True if each name has a word or character that the other lacks, and these are opposites."""
+    if not first or not second:
+        return False  # true of most names
+    own, other = first - second, second - first
+    return any(own & group and other & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:

@@ -137,14 +137,13 @@ class Resolver:
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
         ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
-        return TrustedVectors(ids, self._encode_names(ids), trust)
+        return TrustedVectors(ids, self._encode_names(around, ids), trust)
 
-    def _encode_names(self, ids: Sequence[str]) -> Vectors:
-        found, mentions = self._vectors.found("entities", ids), self._graph.mentions
+    def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
+        found = self._vectors.found("entities", ids)
         absent = [entity for entity in ids if entity not in found]
         if absent:
-            vectors = self._embedder.encode([mentions.entity_text(entity) for entity in absent])
-            found.update(zip(absent, vectors, strict=True))
+            found.update(zip(absent, self._embedder.encode([around.text(entity) for entity in absent]), strict=True))
         return np.array([found[entity] for entity in ids], np.float32).reshape(len(ids), self._embedder.dimension)
 
     def _put(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:

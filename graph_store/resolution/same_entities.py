@@ -29,6 +29,8 @@ NEARNESS = 0.75
 SURE = 0.8
 """A reasoner's confidence from which its word counts: the mu of Youtu-GraphRAG eq. 3."""
 
+_NO_TYPE = 0.85
+"""Weight of a prior where a type says nothing: what it is may be another thing of that name."""
 _CONTAINED = 0.85
 """The shorter name is only in passages that have the longer one, and nothing else goes by it."""
 _PLACE_SAID = 0.85
@@ -116,7 +118,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         short, long = _shorter_first(around, pair)
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_PLACE_SAID if match.rule == "place" and _place_said(around, short, long) else 0.0)
-    prior = match.prior
+    prior = match.prior * (_NO_TYPE if alike is None else 1.0)
     if match.rule == "place" and not _is_known_place(around, pair):
         prior /= 2
     score = _score(prior, weights)

@@ -43,6 +43,7 @@ class Surroundings:
         self._once = cache(self._dates)
         self._names_of_type = cache(self._type_names)
         self._types_agree = cache(self._agree)
+        self._are_all = cache(self._both_of)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -58,8 +59,11 @@ class Surroundings:
         """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
         types = self.type(first), self.type(second)
         return match_names(self.folded_names[first], self.folded_names[second],
-                           organisation=all(self._names_of_type(kind) & _ORGANISATIONS for kind in types),
-                           person=all(self._names_of_type(kind) & _PERSONS for kind in types))
+                           organisation=self._are_all(types, _ORGANISATIONS), person=self._are_all(types, _PERSONS))
+
+    def text(self, entity: str) -> str:
+        """Return the text embedded for an entity."""
+        return self._graph.entity_text(entity)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -103,8 +107,11 @@ class Surroundings:
 
     # Types.
 
-    def depth(self, kind: str) -> int:
-        """Return how special a type is; 0 for the type of which everything is."""
+    def depth(self, entity: str) -> int:
+        """Return how special an entity's type is; 0 for the type of which everything is."""
+        return self._depth(self.type(entity))
+
+    def _depth(self, kind: str) -> int:
         return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
 
     def same_type(self, first: str, second: str) -> bool | None:
@@ -114,9 +121,12 @@ class Surroundings:
     def _agree(self, entity: str, other: str) -> bool | None:
         if label_key(entity) == label_key(other) or entity in self._chain(other) or other in self._chain(entity):
             return True
-        if self._schema.open and 0 in {self.depth(entity), self.depth(other)}:
+        if self._schema.open and 0 in {self._depth(entity), self._depth(other)}:
             return None
         return False
+
+    def _both_of(self, types: Iterable[str], words: frozenset[str]) -> bool:
+        return all(self._names_of_type(kind) & words for kind in types)
 
     def _type_names(self, type_name: str) -> frozenset[str]:
         """Return the names of a type and of its ancestors."""
@@ -156,8 +166,14 @@ class Surroundings:
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""
-        return any(not is_alias_relation(relation) for head, tail in ((first, second), (second, first))
-                   for relation in self._network.succ[head].get(tail, ()))
+        return any(not is_alias_relation(relation) for relation in self._relations(first, second))
+
+    def _relations(self, first: str, second: str) -> list[str]:
+        relations: list[str] = []
+        for head, tail in ((first, second), (second, first)):
+            if self._network.has_edge(head, tail):
+                relations.extend(self._network[head][tail])
+        return sorted(relations)
 
     def contradict(self, first: str, second: str) -> bool:
         """Return True if two entities differ in what a thing has one of: its birth, its death, its founding."""

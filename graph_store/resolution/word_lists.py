@@ -20,7 +20,20 @@ ORDINALS = {word: str(number) for number, words in enumerate((
     "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
     for word in words.split()}
 ROMAN = re.compile(r"(?=[ivxlc]{3})c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+LONE_LETTERS = frozenset("ivx")
 FIGURE = re.compile(r"-?\d+(?:[.,:]\d+)*")
+HAN_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两甲乙丙丁")
+OPPOSITES = [frozenset(words.split()) for words in (
+    "north south east west northern southern eastern western northeast northwest southeast southwest central",
+    "upper lower middle", "men women mens womens male female boys girls", "old new", "major minor", "senior junior",
+    "he she", "mr mrs miss", "brother sister", "king queen", "prince princess", "emperor empress", "duke duchess",
+    "father mother", "son daughter", "summer winter", "spring autumn", "pre post", "pro anti", "micro macro",
+    "import export", "imports exports", "left right", "before after", "above below", "inner outer", "black white",
+    "red blue green yellow", "monday tuesday wednesday thursday friday saturday sunday",
+    "january february march april may june july august september october november december",
+    "северный южный восточный западный северная южная восточная западная", "sub super", "under over")]
+HAN_OPPOSITES = [frozenset(group) for group in (
+    "东西南北中", "上下", "左右", "大小", "新旧老", "男女", "前后", "内外", "正副", "春夏秋冬", "父母子女兄弟姐妹")]
 SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
 INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
 KINDS = re.compile(r"\b(?:film|movie|song|album|single|novel|book|play|opera|poem|band|group|singer|musician|actor"
