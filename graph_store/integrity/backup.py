@@ -22,7 +22,7 @@ from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT as LEDGER_FORMAT
 from ..ledger.database import Database, now
-from ..store_errors import StoreError
+from ..store_errors import LedgerDamagedError, StoreError, display_path
 from .backup_reading import UnrestorableError, read_ledger
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
@@ -31,6 +31,8 @@ MANIFEST = "manifest.json"
 
 Progress = Callable[[int, int], None]
 """Called with the amount done and the total, in any unit."""
+
+_PAGES = 1024  # copied between two reports of progress: 4 MB
 
 
 class BackupError(StoreError):
@@ -94,8 +96,11 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
     apart = Layout.of(folder, layout.name)
     apart.root.mkdir()
     copy = apart.ledger_file
-    with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
-        copy_rows(source, target, progress)
+    if isinstance(layout.ledger, Path):
+        _copy_file(layout.ledger, copy, progress)
+    else:
+        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
+            copy_rows(source, target, progress)
     try:
         embedding = read_ledger(apart, embedder)
     except UnrestorableError as error:
@@ -121,6 +126,24 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} is there already: name another file, or replace it with --force")
     if not resolved.parent.is_dir():
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
+
+
+def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
+    try:
+        with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
+                closing(sqlite3.connect(copy, isolation_level=None)) as target:
+            # One read transaction sees a single state, so the copy need not restart when a build commits.
+            source.execute("BEGIN")
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
+            source.execute("COMMIT")
+            problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({error})") from error
+    if problems != ["ok"]:
+        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({problems[0]})")
 
 
 def checksum(path: Path) -> str:

@@ -24,7 +24,7 @@ Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
 FORMAT = 1
 """The number of the tables' format. Once a version is released, a change of a table needs the next one."""
-_AT_ONCE = 100
+_AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 
 

@@ -84,7 +84,7 @@ def fold(name: str) -> FoldedName:
         qualifier = qualified["inside"].strip()
     article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
     key = " ".join(words)
-    return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
+    return FoldedName(name, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
                       qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
                       _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
                       _OPPOSITE_SIGNS.intersection(key))
