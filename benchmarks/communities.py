@@ -12,7 +12,8 @@ import networkx as nx
 import numpy as np
 import typer
 from banyan.graph_store.tree.clusters import initial_clusters
-from banyan.graph_store.tree.detection import CommunitySettings, detect, features
+from banyan.graph_store.tree.detection import CommunitySettings, detect
+from banyan.graph_store.tree.features import features
 from line_plot import Panel, line_plot
 from numpy.typing import NDArray
 from planted import Planted, planted

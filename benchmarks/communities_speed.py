@@ -13,7 +13,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from banyan.graph_store.tree.detection import CommunitySettings, features, hierarchy
+from banyan.graph_store.tree.detection import CommunitySettings, hierarchy
+from banyan.graph_store.tree.features import features
 from planted import DIMENSION, planted
 from rich.console import Console
 from rich.table import Table

@@ -12,8 +12,8 @@ from unittest.mock import patch
 import numpy as np
 import typer
 from banyan.graph_store.tree import community_fusion
-from banyan.graph_store.tree.detection import CommunitySettings, EntityFeatures, detect, features
-from banyan.graph_store.tree.features import shares, unit
+from banyan.graph_store.tree.detection import CommunitySettings, detect
+from banyan.graph_store.tree.features import EntityFeatures, features, shares, unit
 from banyan.graph_store.tree.scores import Perception, phi
 from numpy.typing import NDArray
 from planted import Planted, planted

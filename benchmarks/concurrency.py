@@ -165,7 +165,7 @@ def check(kb: KnowledgeBase) -> None:
     Raises:
         AssertionError: it is not.
     """
-    fresh = KnowledgeGraph.of_rows(kb.extractions.admitted.rows())
+    fresh = KnowledgeGraph.of_rows(kb.extractions.rows())
     assert fresh.dump() == kb.graph.dump(), "the graph is not what the rows give"
     status = status_of(kb)
     assert status.entities == len(fresh.entity_ids())

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.resolution import same_entities as resolution
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import open_schema
 
 PAIRS = Path(__file__).with_name("entity_pairs.jsonl")
@@ -37,13 +36,13 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
     graph = KnowledgeGraph()
     for chunk, (names, triples) in passages.items():
         together = chunk == "text" or not pair.get("together")
-        graph.add(chunk, Contribution(
+        graph.add(chunk, BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type=kinds.get(name, "Entity"), span=_NOWHERE)
                            for name in names if together or name not in kinds),
             facts=tuple(Fact(head=h, head_type=kinds.get(h, "Entity"), relation=r, tail=t,
                              tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples)))
     if pair.get("second_type"):
-        graph.add("other", Contribution(mentions=(EntityMention(
+        graph.add("other", BoundedExtraction(mentions=(EntityMention(
             name=pair["second"], type=pair["second_type"], span=_NOWHERE),)))
     return graph, {chunk: pair.get("text", "") for chunk in passages}
 

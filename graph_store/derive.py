@@ -27,7 +27,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)
     if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
-        kb.vectors.drop_all("texts")
+        kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
     if not reasoner.resolves:  # then names that become aliases are never embedded
         _resolve(kb, reasoner)

@@ -1,7 +1,10 @@
 """Errors of a knowledge base; each message names the cause and the fix."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from ..schemas.errors import BanyanError
 
@@ -56,6 +59,19 @@ class LedgerDamagedError(StoreError):
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}; `banyan verify` says what else is wrong. Restore a backup: `banyan restore FILE "
                          "--kb NAME --force`; without one, move its folder away and build again")
+
+
+@contextmanager
+def readable(what: str) -> Iterator[None]:
+    """Parse in the block what the ledger holds.
+
+    Raises:
+        LedgerDamagedError: it is not of the form that was written; `what` names it.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        raise LedgerDamagedError(f"{what} is damaged in the ledger ({error.errors()[0]['msg']})") from error
 
 
 class VectorServerError(StoreError):

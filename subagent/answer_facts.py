@@ -47,7 +47,7 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[Place]) -> Sta
     facts: set[EdgeKey] = set()
     named: set[str] = set()
     for chunk, spans in _cited_chunks(kb, cited):
-        contribution = kb.extractions.admitted.contribution(chunk)
+        contribution = kb.extractions.admitted(chunk)
         for fact in contribution.facts:
             said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
             if _overlaps(chunk, fact.span, spans) and (edge := graph.edge_of(said)):

@@ -8,11 +8,10 @@ from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
 from banyan.graph_store.index.contents import Source, contents
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
-from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.schemas.retrieval import SubQuery
@@ -67,10 +66,10 @@ class GraphAlone:
         return self.embedder.encode([texts[one] for one in ids])
 
 
-def contribution(triples: Triples, entities: Sequence[str] = ()) -> Contribution:
+def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtraction:
     """What a chunk brings into the graph."""
     names = dict.fromkeys([*entities, *(name for head, _, tail in triples for name in (head, tail))])
-    return Contribution(
+    return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type=TYPE, span=_SPAN) for name in names),
         facts=tuple(Fact(head=head, head_type=TYPE, relation=relation, tail=tail, tail_type=TYPE, span=_SPAN)
                     for head, relation, tail in triples))

@@ -62,7 +62,7 @@ class World:
                 "contributions": self.contributions([path.name for path in CLEAN])}
 
     def contributions(self, documents: list[str]) -> dict[str, Any]:
-        return {chunk.id: self.kb.extractions.admitted.contribution(chunk).model_dump()
+        return {chunk.id: self.kb.extractions.admitted(chunk).model_dump()
                 for chunk in self.kb.documents.chunks() if chunk.document_id in documents}
 
 
@@ -78,7 +78,7 @@ def check_grounded(kb: KnowledgeBase) -> int:
     """Every name, value and quote of every chunk's contribution stands in that chunk; returns how many there are."""
     count = 0
     for chunk in kb.documents.chunks():
-        contribution = kb.extractions.admitted.contribution(chunk)
+        contribution = kb.extractions.admitted(chunk)
         seen = _letters(chunk.titled_text())
         for said in (*contribution.mentions, *contribution.facts, *contribution.attributes):
             assert chunk.text[said.span.start:said.span.end] == said.span.quote != ""

@@ -8,12 +8,11 @@ from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.ledger.schema_history import SchemaHistory
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document
-from banyan.schemas.extraction import Extraction
+from banyan.schemas.extraction import BoundedExtraction, Extraction
 from banyan.schemas.graph_schema import GraphSchema
 
 THRESHOLDS = Thresholds(confidence=0.8, support=2, consistency=-2.0,
@@ -52,9 +51,9 @@ class LedgerOnly:
         self.control.grow(thresholds)
         return self.history.current()
 
-    def facts(self) -> dict[str, Contribution]:
+    def facts(self) -> dict[str, BoundedExtraction]:
         """What each chunk contributes."""
-        return {chunk.id: self.extractions.admitted.contribution(chunk)
+        return {chunk.id: self.extractions.admitted(chunk)
                 for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:

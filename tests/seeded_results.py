@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import scripted
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.tree.description import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from hashed_embedding import HashedEmbedder
 
 SPAN = Span(start=0, end=1, quote="x")
@@ -50,7 +49,7 @@ def tree(shuffling: int) -> Any:
     random.Random(shuffling).shuffle(facts)
     graph = KnowledgeGraph()
     for head, relation, tail in facts:
-        graph.add(f"{head} {tail}", Contribution(
+        graph.add(f"{head} {tail}", BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
             facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=SPAN),)))
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]

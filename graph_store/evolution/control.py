@@ -237,8 +237,8 @@ class SchemaControl:
         """
         outcome = decide(self._history.base(), self._history.current(), self._grounds(), support, decisions)
         with self._db.transaction():
-            self._history.decline(outcome.declined, who)
-            self._history.want(outcome.wanted)
+            for label, is_declined in sorted(outcome.is_declined.items()):
+                self._history.set_declined(*label, who if is_declined else None)
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:

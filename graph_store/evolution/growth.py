@@ -6,7 +6,7 @@ of documents: their order and their distribution over builds make no difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
@@ -127,10 +127,9 @@ class Outcome:
 
     base: GraphSchema
     schema: GraphSchema
-    decided: tuple[Decided, ...]
-    declined: frozenset[tuple[ElementKind, str]]
-    wanted: frozenset[tuple[ElementKind, str]]
-    """Labels that are no longer declined."""
+    decided: tuple[Decided, ...] = ()
+    is_declined: Mapping[tuple[ElementKind, str], bool] = field(default_factory=dict)
+    """Whether a label must not be proposed again, for the labels decided on."""
 
 
 def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
@@ -150,7 +149,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     Raises:
         DecisionError: a decision names no candidate or element, or cannot be carried out.
     """
-    outcome = Outcome(base, schema, (), frozenset(), frozenset())
+    outcome = Outcome(base, schema)
     lasting = [d for d in decisions if d.verdict != "reject"]
     for step in ([d for d in lasting if d.kind == "entity_type"], [d for d in lasting if d.kind != "entity_type"],
                  [d for d in decisions if d.verdict == "reject"]):
@@ -166,7 +165,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
     """
-    outcome = Outcome(schema, schema, (), frozenset(), frozenset())
+    outcome = Outcome(schema, schema)
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, None)
     outcome = _validate(outcome)
@@ -201,31 +200,24 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
     known = elements.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
         element = elements.build_element(kind, decision.name, decision.element or {})
-        labels = frozenset((kind, label_key(name)) for name in element.all_names())
+        labels = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
         base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
-        return Outcome(base, schema, (*before.decided, Decided(decision=decision)), before.declined - labels,
-                       before.wanted | labels)
+        return Outcome(base, schema, (*before.decided, Decided(decision=decision)), {**before.is_declined, **labels})
     if known is None and candidate is None:
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
-    labels = frozenset((kind, label_key(name)) for name in (
-        *(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name))
+    names = (*(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name)
     if decision.verdict == "reject":
         base, schema = (elements.remove(s, kind, decision.name) if elements.find_element(s, kind, decision.name) else s
                         for s in (before.base, before.schema))
     else:
         base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
-    rejected = decision.verdict == "reject" and not _has_parent(before.schema, decision)
+    # Rejecting an element with a parent merges it into the parent.
+    rejected = decision.verdict == "reject" and getattr(known, "parent", None) is None
+    labels = dict.fromkeys(((kind, label_key(name)) for name in names), rejected)
     return Outcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
-                   before.declined | labels if rejected else before.declined - labels,
-                   before.wanted - labels if rejected else before.wanted | labels)
-
-
-def _has_parent(schema: GraphSchema, decision: Decision) -> bool:
-    """Return True if the element has a parent, so rejecting it merges it into the parent."""
-    known = elements.find_element(schema, decision.kind, decision.name)
-    return getattr(known, "parent", None) is not None
+                   {**before.is_declined, **labels})
 
 
 def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,

@@ -13,9 +13,10 @@ from typing import Any
 
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Frozen
+from ...schemas.extraction import BoundedExtraction
 from ...schemas.naming import canonical_name, entity_id
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows, Contribution, Rows, rows_of
+from ..ledger.facts import AdmittedRows, Rows, rows_of
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -47,9 +48,9 @@ class KnowledgeGraph:
         graph._add(*rows)
         return graph
 
-    def add(self, chunk_id: str, contribution: Contribution) -> None:
+    def add(self, chunk_id: str, admitted: BoundedExtraction) -> None:
         """Add what a chunk contributes, of which nothing is there yet."""
-        self._add(*rows_of({chunk_id: contribution}))
+        self._add(*rows_of(chunk_id, admitted))
 
     def _add(self, mentions: Rows, facts: Rows, values: Rows) -> None:
         for chunk, _, name, kind, start, end in mentions:

@@ -28,10 +28,9 @@ from .browsing import browsing
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
 from .stated import stated
-from .titles import find_titles
 from .typed_facts import facts_by_chunk
 from .vector_rows import GatheredVectors, StoredVectors, find_vectors
-from .walk import step_arrays
+from .walk import find_titles, step_arrays
 
 Made = dict[str, NDArray[Any]]
 _WORDS_OF_A_VALUE = 8

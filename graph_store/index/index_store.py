@@ -6,7 +6,6 @@ mapped.
 """
 
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,13 +77,3 @@ class IndexStore:
             return {}
         same = Version(*found.about["version"]).epoch, found.about["embedding"]
         return found.arrays if same == (version.epoch, self._embedder.fingerprint) else {}
-
-
-def damages(path: Path) -> Iterator[str]:
-    """Yield the problem of a damaged index; a missing file is none, as it is made again."""
-    try:
-        array_file.load(path)
-    except IndexDamagedError as error:
-        yield str(error)
-    except FileNotFoundError:
-        return

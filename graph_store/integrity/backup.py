@@ -5,16 +5,14 @@ are rebuilt from the ledger without model calls, so they are left out.
 """
 
 import hashlib
-import io
 import os
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -22,7 +20,8 @@ from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
 from ..layout import Layout
 from ..ledger.copying import copy_rows
-from ..ledger.database import Database
+from ..ledger.database import FORMAT as LEDGER_FORMAT
+from ..ledger.database import Database, now
 from ..store_errors import LedgerDamagedError, StoreError, display_path
 from .backup_reading import UnrestorableError, read_ledger
 
@@ -34,7 +33,6 @@ Progress = Callable[[int, int], None]
 """Called with the amount done and the total, in any unit."""
 
 _PAGES = 1024  # copied between two reports of progress: 4 MB
-BLOCK = 1 << 20
 
 
 class BackupError(StoreError):
@@ -71,10 +69,12 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        copy, manifest = copy_ledger(layout, folder, embedder, progress)
+        copy, manifest = _copy_ledger(layout, folder, embedder, progress)
         written = folder / "backup.zip"
         with written.open("xb") as file:
-            file.writelines(pack_blocks(copy, manifest))
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+                archive.write(copy, LEDGER)
             file.flush()
             os.fsync(file.fileno())
         if not force and target.exists():
@@ -83,7 +83,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     return manifest
 
 
-def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
+def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
     """Copy the current state of the ledger to an empty folder, and read the copy as `restore` does.
 
     The embedding model embeds only the schema's labels.
@@ -99,53 +99,20 @@ def copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Prog
     if isinstance(layout.ledger, Path):
         _copy_file(layout.ledger, copy, progress)
     else:
-        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as file:
-            copy_rows(source, file, progress)
+        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
+            copy_rows(source, target, progress)
     try:
-        read_ledger(apart, embedder)
+        embedding = read_ledger(apart, embedder)
     except UnrestorableError as error:
         raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
                           "is wrong, and how to put it right") from error
     with closing(sqlite3.connect(copy, isolation_level=None)) as file:
         # In WAL mode a second file would belong to the ledger.
         file.execute("PRAGMA journal_mode=DELETE")
-    return copy, _describe(layout, copy)
-
-
-def pack_blocks(copy: Path, manifest: Manifest) -> Iterator[bytes]:
-    """Yield a backup's zip file in blocks, each built on demand."""
-    made = _Blocks()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-        # The entry gets the earliest date a zip file can have, because the manifest has the real one.
-        entry = zipfile.ZipInfo(LEDGER)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        with copy.open("rb") as ledger, archive.open(entry, "w", force_zip64=True) as target:
-            while block := ledger.read(BLOCK):
-                target.write(block)
-                if part := made.take():
-                    yield part
-    yield made.take()
-
-
-class _Blocks(io.RawIOBase):
-    """A write-only stream without seeking that returns what was written to it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._parts.append(bytes(data))
-        return len(self._parts[-1])
-
-    def take(self) -> bytes:
-        """Return everything written since the last call."""
-        taken, self._parts = b"".join(self._parts), []
-        return taken
+        counts = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
+                  for table in ("documents", "chunks", "extractions")}
+    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
+                          size=copy.stat().st_size, sha256=checksum(copy), embedding=embedding, **counts)
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
@@ -177,17 +144,6 @@ def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
         raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({error})") from error
     if problems != ["ok"]:
         raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({problems[0]})")
-
-
-def _describe(layout: Layout, copy: Path) -> Manifest:
-    with closing(sqlite3.connect(copy)) as ledger:
-        counts = {table: ledger.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
-                  for table in ("documents", "chunks", "extractions")}
-        embedding = ledger.execute("SELECT value FROM meta WHERE key = 'embedding'").fetchone()
-        version = ledger.execute("PRAGMA user_version").fetchone()[0]
-    return Manifest(format=FORMAT, name=layout.name, created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                    ledger_format=version, size=copy.stat().st_size, sha256=checksum(copy),
-                    embedding=embedding[0].partition("\n")[0] if embedding else "", **counts)
 
 
 def checksum(path: Path) -> str:

@@ -25,7 +25,7 @@ from ..ledger.sqlite import make_private
 from ..ledger.version import begin_epoch
 from ..store_errors import StoreError
 from ..vectors.place import IDENTITY
-from .backup import BLOCK, LEDGER, MANIFEST, BackupError, Manifest, Progress
+from .backup import LEDGER, MANIFEST, BackupError, Manifest, Progress
 from .backup_reading import MESSAGE, UnrestorableError, read_ledger
 
 MAX_MANIFEST = 1 << 16
@@ -35,6 +35,7 @@ MAX_RATIO = 200
 """The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
 ledger is mostly zeros."""
 _SMALL = 1 << 24
+_BLOCK = 1 << 20
 _HEAD = 18
 
 
@@ -132,7 +133,7 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
     make_private(unpacked)
     try:
         with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
-            while block := source.read(BLOCK):
+            while block := source.read(_BLOCK):
                 size += len(block)
                 if size > manifest.size:
                     break

@@ -6,7 +6,6 @@ from contextlib import closing
 from itertools import islice
 
 from ...schemas.documents import Frozen
-from ..index.index_store import damages as index_damages
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
@@ -65,8 +64,7 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
     with closing(Database(layout.ledger, create=False)) as database:
         fingerprint = (database.get_meta("embedding") or "").partition("\n")[2]
         vectors = collections_of(layout, database, fingerprint).damages()
-    return [*(Problem(what=line, fix=_MADE_AGAIN)
-              for line in (*derived.damaged_graph(layout.graph), *index_damages(layout.index))),
+    return [*(Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)),
             *(Problem(what=line, fix=REINDEX) for line in vectors)]
 
 

@@ -1,15 +1,15 @@
 """Check what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from ...models.embedding.embedder import Vectors
 from ..graph import graph_file
-from ..index import columns
+from ..index import array_file, columns
 from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
+from ..layout import Layout
 from ..ledger.communities import Community
 from ..vectors.backend import Kind
 from ..vectors.embedded_texts import embedded
@@ -23,14 +23,15 @@ _LEAST_COSINE = 0.99
 _LEVELS_NAMED = 10
 
 
-def damaged_graph(path: Path) -> Iterator[str]:
-    """Yield a line if the graph's file is damaged; a missing file is rebuilt and is no damage."""
-    try:
-        graph_file.load(path)
-    except FileNotFoundError:
-        return
-    except (graph_file.GraphFileDamagedError, OSError) as error:
-        yield str(error)
+def damaged_files(layout: Layout) -> Iterator[str]:
+    """Yield a line for the graph's file and for the index if they are damaged; a missing file is made again."""
+    for load, path in ((graph_file.load, layout.graph), (array_file.load, layout.index)):
+        try:
+            load(path)
+        except FileNotFoundError:
+            continue
+        except (graph_file.GraphFileDamagedError, array_file.IndexDamagedError, OSError) as error:
+            yield str(error)
 
 
 def graph(kb: KnowledgeBase) -> Iterator[str]:

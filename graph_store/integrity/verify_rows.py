@@ -15,10 +15,10 @@ from ...schemas.naming import label_key
 from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
-from ..ledger.extractions import rejection_rows, repair_rows
-from ..ledger.facts import chunk_rows, rows_of
+from ..ledger.extractions import rows_by_table
+from ..ledger.facts import chunk_rows
 from ..ledger.schema_requests import ask_rows
-from ..ledger.tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, REJECTIONS, REPAIRS, SCHEMA_REQUESTS
+from ..ledger.tables import SCHEMA_REQUESTS
 from ..store_errors import LedgerDamagedError, StoreError
 from ..vectors.reliability import Reliability
 from .status import status_of
@@ -204,7 +204,7 @@ def extractions(kb: KnowledgeBase) -> Iterator[str]:
 
 def facts(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the rows of each chunk's mentions, facts and values can be read."""
-    return _find_unreadable(kb, kb.extractions.admitted.contribution)
+    return _find_unreadable(kb, kb.extractions.admitted)
 
 
 def _find_unreadable(kb: KnowledgeBase, read: Callable[[Chunk], object]) -> Iterator[str]:
@@ -223,11 +223,8 @@ def bounding(kb: KnowledgeBase) -> Iterator[str]:
     done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
-            mentions, facts, values = rows_of({chunk.id: current})
-            wanted = ((MENTIONS, mentions), (FACTS, facts), (ATTRIBUTE_VALUES, values),
-                      (REJECTIONS, rejection_rows(chunk, current)), (REPAIRS, repair_rows(chunk, current)),
-                      (SCHEMA_REQUESTS, ask_rows(chunk, base)))
-            wrong = [_WHAT.get(table.name, "its facts") for table, rows in wanted
+            wanted = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
+            wrong = [_WHAT.get(table.name, "its facts") for table, rows in wanted.items()
                      if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
             for what in dict.fromkeys(wrong):
                 yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "

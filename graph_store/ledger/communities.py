@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.retrieval import CommunitySummary
-from .database import Database, Record
+from .database import Database
 from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
@@ -61,14 +61,18 @@ class CommunityTable:
 
     def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
         """Return the communities of a view by level and id, of one level or, with None, of all."""
-        return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = :view AND coalesce(CAST(:level AS INTEGER), level) = level ORDER BY level, id",
-            view=view, level=level)]
+        return self._read("coalesce(CAST(:level AS INTEGER), level) = level", view, level=level)
+
+    def _read(self, condition: str, view: str = DEFAULT_VIEW, **values: object) -> list[Community]:
+        return [Community(id=row.id, members=tuple(json.loads(row.members)), keywords=tuple(json.loads(row.keywords)),
+                          level=row.level, parent=row.parent, cohesion=row.cohesion, label=row.label,
+                          name=row.name or row.label, summary=row.summary or "")
+                for row in self._db.rows(f"{_SELECT} WHERE view = :view AND {condition} ORDER BY level, c.id",
+                                         view=view, **values)]
 
     def get(self, community: str) -> Community | None:
         """Return a community of the default view, of any level, by its id, or None."""
-        rows = self._db.rows(f"{_SELECT} WHERE view = :view AND id = :id", view=DEFAULT_VIEW, id=community)
-        return _community(rows[0]) if rows else None
+        return next(iter(self._read("c.id = :id", id=community)), None)
 
     def levels(self) -> int:
         """Return the number of levels of the default view."""
@@ -116,13 +120,11 @@ class CommunityTable:
 
     def find_undescribed(self) -> list[Community]:
         """Return the communities of the default view, of all levels, without a summary."""
-        return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = :view AND s.id IS NULL ORDER BY level, c.id", view=DEFAULT_VIEW)]
+        return self._read("s.id IS NULL")
 
     def searchable(self) -> list[Community]:
         """Return the communities that retrieval searches: the finest of the default view that have a summary."""
-        return [_community(row) for row in self._db.rows(
-            f"{_SELECT} WHERE view = :view AND level = 0 AND s.id IS NOT NULL ORDER BY c.id", view=DEFAULT_VIEW)]
+        return self._read("level = 0 AND s.id IS NOT NULL")
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Store names and summaries by community id."""
@@ -130,12 +132,6 @@ class CommunityTable:
         # form other batches and pay for some communities again.
         with self._db.transaction():
             self._db.replace(SUMMARIES, [(community, text.name, text.summary) for community, text in summaries])
-
-
-def _community(row: Record) -> Community:
-    return Community(id=row.id, members=tuple(json.loads(row.members)), keywords=tuple(json.loads(row.keywords)),
-                     level=row.level, parent=row.parent, cohesion=row.cohesion, label=row.label,
-                     name=row.name or row.label, summary=row.summary or "")
 
 
 def _row(community: Community, view: str) -> tuple[object, ...]:

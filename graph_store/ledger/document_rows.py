@@ -50,13 +50,14 @@ class Documents:
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
-            old = {chunk: (ordinal, start) for chunk, ordinal, start in self._db.rows(
-                "SELECT id, ordinal, start FROM chunks WHERE document = :document AND revision = 0",
-                document=document.id)}
+            rows = self._db.rows("SELECT id, ordinal, start, status FROM chunks WHERE document = :document "
+                                 "AND revision = 0", document=document.id)
+            old = {row.id: (row.ordinal, row.start) for row in rows}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
             self._note_edit()
-            if self.revisions.is_wanted(document.id, new):
+            # In place now, new chunks would remove facts before their replacements are extracted.
+            if new.keys() - old.keys() and any(row.status == "done" and row.id not in new for row in rows):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))

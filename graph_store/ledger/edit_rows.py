@@ -1,9 +1,9 @@
 """Store people's edits of the graph in the ledger; each applies until it is undone."""
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from ...schemas.edits import Edit, EditDecision
-from ..store_errors import LedgerDamagedError
+from ..store_errors import readable
 from .database import Database, now
 from .tables import EDITS
 
@@ -55,9 +55,7 @@ class EditTable:
 
     @staticmethod
     def _read(number: int, edit: str, *rest: str) -> EditDecision:
-        try:
-            who, why, decided_at, undone_by, undone_at = rest
+        who, why, decided_at, undone_by, undone_at = rest
+        with readable(f"edit {number}"):
             return EditDecision(number=number, edit=_EDIT.validate_json(edit), who=who, why=why,
                                 decided_at=decided_at, undone_by=undone_by, undone_at=undone_at)
-        except ValidationError as error:
-            raise LedgerDamagedError(f"edit {number} in the ledger is damaged ({error.errors()[0]['msg']})") from error

@@ -2,15 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from itertools import starmap
+from typing import Any
 
-from pydantic import ValidationError
+from sqlalchemy import Table
 
-from ...schemas.documents import Chunk
-from ...schemas.extraction import BoundedExtraction, Extraction
-from ..store_errors import LedgerDamagedError
-from .database import Database, now
-from .facts import FactTable, Rows, position, replace_rows
-from .tables import EXTRACTIONS, REJECTIONS, REPAIRS, among
+from ...schemas.documents import Chunk, Span
+from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
+from ..store_errors import readable
+from .database import Database, Record, now
+from .facts import AdmittedRows, Rows, advance, position, replace_rows, rows_of
+from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
+
+_ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
+_TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
 
 
 class Extractions:
@@ -19,7 +24,6 @@ class Extractions:
     def __init__(self, database: Database) -> None:
         """Read and write the extractions of a ledger."""
         self._db = database
-        self.admitted = FactTable(database)
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Store a model's extraction of a chunk, so it is paid only once."""
@@ -50,22 +54,38 @@ class Extractions:
         found = {}
         for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
                                  among=json.dumps(chunk_ids)):
-            try:
+            with readable(f"the extraction of chunk {row.chunk}"):
                 found[row.chunk] = Extraction.model_validate_json(row.extraction)
-            except ValidationError as error:
-                raise LedgerDamagedError(f"what the ledger has of chunk {row.chunk} is damaged "
-                                         f"({error.errors()[0]['msg']})") from error
         return found
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
-        chunk_ids = [chunk.id for chunk, _ in extractions]
+        chunk_ids, rows = [chunk.id for chunk, _ in extractions], list(starmap(rows_by_table, extractions))
         with self._db.transaction():
-            self.admitted.replace({chunk.id: bounded for chunk, bounded in extractions})
-            for table, make_rows in ((REJECTIONS, rejection_rows), (REPAIRS, repair_rows)):
-                replace_rows(self._db, table, chunk_ids, [
-                    row for chunk, bounded in extractions for row in make_rows(chunk, bounded)])
+            changed = {table for table in _TABLES if replace_rows(
+                self._db, table, chunk_ids, [row for own in rows for row in own[table]])}
+            if not changed.isdisjoint(_ADMITTED):
+                advance(self._db)
             self._db.execute(f"UPDATE chunks SET status = 'done' WHERE {among('id')}", among=json.dumps(chunk_ids))  # noqa: S608
+
+    def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
+        """Return the rows of what is admitted of some chunks, or of all by default."""
+        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
+        return AdmittedRows(*(
+            self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
+            for table in _ADMITTED))
+
+    def admitted(self, chunk: Chunk) -> BoundedExtraction:
+        """Return what is admitted of a chunk, with the quotes that its text has at the spans.
+
+        Raises:
+            LedgerDamagedError: a row is not of the form that was written.
+        """
+        mentions, facts, values = self.rows([chunk.id])
+        with readable(f"a row of chunk {chunk.id}"):
+            return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
+                                     facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
+                                     attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
 
     def position(self) -> int:
         """Return the number of the last change of rows, which derived files are compared with."""
@@ -88,12 +108,16 @@ class Extractions:
         return {str(name): int(number) for name, number in self._db.rows(sql)}
 
 
-def rejection_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
-    """Return a chunk's rejections as rows of the table."""
-    return [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
-            for r in bounded.rejections]
+def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]:
+    """Return what is admitted, rejected and repaired of a chunk as rows of the tables."""
+    rejections = [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
+                  for r in bounded.rejections]
+    repairs = [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
+    return dict(zip(_TABLES, (*rows_of(chunk.id, bounded), rejections, repairs), strict=True))
 
 
-def repair_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
-    """Return a chunk's repairs as rows of the table."""
-    return [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
+def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:
+    """Return a row's values by column, with its span in place of the chunk, the ordinal, start and end."""
+    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
+    return {name: value for name, value in row._asdict().items()
+            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}

@@ -5,28 +5,17 @@ the chunk's text.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
 from sqlalchemy import Table
 
-from ...schemas.documents import Chunk, Frozen, Span
-from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
-from ..store_errors import LedgerDamagedError
-from .database import Database, Record
-from .tables import ATTRIBUTE_VALUES, FACTS, MENTIONS, among
+from ...schemas.extraction import BoundedExtraction
+from .database import Database
+from .tables import among
 
 _POSITION = "position"
 Rows = Sequence[tuple[Any, ...]]
-
-
-class Contribution(Frozen):
-    """What one chunk adds to the graph."""
-
-    mentions: tuple[EntityMention, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    attributes: tuple[AttributeFact, ...] = ()
 
 
 class AdmittedRows(NamedTuple):
@@ -35,52 +24,6 @@ class AdmittedRows(NamedTuple):
     mentions: Sequence[Any]
     facts: Sequence[Any]
     values: Sequence[Any]
-
-
-class FactTable:
-    """Mentions, facts and values by chunk."""
-
-    def __init__(self, database: Database) -> None:
-        """Read and write the rows of a ledger."""
-        self._db = database
-
-    def replace(self, admitted: Mapping[str, Contribution | BoundedExtraction]) -> None:
-        """Replace the rows of some chunks."""
-        with self._db.transaction():
-            mentions, facts, values = rows_of(admitted)
-            changed = [replace_rows(self._db, table, list(admitted), rows)
-                       for table, rows in ((MENTIONS, mentions), (FACTS, facts), (ATTRIBUTE_VALUES, values))]
-            if any(changed):
-                advance(self._db)
-
-    def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
-        """Return the rows of some chunks, or of all by default."""
-        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
-        return AdmittedRows(*(
-            self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
-            for table in (MENTIONS, FACTS, ATTRIBUTE_VALUES)))
-
-    def contribution(self, chunk: Chunk) -> Contribution:
-        """Return what a chunk adds to the graph, with the quotes that its text has at the spans.
-
-        Raises:
-            LedgerDamagedError: a row is not of the form that was written.
-        """
-        mentions, facts, values = self.rows([chunk.id])
-        try:
-            return Contribution(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
-                                facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
-                                attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
-        except ValidationError as error:
-            raise LedgerDamagedError(f"what the ledger has of chunk {chunk.id} is damaged "
-                                     f"({error.errors()[0]['msg']})") from error
-
-
-def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:
-    """Return a row's values by column, with its span in place of the chunk, the ordinal, start and end."""
-    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
-    return {name: value for name, value in row._asdict().items()
-            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}
 
 
 def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
@@ -117,16 +60,15 @@ def advance(database: Database) -> None:
     database.set_meta(_POSITION, str(position(database) + 1))
 
 
-def rows_of(admitted: Mapping[str, Contribution | BoundedExtraction]) -> AdmittedRows:
-    """Return the rows of what is admitted of some chunks."""
+def rows_of(chunk: str, admitted: BoundedExtraction) -> AdmittedRows:
+    """Return the rows of what is admitted of a chunk."""
     return AdmittedRows(
-        _number((chunk, [(m.name, m.type, m.span.start, m.span.end) for m in own.mentions])
-                for chunk, own in admitted.items()),
-        _number((chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
-                          f.confidence) for f in own.facts]) for chunk, own in admitted.items()),
-        _number((chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
-                          v.confidence) for v in own.attributes]) for chunk, own in admitted.items()))
+        _number(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
+        _number(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
+                         f.confidence) for f in admitted.facts]),
+        _number(chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
+                         v.confidence) for v in admitted.attributes]))
 
 
-def _number(rows: Iterable[tuple[str, Rows]]) -> Rows:
-    return [(chunk, ordinal, *row) for chunk, own in rows for ordinal, row in enumerate(own)]
+def _number(chunk: str, rows: Rows) -> Rows:
+    return [(chunk, ordinal, *row) for ordinal, row in enumerate(rows)]

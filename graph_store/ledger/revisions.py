@@ -5,7 +5,7 @@ row, and the revision has their new positions.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ...schemas.documents import Chunk, Document
 from .database import Database, Record
@@ -51,13 +51,6 @@ class Revisions:
         rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
                              document=document_id)
         return document_of(rows[0]) if rows else None
-
-    def is_wanted(self, document_id: str, new: Collection[str]) -> bool:
-        """Return True if putting new chunks in place now would remove facts before their replacements are extracted."""
-        old = {str(row[0]): row[1] for row in self._db.rows(
-            "SELECT id, status FROM chunks WHERE document = :document AND revision = 0", document=document_id)}
-        return not old.keys() >= set(new) and any(
-            status == "done" and chunk not in new for chunk, status in old.items())
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store new content until it is extracted, keeping extractions of chunks that waited already.

@@ -1,15 +1,13 @@
 """The ledger's schema versions: which schema is in force, who decided it, and what was declined."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-
-from pydantic import ValidationError
 
 from ...schemas.delta import Decided, ElementKind
 from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
-from ..store_errors import LedgerDamagedError, StoreError
+from ..store_errors import StoreError, readable
 from .database import Database, now
 from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS
@@ -57,14 +55,12 @@ class SchemaHistory:
                 json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who, now())])
         return version
 
-    def decline(self, labels: Iterable[tuple[ElementKind, str]], who: str) -> None:
-        """Remember what must not be proposed again."""
-        self._db.replace(DECLINED, [(kind, label, who, "", now()) for kind, label in sorted(labels)])
-
-    def want(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
-        """Forget that something was declined."""
-        self._db.execute_many("DELETE FROM declined WHERE kind = :kind AND name = :name",
-                              [{"kind": kind, "name": label} for kind, label in sorted(labels)])
+    def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
+        """Remember who declined what must not be proposed again; None forgets it."""
+        if who is None:
+            self._db.execute("DELETE FROM declined WHERE kind = :kind AND name = :name", kind=kind, name=label)
+        else:
+            self._db.replace(DECLINED, [(kind, label, who, "", now())])
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Kind and label of what must not be proposed again."""
@@ -105,11 +101,8 @@ class SchemaHistory:
             raise StoreError("the knowledge base has no schema yet; build it first")
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
-        try:
+        with readable(f"version {version} of the schema"):
             return _parse(str(text))
-        except ValidationError as error:
-            raise LedgerDamagedError(f"version {version} of the schema is damaged in the ledger "
-                                     f"({error.errors()[0]['msg']})") from error
 
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""

@@ -39,8 +39,8 @@ def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
     mentions, key = graph.mentions, canonical_name(name)
     if name in mentions.network:
         return [name]
-    return [entity for entity in mentions.entity_ids()
-            if key in {mentions.entity_text(entity), _name_with_type(mentions, entity)}]
+    return [one.id for one in map(mentions.entity, mentions.entity_ids())
+            if key in {canonical_name(one.name), canonical_name(f"{one.name} ({one.type})")}]
 
 
 def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
@@ -50,11 +50,6 @@ def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> s
         shown = ", ".join(f"'{graph.entity(entity).name} ({graph.entity(entity).type})'" for entity in entities)
         raise EntityDecisionError(f"{name!r} names several entities: say which of {shown}")
     return entities[0]
-
-
-def _name_with_type(graph: KnowledgeGraph, one: str) -> str:
-    entity = graph.entity(one)
-    return canonical_name(f"{entity.name} ({entity.type})")
 
 
 def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:

@@ -47,7 +47,6 @@ class FoldedName(NamedTuple):
     """A name, and the forms in which it is compared."""
 
     name: str
-    text: str
     exact: str
     key: str
     article: bool
@@ -85,7 +84,7 @@ def fold(name: str) -> FoldedName:
         qualifier = qualified["inside"].strip()
     article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
     key = " ".join(words)
-    return FoldedName(name, text, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
+    return FoldedName(name, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
                       qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
                       _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
                       _OPPOSITE_SIGNS.intersection(key))
@@ -225,7 +224,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:
-        inexact = any(word_lists.INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(name.text)
+        inexact = any(word_lists.INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(canonical_name(name.name))
                       for name in (first, second))
         return None if inexact else NameMatch("date", 0.97)
     return (_match_key(first, second) or _match_qualifier(first, second)

@@ -15,16 +15,10 @@ from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.vector_store import VectorStore
-from .detection import (
-    CommunitySettings,
-    EntityFeatures,
-    Labels,
-    Scores,
-    affinity,
-    features,
-    groups,
-    hierarchy,
-)
+from .clusters import Labels, groups
+from .detection import CommunitySettings, affinity, hierarchy
+from .features import EntityFeatures, features
+from .scores import Scores
 from .view_attributes import View
 from .view_boundary import boundary
 
@@ -78,26 +72,18 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
         sample: others by which it is known what all entities have in common.
     """
     own = graph.entity_ids() if chosen is None else chosen
-    data = _features_of(graph, vectors, [*own, *sample], graph.edges() if chosen is None else _between(graph, own))
-    return data.first(len(own)) if sample else data
-
-
-def _between(graph: KnowledgeGraph, ids: Sequence[str]) -> list[EdgeKey]:
-    here = set(ids)
-    return sorted((head, relation, tail) for head, tail, relation in graph.network.out_edges(ids, keys=True)
-                  if tail in here)
-
-
-def _features_of(graph: KnowledgeGraph, vectors: VectorStore, ids: Sequence[str], edges: Sequence[EdgeKey],
-                 ) -> EntityFeatures:
+    ids, here = [*own, *sample], set(own)
+    edges = sorted((head, relation, tail) for head, tail, relation in graph.network.out_edges(own, keys=True)
+                   if tail in here)
     relations = sorted({relation for _, relation, _ in edges})
     row = {entity: number for number, entity in enumerate(ids)}
     kind = {relation: number for number, relation in enumerate(relations)}
     support = [graph.entity_support(entity) for entity in ids]
-    passage = {chunk: number for number, chunk in enumerate(sorted({chunk for own in support for chunk in own}))}
-    return features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
+    passage = {chunk: number for number, chunk in enumerate(sorted({chunk for chunks in support for chunk in chunks}))}
+    data = features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
                     [(row[head], kind[relation], row[tail]) for head, relation, tail in edges],
-                    [(number, passage[chunk]) for number, own in enumerate(support) for chunk in own])
+                    [(number, passage[chunk]) for number, chunks in enumerate(support) for chunk in chunks])
+    return data.first(len(own)) if sample else data
 
 
 def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
@@ -184,7 +170,7 @@ def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKe
     """Yield the triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
     members = set(community.members)
     rank = {entity: number for number, entity in enumerate(community.keywords)}
-    over = {edge for entity, _ in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
+    over = {edge for entity in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
     yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
     for member in dict.fromkeys((*community.keywords, *community.members)):
         yield from sorted(set(_triples_with(graph, member, graph.neighbours(member) - members)) - over)

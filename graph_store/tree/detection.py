@@ -29,13 +29,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...runtime.one_thread import one_thread
-from .clusters import Labels, groups, initial_clusters, renumber
+from .clusters import Labels, initial_clusters, renumber
 from .community_fusion import adjacent, merge, move
-from .features import EntityFeatures, features, only_shared, unit
+from .features import EntityFeatures, only_shared, unit
 from .scores import Perception, Scores, phi
-
-__all__ = ["CommunitySettings", "EntityFeatures", "Labels", "Scores", "affinity", "detect", "features", "groups",
-           "hierarchy", "refine"]
 
 # The share of the entities that may still move when fusion has ended: some fit two communities alike, and
 # what they do changes the community, which they then fit less.

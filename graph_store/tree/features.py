@@ -90,6 +90,7 @@ _NOTHING = 1e-6
 """What is left of an entity's own part when it was subtracted, in the last bits of a float32."""
 
 
+@one_thread()
 def features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tuple[int, int, int]],
              mentions: Sequence[tuple[int, int]] = ()) -> EntityFeatures:
     """Compute the representation of each entity (Youtu-GraphRAG eq. 4), its neighbourhood and its links.
@@ -104,12 +105,6 @@ def features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tupl
         triples: (head, relation, tail) as row numbers.
         mentions: (entity, passage): the entity's row and the number of a passage that mentions it.
     """
-    with one_thread():
-        return _features(vectors, relation_vectors, triples, mentions)
-
-
-def _features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tuple[int, int, int]],
-              mentions: Sequence[tuple[int, int]]) -> EntityFeatures:
     n = len(vectors)
     heads, kinds, tails = np.array(triples, np.int64).reshape(-1, 3).T
     two = heads != tails  # a triple from an entity to itself counts once, and links nothing

@@ -49,15 +49,10 @@ class TreeSynchroniser:
         elif self._communities.find_undescribed():
             self.describe(summarise)
 
-    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> int:
-        """Find the communities of the graph, all of them anew if `whole`, then describe the new ones.
-
-        Returns:
-            How many communities there are on the finest level.
-        """
+    def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
+        """Find the communities of the graph, all of them anew if `whole`, then describe the new ones."""
         self._find(settings or CommunitySettings(), whole=whole)
         self.describe(summarise)
-        return self._communities.count()
 
     @gc_paused()
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:

@@ -81,10 +81,6 @@ class VectorStore:
     def _remove(self, kind: Kind, ids: list[str]) -> None:
         self.collections.write(kind, lambda collection: collection.delete(ids=ids))
 
-    def drop_all(self, kind: Kind) -> None:
-        """Remove all vectors of a kind."""
-        self.drop(kind, self.ids(kind))
-
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
         return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))

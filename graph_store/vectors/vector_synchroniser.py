@@ -120,7 +120,7 @@ class VectorSynchroniser:
         """
         self._clear_if_damaged()
         self._note_embedding()
-        stated = KnowledgeGraph.of_rows(self._extractions.admitted.rows(chunk_ids))
+        stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
             self._put(kind, texts(ids))
 

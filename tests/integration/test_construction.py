@@ -258,7 +258,7 @@ def test_columns_of_one_table_join_the_schema_and_its_rows_are_not_given_to_the_
         people = {kb.graph.name(entity): kb.graph.attributes(entity) for entity in kb.graph.entity_ids()}
         assert people["Cem"] == {"office": ["13a"], "weight": ["71 kg"]}
         quotes = {fact.span.quote for chunk in kb.documents.chunks()
-                  for fact in kb.extractions.admitted.contribution(chunk).attributes if fact.entity == "Cem"}
+                  for fact in kb.extractions.admitted(chunk).attributes if fact.entity == "Cem"}
         assert quotes == {"| Person: Cem | Office: 13a | Weight: 71 kg |"}
     assert shop.problems() == []
 

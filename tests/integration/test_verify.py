@@ -115,7 +115,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE schema_versions SET schema = '{' WHERE version = 3"], "version 3 of the schema is damaged in the ledger"),
     # What was said, and what became of it.
     ([f"UPDATE extractions SET extraction = '{{' WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0: what the ledger has"),
+     "document 'a.txt', chunk 0: the extraction of chunk"),
     ([f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {A_CHUNK}"],
      "document 'a.txt', chunk 0: its facts are not what the schema admits"),
     (["DELETE FROM rejections WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: its rejected facts are not"),
@@ -143,7 +143,7 @@ OTHER_FACTS = "its facts are not what the schema admits of the extraction"
 @pytest.mark.parametrize(("table", "change", "seen"), [
     ("facts", '"end" = 9999', OTHER_FACTS),
     ("mentions", '"end" = start', OTHER_FACTS),
-    ("attribute_values", "start = -1", "document 'a.txt', chunk 0: what the ledger has of chunk"),
+    ("attribute_values", "start = -1", "document 'a.txt', chunk 0: a row of chunk"),
     ("facts", "start = 1", OTHER_FACTS),
     ("facts", "relation = 'hates'", OTHER_FACTS),
     ("attribute_values", "attribute = 'age'", OTHER_FACTS),

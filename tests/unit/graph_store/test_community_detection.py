@@ -6,16 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree.clusters import initial_clusters, renumber
+from banyan.graph_store.tree.clusters import groups, initial_clusters, renumber
 from banyan.graph_store.tree.community_fusion import adjacent, merge, move
-from banyan.graph_store.tree.detection import (
-    CommunitySettings,
-    affinity,
-    detect,
-    features,
-    groups,
-    hierarchy,
-)
+from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, hierarchy
+from banyan.graph_store.tree.features import features
 from banyan.graph_store.tree.scores import Perception
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex

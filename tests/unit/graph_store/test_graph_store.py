@@ -15,10 +15,17 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.document_rows import Documents
-from banyan.graph_store.ledger.facts import Contribution, FactTable, position
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.facts import position
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.schemas.extraction import (
+    BoundedExtraction,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+)
 from banyan.schemas.graph_schema import open_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +41,7 @@ OPEN = Bounds(open_schema())
 def contribution(extraction):
     found = bound(extraction, Chunk(id="c", document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title=""),
                   OPEN)
-    return Contribution(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
+    return BoundedExtraction(mentions=found.mentions, facts=found.facts, attributes=found.attributes)
 
 
 names, times = st.sampled_from(NAMES), st.sampled_from(TIMES)
@@ -78,22 +85,22 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
     """The graph of a random history of writing and deleting is that of its end at once."""
     with closing(Database(Path(":memory:"))) as database:
         database.execute("PRAGMA foreign_keys=OFF")  # these chunks are of no document
-        table = FactTable(database)
+        table, places = Extractions(database), {chunk: Chunk(
+            id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="") for chunk in "abcdefgh"}
         order = [*history, *sorted({chunk for chunk, _ in history} - wanted.keys())]
         for entry in order:
             chunk, part = (entry, None) if isinstance(entry, str) else entry
-            table.replace({chunk: part or Contribution()})
+            table.write([(places[chunk], part or BoundedExtraction())])
         last = sorted(wanted.items())
         random.shuffle(last)
         for chunk, part in last:
-            table.replace({chunk: part})
+            table.write([(places[chunk], part)])
         assert KnowledgeGraph.of_rows(table.rows()).dump() == graph_of(wanted.items()).dump()
         before = position(database)
-        table.replace(wanted)
+        table.write([(places[chunk], part) for chunk, part in wanted.items()])
         assert position(database) == before, "what stays is not written again"
         for chunk, part in wanted.items():
-            text = Chunk(id=chunk, document_id="d", ordinal=0, start=0, end=len(TEXT), text=TEXT, title="")
-            assert table.contribution(text) == part
+            assert table.admitted(places[chunk]) == part
 
 
 def test_the_rows_of_a_chunk_go_with_it(home):
@@ -105,7 +112,7 @@ def test_the_rows_of_a_chunk_go_with_it(home):
         small_base.delete(kb, "d7")
         assert kb.graph.dump() == before[0]
         assert kb.extractions.position() > before[1]
-        assert {row.chunk for rows in kb.extractions.admitted.rows() for row in rows} == set(kb.documents.done())
+        assert {row.chunk for rows in kb.extractions.rows() for row in rows} == set(kb.documents.done())
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.laid_edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.edits import EntityRef, FactEdit, FactRef
-from banyan.schemas.extraction import AttributeFact, EntityMention, Fact
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
 from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
 from banyan.schemas.resolution import AliasRow
 from banyan.server.graph_view import GraphView
@@ -42,7 +41,7 @@ def contribution(drawn):
     span = Span(start=0, end=1, quote="x")
     mentioned = dict.fromkeys([*drawn["alone"], *(end for head, _, tail, _ in drawn["facts"] for end in (head, tail)),
                                *(entity for entity, _ in drawn["values"])])
-    return Contribution(
+    return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type=kind, span=span) for name, kind in mentioned),
         facts=tuple(Fact(head=head[0], head_type=head[1], relation=relation, tail=tail[0], tail_type=tail[1],
                          span=Span(start=start, end=start + 1, quote="x"))

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.graph_store.resolution.name_comparison import fold, match_names
 from banyan.graph_store.resolution.pair_candidates import candidate_pairs, near_pairs
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import EntityDecision, PairVerdict, pair_of
@@ -29,15 +28,15 @@ NOWHERE = Span(start=0, end=0, quote="")
 WHO = "The World Health Organization (WHO) sits in Geneva."
 
 
-def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> Contribution:
+def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> BoundedExtraction:
     """A contribution whose entities are all of one type."""
     every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
-    return Contribution(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
+    return BoundedExtraction(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
                         facts=tuple(Fact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind, span=NOWHERE)
                                     for h, r, t in triples))
 
 
-def graph_of(**chunks: Contribution) -> KnowledgeGraph:
+def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:
     graph = KnowledgeGraph()
     for chunk, contribution in chunks.items():
         graph.add(chunk, contribution)
@@ -275,7 +274,7 @@ TRIPLES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(["in", "saw
                              st.sampled_from(NAMES)), max_size=4)
 
 
-def resolved(chunks: dict[str, Contribution]) -> ResolvedGraph:
+def resolved(chunks: dict[str, BoundedExtraction]) -> ResolvedGraph:
     graph = graph_of(**chunks)
     return ResolvedGraph(graph, resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).aliases)
 

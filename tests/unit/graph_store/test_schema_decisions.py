@@ -41,7 +41,7 @@ def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accept
     assert ledger.control.waiting(2) == []
     assert ledger.control.count_waiting() == 0
     assert ledger.grow() == SCHEMA
-    ledger.history.want([("relation", "painted")])
+    ledger.history.set_declined("relation", "painted", None)
     assert ledger.grow().relation_type("painted") is not None
 
 
@@ -104,7 +104,7 @@ def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):
     ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
     decide(ledger, relation("born_in", "reject"))
     assert ledger.edges() == set()
-    ledger.history.want([("relation", "born in")])
+    ledger.history.set_declined("relation", "born in", None)
     assert [c.name for c in ledger.control.waiting(2)] == ["born in"]
     decide(ledger, relation("born_in", "accept"))
     assert ledger.edges() == {("Ada", "born_in", "Ulm")}
@@ -183,7 +183,7 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
             schema = ledger.history.current()
             bounds, base = Bounds(schema), Bounds(ledger.history.base())
             for chunk in ledger.documents.chunks():
-                found, given_ = ledger.extractions.admitted.contribution(chunk), ledger.extractions.get(chunk.id)
+                found, given_ = ledger.extractions.admitted(chunk), ledger.extractions.get(chunk.id)
                 assert all(schema.fits(f.head_type, f.relation, f.tail_type) for f in found.facts)
                 assert all(schema.fits_attribute(a.entity_type, a.attribute) for a in found.attributes)
                 # Only what a change touches is bounded again: the result must be that of bounding all.

@@ -2,9 +2,8 @@
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.index.typed_facts import facts_by_chunk
-from banyan.graph_store.ledger.facts import Contribution
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import AttributeFact, EntityMention
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention
 from banyan.schemas.graph_schema import AttributeType, GraphSchema, RulesHints, open_schema
 from banyan.schemas.retrieval import TypedFact
 
@@ -22,7 +21,7 @@ def graph(*attributes: tuple[str, str]) -> KnowledgeGraph:
         return Span(start=start, end=start + len(words), quote=words)
 
     found = KnowledgeGraph()
-    found.add("c1", Contribution(
+    found.add("c1", BoundedExtraction(
         mentions=(EntityMention(name="Elm", type="River", span=span("Elm")),),
         attributes=tuple(AttributeFact(entity="Elm", entity_type="River", attribute=name, value=value, span=span(value))
                          for name, value in attributes)))
