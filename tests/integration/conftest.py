@@ -18,7 +18,8 @@ def web_folder(english_store, tmp_path_factory):
 @pytest.fixture(scope="session")
 def web_server(web_folder):
     """The address of a server with the English examples."""
-    with serving.served(web_folder) as server:
+    # Both languages in one base would be embedded by the multilingual model, at ten passages a second.
+    with serving.served(web_folder, BANYAN_EMBEDDING_MODEL="all-MiniLM-L6-v2") as server:
         yield server.url
 
 

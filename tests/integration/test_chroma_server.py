@@ -6,7 +6,6 @@ import threading
 
 import httpx
 import pytest
-from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
@@ -16,6 +15,7 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
+from banyan.models.embedding.embedder_loading import load_embedder
 from banyan.schemas.retrieval import ROUTES, SubQuery
 
 from .. import chroma_process, command_line, scripted
@@ -67,14 +67,12 @@ def embedded(tmp_path, embedder):
     return shop
 
 
-def test_rankings_are_those_of_the_embedded_store(chroma, tmp_path):
+def test_rankings_are_those_of_the_embedded_store(chroma, english_store, tmp_path):
     """The demo store: built with a folder, its copy's vectors made on the server."""
     here = Settings(_env_file=None, home=tmp_path / "here", llm_base_url=None)
-    with Resources(here) as resources:
-        scripted.run_build(resources, {"knowledge_base": "english", "paths": [str(command_line.EXAMPLES / "en")]},
-                           BuildContext())
-        embedder = resources.embedder
+    shutil.copytree(english_store / "home" / "english", here.home / "english")
     shutil.copytree(here.home / "english", tmp_path / "there" / "english", ignore=shutil.ignore_patterns("chroma*"))
+    embedder = load_embedder(here)
     there = here.model_copy(update={"home": tmp_path / "there", "chroma_url": chroma.url})
     lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
     questions = [record["question"] for record in map(json.loads, lines) if record["language"] == "en"]

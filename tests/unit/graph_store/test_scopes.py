@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -82,9 +83,18 @@ TEXTS = {"ada.txt": "Ada:Person --employer--> Acme:Organization.",
          "acme.txt": "Acme:Organization --located_in--> Bonn:Place. Acme:Organization.founded = 1999."}
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    return built(tmp_path_factory.mktemp("original"), TEXTS, **ABOUT)
+
+
 @pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return built(tmp_path, TEXTS, **ABOUT)
+def shop(original: Workshop, tmp_path: Path) -> Workshop:
+    """A copy of the knowledge base, with a reasoner that remembers what was asked for it."""
+    shop = Workshop(tmp_path, HashedEmbedder(), schema_support=None)
+    shutil.copytree(original.settings.home, shop.settings.home)
+    shop.scripted.extracted.update(original.scripted.extracted)
+    return shop
 
 
 @pytest.mark.parametrize(("documents", "where", "expected"), [
