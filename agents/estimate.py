@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.tree.description import digests
+from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents

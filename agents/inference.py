@@ -13,8 +13,8 @@ from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.evolution.elements import KIND_NAMES, replace_element
 from ..graph_store.evolution.growth import Thresholds, grow
 from ..graph_store.evolution.schema_candidates import Grounds
-from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.schema_requests import AskCount
+from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..models.llm.inferring import SchemaWriter

@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 from ..config import Settings
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
-from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.ledger.version import published_state
 from ..graph_store.scopes.scope_folder import ScopeFolder
 from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from ..graph_store.ledger.accounts import Calls
+from ..graph_store.ledger.token_accounts import Calls
 from ..models.reasoner import Reasoner
 from .model_choice import AskStep
 

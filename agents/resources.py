@@ -18,9 +18,9 @@ from ..graph_store.evolution.elements import decisions_to
 from ..graph_store.graph_edits import Editing
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
-from ..graph_store.ledger.accounts import Calls
 from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.view_spec import parse_view
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import RLock
 
 from ..config import LlmStep, Settings
-from ..graph_store.ledger.accounts import Calls
+from ..graph_store.ledger.token_accounts import Calls
 from ..runtime.budgets import Budget
 from ..schemas.prices import Prices, PricesError, load_prices
 

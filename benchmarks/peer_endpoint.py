@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 from banyan.config import Settings
-from banyan.graph_store.ledger.accounts import Calls
+from banyan.graph_store.ledger.token_accounts import Calls
 from banyan.models.embedding.embedder import Embedder
 from banyan.runtime.budgets import Budget, BudgetExceeded, Usage
 from banyan.schemas.naming import content_id

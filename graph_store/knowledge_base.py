@@ -25,7 +25,6 @@ from .index.array_file import Arrays
 from .index.contents import Source, contents
 from .index.index_store import IndexStore
 from .layout import Layout
-from .ledger.accounts import Calls
 from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
@@ -35,6 +34,7 @@ from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
 from .ledger.schema_history import SchemaHistory
+from .ledger.token_accounts import Calls
 from .ledger.version import Version, publish, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scripted
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.tree.description import find_tree
+from banyan.graph_store.tree.community_digests import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact

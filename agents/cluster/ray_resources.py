@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from ...config import Settings
-from ...graph_store.ledger.accounts import Calls
+from ...graph_store.ledger.token_accounts import Calls
 from ...ingest.content import Content
 from ...ingest.decoding import read_bytes
 from ...ingest.fetching import Address

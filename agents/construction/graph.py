@@ -43,12 +43,12 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
 
 
-def extract_or_stop(state: BuildState) -> Literal["choose_batch", "index"]:
+def begin_or_index(state: BuildState) -> Literal["choose_batch", "index"]:
     """Go to the first batch, or to the index if no schema could be inferred."""
     return "index" if state["stopped"] else "choose_batch"
 
 
-def go_on(state: BuildState) -> Literal["propose_schema_delta", "index"]:
+def after_write(state: BuildState) -> Literal["propose_schema_delta", "index"]:
     """Go on with the batch that was extracted meanwhile, or to the index if there was none or the build stopped."""
     return "propose_schema_delta" if state["batch"] else "index"
 
@@ -76,12 +76,12 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_edge(START, "check")
     graph.add_edge("check", "ingest")
     graph.add_edge("ingest", "fit_schema")
-    graph.add_conditional_edges("fit_schema", extract_or_stop, ["choose_batch", "index"])
+    graph.add_conditional_edges("fit_schema", begin_or_index, ["choose_batch", "index"])
     graph.add_conditional_edges("choose_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
     graph.add_edge("accept_or_reject", "choose_batch")
-    graph.add_conditional_edges("write", go_on, ["propose_schema_delta", "index"])
+    graph.add_conditional_edges("write", after_write, ["propose_schema_delta", "index"])
     graph.add_edge("index", END)
     compiled = graph.compile(checkpointer=checkpointer, name="construction")
     # LangGraph's default limit of steps would end a build after a few hundred chunks; a build ends by itself.

@@ -34,6 +34,7 @@ from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_served, served_client
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
+from .build_report import forget_total, report_of, show_progress, total_chunks
 from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -45,7 +46,6 @@ from .inputs import (
     named_sources,
     require_any,
 )
-from .reporting import forget_total, report_of, show_progress, total_chunks
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
 _COMPARED_AT_ONCE = 60

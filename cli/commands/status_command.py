@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from ...graph_store.integrity.status import Status, status_of
-from ...graph_store.ledger.accounts import Spent
+from ...graph_store.ledger.token_accounts import Spent
 from ..console import escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from ..knowledge_base import KnowledgeBase
-from ..ledger.accounts import Spent, StepTokens, total
+from ..ledger.token_accounts import Spent, StepTokens, total
 from ..vectors.ledger_embedder import recorded_model
 
 DEAREST = 10

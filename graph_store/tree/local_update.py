@@ -15,7 +15,7 @@ import numpy as np
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.vector_store import VectorStore
-from .description import described, graph_features, identified
+from .community_digests import described, graph_features, identified
 from .detection import CommunitySettings, refine
 
 _SAMPLE = 1000

@@ -10,7 +10,7 @@ from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.vector_store import VectorStore
-from .description import digests, find_tree, view_communities
+from .community_digests import digests, find_tree, view_communities
 from .detection import CommunitySettings
 from .local_update import update_tree
 from .view_attributes import build_view

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.ledger.accounts import Calls, StepTokens
 from banyan.graph_store.ledger.database import Database
+from banyan.graph_store.ledger.token_accounts import Calls, StepTokens
 from banyan.graph_store.vectors.reliability import SAMPLE, Reliability, measure, sample
 from banyan.runtime.budgets import Budget, BudgetExceeded
 from banyan.schemas.documents import Chunk

@@ -6,7 +6,7 @@ import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
-from banyan.graph_store.tree import description as tree
+from banyan.graph_store.tree import community_digests as tree
 from banyan.graph_store.tree.detection import CommunitySettings, detect
 from banyan.graph_store.tree.features import features
 from banyan.schemas.graph_schema import open_schema

@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree import description, local_update, tree_synchroniser
+from banyan.graph_store.tree import community_digests, local_update, tree_synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.graph_schema import open_schema
 
@@ -34,7 +34,7 @@ def runs(monkeypatch):
     """How each tree was found: as a whole, or as an update."""
     found = []
     monkeypatch.setattr(tree_synchroniser, "find_tree",
-                        lambda *args: found.append("whole") or description.find_tree(*args))
+                        lambda *args: found.append("whole") or community_digests.find_tree(*args))
     monkeypatch.setattr(tree_synchroniser, "update_tree",
                         lambda *args: found.append("update") or local_update.update_tree(*args))
     return found
@@ -68,7 +68,7 @@ def test_a_fact_between_entities_that_are_there_is_told_of_their_community(base,
         assert runs == ["whole", "update"]
         together = [c for c in kb.communities.all()
                     if {kb.graph.name(member) for member in c.members} >= {"A0", "A1"}]
-        assert all(description.identified(kb.graph, community).id == community.id for community in together)
+        assert all(community_digests.identified(kb.graph, community).id == community.id for community in together)
 
 
 def test_much_change_is_clustered_anew(base, runs):
