@@ -117,6 +117,7 @@ class Tiling:
         return {"counts": np.array([size, len(self.rows["triples"]), 0]),
                 **columns.texts("entities.about", (orjson.dumps(one) for one in called)),
                 **columns.texts("entities.attributes", (attributes.raw(row) for row in rows.base.tolist())),
+                **columns.texts("entities.times", [b""] * size),
                 **columns.inverted("entities.chunks", *self._each("entities", "chunks", "entities.chunks"), size),
                 **columns.inverted("entities.triples", *self._each("entities", "triples", "entities.triples"), size),
                 **trie("names", ((said, row) for row, said in enumerate(folded))),
@@ -133,7 +134,8 @@ class Tiling:
             made[at, 2] = self.rows["entities"].of(ends[:, 2], copy)
         owners, chunks = self._each("triples", "chunks", "triples.chunks")
         relations = columns.Lists(self._base, "relations.triples")
-        return {"triples.ends": made, "triples.spans": np.tile(np.array([[0, 20]], np.int32), (len(owners), 1)),
+        return {**columns.texts("triples.times", [b""] * len(made)), "triples.ends": made,
+                "triples.spans": np.tile(np.array([[0, 20]], np.int32), (len(owners), 1)),
                 **columns.inverted("triples.chunks", owners, chunks, len(rows)),
                 **columns.inverted("chunks.triples", chunks, owners, len(self.rows["chunks"])),
                 **columns.inverted("relations.triples", made[:, 1], np.arange(len(made)), len(relations)),
