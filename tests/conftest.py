@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -53,18 +52,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()
 
 
-LATER = ("banyan.graph_store.vectors.chroma", "sklearn.cluster")
-"""What Banyan imports when it needs it, as each share of the suite does sooner or later."""
-
-
 def pytest_collection_finish() -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        with warnings.catch_warnings(action="ignore"):
-            for module in LATER:
-                importlib.import_module(module)
     gc.freeze()
-    # What tests import later is looked through seldom, too.
-    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

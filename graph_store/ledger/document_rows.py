@@ -222,7 +222,7 @@ class Documents:
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""
-        # What says that it wants none that are done is answered from the index of what is to do.
+        # A query that excludes what is done is answered from the index of what is to do.
         open_only = "" if "done" in status else f"{_TO_DO} AND "
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}",  # noqa: S608
                               among=json.dumps(status))

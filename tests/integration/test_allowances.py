@@ -1,6 +1,7 @@
 """Daily tokens of a key in a server with a model: questions and builds are counted, and refused when they are spent."""
 
 import json
+import re
 
 import pytest
 from banyan.agents.resources import Resources
@@ -101,7 +102,7 @@ def test_a_build_stops_where_the_day_is_spent_and_what_was_done_stands(client, t
     first.headers = key(tmp_path, "poor", 1)
     stopped = rest.built(first, "kb", DOCUMENTS | MORE)
     assert stopped["state"] == "done"
-    assert "; the limit is 1 a day" in stopped["report"]["stopped"]
+    assert re.match(r"'poor' has used [\d,]+ tokens today; the limit is 1 a day", stopped["report"]["stopped"])
     assert stopped["report"]["tokens"]["calls"] == 1
     first.headers = key(tmp_path, "rich")
     done = rest.built(first, "kb", {})

@@ -47,11 +47,8 @@ FAULTS = {
     "filtered": Fault("filtered"), "html": Fault("html"), "no_choices": Fault("no_choices")}
 HARMLESS = {"fenced", "think", "no_usage"}
 """Faults that cost not even a second call."""
-COMMON = {"429", "500", "reset", "stall", "truncated", "types", "empty", "fenced"}
-"""One fault for each way in which a call can end; builds also meet these at 20 % of the calls.
-
-The others end a call in the same ways, which `test_llm_endpoint` shows for each: their table is for `make slow`.
-"""
+IN_PART = {"429", "500", "reset", "stall", "truncated", "types", "empty", "fenced"}
+"""Faults that builds also meet at 20 % of the calls: one for each way in which a call can end."""
 BUILDING = ("extraction", "verdicts", "summaries")
 ASKING = {"question": "condense", "decomposition": "decompose", "reflection": "reflect", "answer": "answer"}
 """The steps of a question, by what their answer is called, in order."""
@@ -201,7 +198,7 @@ def checks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with ThreadPoolExecutor(AT_ONCE) as pool:
         world = World(tmp_path_factory.mktemp("faults"), hashed_embedder)
         begun = {name: [*(pool.submit(check_builds, world, name, rate)
-                          for rate in ((0.2, 1.0) if name in COMMON else (1.0,))),
+                          for rate in ((0.2, 1.0) if name in IN_PART else (1.0,))),
                         pool.submit(check_question, world, name)] for name in names}
         # Between two tests pytest sets the filters of warnings anew, first to errors: no thread may be at work then.
         wait(chain(*begun.values()))
@@ -210,8 +207,7 @@ def checks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
                                       for (name, rate), cells in sorted(_table.items())) + "\n")
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name in COMMON else pytest.mark.slow) for name in FAULTS])
+@pytest.mark.parametrize("name", FAULTS)
 def test_builds_and_questions_end(checks: dict[str, list[Future[None]]], name: str) -> None:
     for check in checks[name]:
         check.result()

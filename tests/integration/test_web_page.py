@@ -82,9 +82,7 @@ def test_the_server_being_away_is_said(web_browser, web_server):
 
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 # Every view in both languages, both colour schemes and both widths.
-# The tests of the single views look at them in English, light and wide.
-LOOKS = [("zh-CN", "dark", 390),
-         pytest.param("en-GB", "light", 1400, marks=pytest.mark.slow),
+LOOKS = [("en-GB", "light", 1400), ("zh-CN", "dark", 390),
          pytest.param("en-GB", "dark", 390, marks=pytest.mark.slow),
          pytest.param("zh-CN", "light", 1400, marks=pytest.mark.slow)]
 
@@ -156,7 +154,6 @@ def test_all_views_begin_at_the_line_of_the_bar(web_browser, web_server):
                 found = page.locator(f"main {selector}").first
                 found.wait_for()
                 assert found.bounding_box()["x"] == left, (width, name)
-                assert width == 390 or not browsing.violations(page)
 
 
 def test_the_tables_of_a_schema_have_the_same_columns(web_browser, web_server):

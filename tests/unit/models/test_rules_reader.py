@@ -113,7 +113,7 @@ def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
         return min(times)
 
     seconds(1000)
-    assert seconds(8000) < 12 * max(0.05, seconds(2000))
+    assert seconds(16_000) < 12 * max(0.05, seconds(4000))
 
 
 @pytest.mark.parametrize(("sentence", "time"), [
