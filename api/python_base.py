@@ -287,9 +287,9 @@ class KnowledgeBase:
         kb = self._store
         graph, of_chunks, wanted = kb.graph, kb.documents.of_chunks(), normalise(name)
         nodes = [node for node in graph.entity_ids()
-                 if (not type or graph.network.nodes[node]["type"] == type)
+                 if (not type or graph.type(node) == type)
                  and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
-        nodes.sort(key=lambda node: (-graph.network.degree(node), graph.name(node), node))
+        nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
     def _within(self, documents: Sequence[str] | str, where: Where) -> stored.KnowledgeBase:

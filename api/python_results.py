@@ -125,11 +125,11 @@ def facts_of(kb: KnowledgeBase, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
 
 def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
     head, relation, tail = key
-    edge, validity = graph.network.edges[head, tail, relation], graph.validity(key)
+    support, validity = graph.support(key), graph.validity(key)
     start, end = validity.bounds()
     return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
-                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in edge["support"].values()),
-                sources=tuple(Source(**source) for source in sources.of(edge["support"], edge.get("times"))),
+                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in support.values()),
+                sources=tuple(Source(**source) for source in sources.of(support, graph.times(key))),
                 time=validity.note(), start=start, end=end)
 
 
@@ -149,5 +149,5 @@ def community_of(graph: KnowledgeGraph, community: ledger.Community) -> Communit
     """Return a community with its keywords by name, without entities that no longer exist."""
     return Community(
         id=community.id, name=community.name, summary=community.summary, level=community.level,
-        keywords=tuple(graph.name(node) for node in community.keywords if node in graph.network),
-        members=tuple(node for node in community.members if node in graph.network), parent=community.parent)
+        keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
+        members=tuple(node for node in community.members if node in graph), parent=community.parent)

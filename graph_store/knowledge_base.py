@@ -289,8 +289,8 @@ class KnowledgeBase:
         """Return the counts, from the index's header if it is of this state; otherwise load the graph."""
         if (noted := self._index_store.counts(self.version())) is not None:
             return Counts(*noted)
-        network = self.graph.network
-        return Counts(network.number_of_nodes(), network.number_of_edges(), self.graph.count_attributes())
+        graph = self.graph
+        return Counts(graph.count_entities(), graph.count_triples(), graph.count_attributes())
 
     @gc_paused()
     def _index_source(self) -> Source:

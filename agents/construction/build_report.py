@@ -41,7 +41,7 @@ def report_of(kb: KnowledgeBase, state: BuildState, stopped: str, prices: Prices
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=kb.documents.count_status("failed"), files_failed=state["files_failed"],
-        entities=kb.graph.network.number_of_nodes(), triples=kb.graph.network.number_of_edges(),
+        entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
         tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},

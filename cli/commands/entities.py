@@ -183,7 +183,7 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         mentions = knowledge_base.graph.mentions
     lines: list[tuple[str, str]] = []
     for pair in pairs:
-        names = [mentions.entity(entity).name if entity in mentions.network else entity
+        names = [mentions.entity(entity).name if entity in mentions else entity
                  for entity in (pair.first, pair.second)]
         lines.append((pair.decided_at,
                       f"{on_a_line(pair.who)}: {pair.verdict} {on_a_line(', '.join(names))}{_reason(pair.why)}"))

@@ -42,7 +42,7 @@ def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence
     bearers: dict[str, set[str]] = {}  # entities with the same name cannot be distinguished
     entities: dict[str, Named] = {}
     for entity in graph.entity_ids():
-        kind = str(graph.network.nodes[entity]["type"])
+        kind = graph.type(entity)
         if kind in types:
             forms = tuple(sorted({form.strip() for form in graph.names(entity) if _usable(form)}))
             if forms:

@@ -1,25 +1,31 @@
-"""The knowledge graph: a NetworkX MultiDiGraph made of the ledger's rows.
+"""The knowledge graph: entities and triples made of the ledger's rows, and where chunks state them.
 
-Every node, edge and attribute value knows which chunks support it and where. The graph is made whole and never
-updated, so it is a function of the rows.
-
-Nodes (kind "entity"): `type`; `names` {name: {chunk: span}}; `attributes` {attribute: {value: {chunk: span}}}; where
-values have times, `times` {attribute: {value: {words: {chunk: span}}}}.
-Edges, keyed by relation: `support` {chunk: (start, end, confidence)}; where the fact has times, `times`
-{words: {chunk: span}}. Spans are (start, end) in the chunk.
+Every entity, triple and attribute value knows which chunks support it and where; a place is [start, end] in the chunk's
+text. The graph is made whole and never changes, so it is a function of the rows. It is stored as columns
+(`graph_columns`): what derives something from all of it reads these, everybody else asks by ids.
 """
 
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Frozen
 from ...schemas.extraction import BoundedExtraction
-from ...schemas.naming import canonical_name, entity_id
+from ...schemas.naming import canonical_name
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows, Rows, rows_of
+from ..ledger.facts import AdmittedRows, rows_of
+from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows, starts_of
+from .row_columns import read_columns
+from .superseding import LaterDates
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
+Places = dict[str, list[Any]]
+"""Places by the id of their chunk: [start, end], for a triple with its confidence."""
 
 
 class Entity(Frozen):
@@ -31,108 +37,330 @@ class Entity(Frozen):
 
 
 class KnowledgeGraph:
-    """Entities and triples with their support. Not safe for writing from several threads."""
+    """Entities and triples with their support. Methods that take an entity's id raise KeyError for an unknown one."""
 
-    def __init__(self) -> None:
-        import networkx as nx  # noqa: PLC0415  (a tenth of a second; questions read the index)
-
-        self.network: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        self._by_chunk: dict[str, set[str]] = {}
-        self._ids: dict[tuple[str, str], str] = {}
+    def __init__(self, columns: GraphColumns, later: LaterDates | None = None) -> None:
+        """Read a graph's columns, and the dates at which facts are followed by later ones."""
+        self.columns = columns
+        self._later = later or LaterDates()
 
     @classmethod
     @gc_paused()
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows."""
-        graph = cls()
-        graph._add(*rows)
-        return graph
+        return KnowledgeGraph(read_columns(rows))
 
-    def add(self, chunk_id: str, admitted: BoundedExtraction) -> None:
-        """Add what a chunk contributes, of which nothing is there yet."""
-        self._add(*rows_of(chunk_id, admitted))
+    @classmethod
+    def of(cls, admitted: Iterable[tuple[str, BoundedExtraction]]) -> "KnowledgeGraph":
+        """Make the graph of what is admitted of some chunks, by their ids."""
+        rows = [rows_of(*one) for one in sorted(admitted, key=lambda one: one[0])]
+        return cls.of_rows(AdmittedRows(*([row for own in table for row in own] for table in zip(*rows, strict=True)))
+                           if rows else AdmittedRows((), (), ()))
 
-    def _add(self, mentions: Rows, facts: Rows, values: Rows) -> None:
-        for chunk, _, name, kind, start, end in mentions:
-            self._mention(chunk, (name, kind), [start, end])
-        for chunk, _, head, head_type, relation, tail, tail_type, time, start, end, confidence in facts:
-            self._state(chunk, (head, head_type), relation, (tail, tail_type), [start, end, confidence], time)
-        for chunk, _, entity, kind, attribute, value, _, time, start, end, _ in values:
-            self._describe(chunk, (entity, kind), attribute, value, [start, end], time)
+    def __contains__(self, entity: object) -> bool:
+        """Return True if there is an entity of that id."""
+        return entity in self._rows
 
-    def _id(self, named: tuple[str, str]) -> str:
-        found = self._ids.get(named)
-        if found is None:
-            found = self._ids[named] = entity_id(*named)
-        return found
+    def row(self, entity: str) -> int:
+        """Return an entity's row in the columns."""
+        return self._rows[entity]
 
-    def _mention(self, chunk_id: str, named: tuple[str, str], place: list[int]) -> None:
-        entity, (name, kind) = self._id(named), named
-        if entity not in self.network:
-            self.network.add_node(entity, kind="entity", type=kind, names={}, attributes={})
-        self.network.nodes[entity]["names"].setdefault(name, {})[chunk_id] = place
-        self._by_chunk.setdefault(chunk_id, set()).add(entity)
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {entity: row for row, entity in enumerate(self.columns.ids)}
 
-    def _state(self, chunk_id: str, head: tuple[str, str], relation: str, tail: tuple[str, str],
-               support: list[float], time: str) -> None:
-        ends = self._id(head), self._id(tail)
-        if not self.network.has_edge(*ends, relation):
-            self.network.add_edge(*ends, relation, support={})
-        edge = self.network.edges[*ends, relation]
-        # A chunk may state a fact at several times.
-        edge["support"][chunk_id] = surer(support, edge["support"].get(chunk_id, support))
-        if time:
-            _put_first(edge.setdefault("times", {}).setdefault(time, {}), chunk_id, support[:2])
-
-    def _describe(self, chunk_id: str, named: tuple[str, str], attribute: str, value: str,
-                  place: list[int], time: str) -> None:
-        node = self.network.nodes[self._id(named)]
-        _put_first(node["attributes"].setdefault(attribute, {}).setdefault(value, {}), chunk_id, place)
-        if time:
-            times = node.setdefault("times", {}).setdefault(attribute, {}).setdefault(value, {})
-            _put_first(times.setdefault(time, {}), chunk_id, place)
+    # Entities.
 
     def entity_ids(self) -> list[str]:
         """Return all entities' ids, sorted."""
-        return sorted(self.network.nodes)
+        return list(self.columns.ids)
+
+    def count_entities(self) -> int:
+        """Return the number of entities."""
+        return len(self.columns.ids)
 
     def entity(self, entity: str) -> Entity:
         """Return an entity by id, under the name that most chunks use (the first in order of equals)."""
-        return Entity(id=entity, name=self.name(entity), type=self.network.nodes[entity]["type"])
+        return Entity(id=entity, name=self.name(entity), type=self.type(entity))
+
+    def type(self, entity: str) -> str:
+        """Return an entity's type."""
+        return self.columns.texts[int(self.columns.types[self._rows[entity]])]
 
     def name(self, entity: str) -> str:
         """Return the name that most chunks use for an entity (the first in order of equals)."""
-        return _most_used(self.network.nodes[entity]["names"])
+        return self.columns.texts[int(self.columns.names[self._rows[entity]])]
 
     def all_names(self) -> dict[str, str]:
-        """Return the name that most chunks use for each entity (see `name`), by its id, sorted."""
-        nodes = self.network.nodes
-        return {entity: _most_used(nodes[entity]["names"]) for entity in self.entity_ids()}
+        """Return the name of each entity (see `name`), by its id, sorted."""
+        texts = self.columns.texts
+        return {entity: texts[name] for entity, name in zip(self.columns.ids, self.columns.names.tolist(), strict=True)}
+
+    def spellings(self, entity: str) -> dict[str, Places]:
+        """Return all names that the sources use for an entity, sorted, and where they do."""
+        table, texts = self.columns.mentions, self.columns.texts
+        part, found = self._slice(self._mentions, entity), dict[str, Places]()
+        for name, chunk, *place in zip(*(column[part].tolist() for column in table[1:]), strict=True):
+            found.setdefault(texts[name], {})[texts[chunk]] = place
+        return found
 
     def names(self, entity: str) -> list[str]:
         """Return all names that the sources use for an entity, sorted."""
-        return sorted(self.network.nodes[entity]["names"])
-
-    def attributes(self, entity: str) -> dict[str, list[str]]:
-        """Return an entity's attribute values, sorted."""
-        return {name: sorted(values) for name, values in sorted(self.network.nodes[entity]["attributes"].items())}
+        return list(self.spellings(entity))
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
-        return sorted({chunk for chunks in self.network.nodes[entity]["names"].values() for chunk in chunks})
+        chunks = self.columns.mentions.chunk[self._slice(self._mentions, entity)]
+        return [self.columns.texts[chunk] for chunk in np.unique(chunks).tolist()]
 
-    def validity(self, key: EdgeKey) -> Validity:
-        """Return when a triple holds."""
-        head, relation, tail = key
-        edge = self.network.edges[head, tail, relation]
-        return Validity.of(edge["times"], edge.get("later", ())) if "times" in edge else Validity()
+    def mentioned(self) -> tuple[Numbers, Numbers]:
+        """Return the distinct pairs of an entity's row and the number of a chunk that mentions it, sorted."""
+        entities, chunks = self.columns.mentions.entity, self.columns.mentions.chunk
+        order = sort_rows(entities, chunks)
+        order = order[find_firsts(entities[order], chunks[order])]
+        return entities[order], chunks[order]
+
+    def entities_in(self, chunk_id: str) -> list[str]:
+        """Return the entities that a chunk mentions, sorted."""
+        return list(dict.fromkeys(entity for entity, _ in self.names_in(chunk_id)))
+
+    def names_in(self, chunk_id: str) -> list[tuple[str, str]]:
+        """Return the entities that a chunk mentions, each with the names that it uses for them, sorted."""
+        order, chunks = self._by_chunk
+        number = self.columns.number_of(chunk_id)
+        rows = order[slice(*np.searchsorted(chunks, [number, number + 1]))]
+        mentions = self.columns.mentions
+        return [(self.columns.ids[entity], self.columns.texts[name]) for entity, name in zip(
+            mentions.entity[rows].tolist(), mentions.name[rows].tolist(), strict=True)]
+
+    def entity_text(self, entity: str) -> str:
+        """Return the text embedded for an entity: its canonical name, the same for all spellings."""
+        return canonical_name(self.name(entity))
+
+    @cached_property
+    def _mentions(self) -> Rows:
+        return starts_of(self.columns.mentions.entity, len(self.columns.ids))
+
+    @cached_property
+    def _by_chunk(self) -> tuple[Rows, Numbers]:
+        """The mentions' rows in the order of their chunks, and the chunks in that order."""
+        order = np.argsort(self.columns.mentions.chunk, kind="stable")
+        return order, self.columns.mentions.chunk[order]
+
+    def _slice(self, starts: Rows, entity: str) -> slice:
+        row = self._rows[entity]
+        return slice(starts[row], starts[row + 1])
+
+    # Attribute values.
+
+    def values(self, entity: str) -> dict[str, dict[str, Places]]:
+        """Return an entity's attribute values, sorted, and where chunks state them."""
+        table, texts = self.columns.values, self.columns.texts
+        part, found = self._slice(self._values, entity), dict[str, dict[str, Places]]()
+        for attribute, value, chunk, *place in zip(*(column[part].tolist() for column in table[1:]), strict=True):
+            found.setdefault(texts[attribute], {}).setdefault(texts[value], {})[texts[chunk]] = place
+        return found
+
+    def value_times(self, entity: str) -> dict[str, dict[str, dict[str, Places]]]:
+        """Return the words that say when an entity's values hold, by attribute and value, and where they are."""
+        table, texts = self.columns.value_times, self.columns.texts
+        part, found = self._slice(self._value_times, entity), dict[str, dict[str, dict[str, Places]]]()
+        for attribute, value, words, chunk, *place in zip(*(column[part].tolist() for column in table[1:]),
+                                                          strict=True):
+            found.setdefault(texts[attribute], {}).setdefault(texts[value], {}).setdefault(
+                texts[words], {})[texts[chunk]] = place
+        return found
+
+    def attributes(self, entity: str) -> dict[str, list[str]]:
+        """Return an entity's attribute values, sorted."""
+        return {name: list(values) for name, values in self.values(entity).items()}
+
+    def entities_with_values(self) -> list[str]:
+        """Return the entities that have attribute values, sorted."""
+        return [self.columns.ids[row] for row in np.unique(self.columns.values.entity).tolist()]
+
+    def entities_with_times(self) -> list[str]:
+        """Return the entities that have attribute values with times, sorted."""
+        return [self.columns.ids[row] for row in np.unique(self.columns.value_times.entity).tolist()]
+
+    def attribute_names(self) -> list[str]:
+        """Return the attributes that entities have, sorted."""
+        return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]
+
+    def values_of(self, attributes: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Places]]]]:
+        """Yield the entities that have any of some attributes, each with their values, in the attributes' order."""
+        wanted = [self.columns.number_of(name) for name in attributes]
+        having = self.columns.values.entity[np.isin(self.columns.values.attribute, wanted)]
+        for row in np.unique(having).tolist():
+            entity = self.columns.ids[row]
+            values = self.values(entity)
+            yield entity, [held for name in attributes for held in values.get(name, {}).items()]
+
+    def count_attributes(self) -> int:
+        """Return the number of attribute values of all entities."""
+        return int(find_firsts(*self.columns.values[:3]).sum())
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, by attribute and value; those without a time are left out."""
-        node = self.network.nodes[entity]
-        later = node.get("later", {})
-        return {name: {value: Validity.of(times, later.get(name, {}).get(value, ())) for value, times in values.items()}
-                for name, values in node.get("times", {}).items()}
+        return {name: {value: Validity.of(times, self._later_dates(entity, name, value))
+                       for value, times in values.items()} for name, values in self.value_times(entity).items()}
+
+    def _later_dates(self, entity: str, attribute: str, value: str) -> Iterable[str]:
+        if not self._later.values:
+            return ()
+        key = self._rows[entity], self.columns.number_of(attribute), self.columns.number_of(value)
+        return self._later.values.get(key, ())
+
+    @cached_property
+    def _values(self) -> Rows:
+        return starts_of(self.columns.values.entity, len(self.columns.ids))
+
+    @cached_property
+    def _value_times(self) -> Rows:
+        return starts_of(self.columns.value_times.entity, len(self.columns.ids))
+
+    # Triples.
+
+    def edges(self) -> list[EdgeKey]:
+        """Return all triples' keys, sorted."""
+        return list(self.iterate_edges())
+
+    def iterate_edges(self) -> Iterator[EdgeKey]:
+        """Yield all triples' keys, sorted."""
+        ids, texts = self.columns.ids, self.columns.texts
+        for head, relation, tail in zip(*(column.tolist() for column in self.columns.triples.T), strict=True):
+            yield ids[head], texts[relation], ids[tail]
+
+    def count_triples(self) -> int:
+        """Return the number of triples."""
+        return len(self.columns.triples)
+
+    def relations(self) -> list[str]:
+        """Return the relations of all triples, sorted."""
+        return [self.columns.texts[number] for number in np.unique(self.columns.triples[:, 1]).tolist()]
+
+    def has_triple(self, key: EdgeKey) -> bool:
+        """Return True if there is a triple of that key."""
+        return self._find(key) is not None
+
+    def triple_row(self, key: EdgeKey) -> int:
+        """Return a triple's row in the columns.
+
+        Raises:
+            KeyError: there is no such triple.
+        """
+        row = self._find(key)
+        if row is None:
+            raise KeyError(key)
+        return row
+
+    def _find(self, key: EdgeKey) -> int | None:
+        head, tail, relation = self._rows.get(key[0]), self._rows.get(key[2]), self.columns.number_of(key[1])
+        if head is None or tail is None:
+            return None
+        start, end = self._outgoing[head:head + 2].tolist()
+        place = bisect_left(range(start, end), (relation, tail), key=lambda row: tuple(self._ends[row].tolist()))
+        row = start + place
+        return row if row < end and self._ends[row].tolist() == [relation, tail] else None
+
+    def _at(self, row: int) -> EdgeKey:
+        head, relation, tail = self.columns.triples[row].tolist()
+        return self.columns.ids[head], self.columns.texts[relation], self.columns.ids[tail]
+
+    def incident(self, entity: str) -> list[EdgeKey]:
+        """Return the triples in which an entity is head or tail, sorted."""
+        return [self._at(row) for row in self._incident(entity)]
+
+    def _incident(self, entity: str) -> list[int]:
+        row = self._rows[entity]
+        order, starts = self._incoming
+        return sorted({*range(*self._outgoing[row:row + 2].tolist()), *order[starts[row]:starts[row + 1]].tolist()})
+
+    def neighbours(self, entity: str) -> set[str]:
+        """Return the other entities that triples join an entity to."""
+        ends, starts = self._adjacent
+        return {self.columns.ids[row] for row in ends[self._slice(starts, entity)].tolist()}
+
+    def count_neighbours(self, entity: str) -> int:
+        """Return the number of other entities that triples join an entity to."""
+        row = self._rows[entity]
+        return int(self._adjacent[1][row + 1] - self._adjacent[1][row])
+
+    def degree(self, entity: str) -> int:
+        """Return how often an entity is the head or the tail of a triple."""
+        row = self._rows[entity]
+        starts = self._incoming[1]
+        return int(self._outgoing[row + 1] - self._outgoing[row] + starts[row + 1] - starts[row])
+
+    def support(self, key: EdgeKey) -> Places:
+        """Return the chunks that support a triple, sorted, each with start, end and confidence."""
+        return self.support_of(self.triple_row(key))
+
+    def support_of(self, row: int) -> Places:
+        """Return the support of the triple of a row; see `support`."""
+        part = slice(*self._supports[row:row + 2])
+        return {self.columns.texts[chunk]: place for chunk, *place in zip(
+            *(column[part].tolist() for column in self.columns.support[1:]), strict=True)}
+
+    def triple_support(self, key: EdgeKey) -> list[str]:
+        """Return the chunks that support a triple, sorted."""
+        return list(self.support(key))
+
+    def times(self, key: EdgeKey) -> dict[str, Places]:
+        """Return the words that say when a triple holds, and where they are; see `times_of`."""
+        return self.times_of(self.triple_row(key))
+
+    def times_of(self, row: int) -> dict[str, Places]:
+        """Return the words that say when the triple of a row holds, and where they are; empty without any."""
+        part, found = slice(*self._triple_times[row:row + 2]), dict[str, Places]()
+        for words, chunk, *place in zip(*(column[part].tolist() for column in self.columns.triple_times[1:]),
+                                        strict=True):
+            found.setdefault(self.columns.texts[words], {})[self.columns.texts[chunk]] = place
+        return found
+
+    def validity(self, key: EdgeKey) -> Validity:
+        """Return when a triple holds."""
+        return self.validity_of(self.triple_row(key))
+
+    def validity_of(self, row: int) -> Validity:
+        """Return when the triple of a row holds."""
+        times = self.times_of(row)
+        return Validity.of(times, self._later.triples.get(row, ())) if times else Validity()
+
+    @cached_property
+    def _ends(self) -> Numbers:
+        """The relation and the tail of each triple."""
+        return self.columns.triples[:, 1:]
+
+    @cached_property
+    def _outgoing(self) -> Rows:
+        return starts_of(self.columns.triples[:, 0], len(self.columns.ids))
+
+    @cached_property
+    def _incoming(self) -> tuple[Rows, Rows]:
+        """The triples in the order of their tails, and where those of each tail begin."""
+        order = np.argsort(self.columns.triples[:, 2], kind="stable")
+        return order, starts_of(self.columns.triples[order, 2], len(self.columns.ids))
+
+    @cached_property
+    def _adjacent(self) -> tuple[Numbers, Rows]:
+        """The neighbours of each entity, and where those of each entity begin."""
+        pairs = self.columns.triples[:, [0, 2]]
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        ones, others = np.concatenate([pairs, pairs[:, ::-1]]).T
+        order = sort_rows(ones, others)
+        order = order[find_firsts(ones[order], others[order])]
+        return others[order], starts_of(ones[order], len(self.columns.ids))
+
+    @cached_property
+    def _supports(self) -> Rows:
+        return starts_of(self.columns.support.triple, len(self.columns.triples))
+
+    @cached_property
+    def _triple_times(self) -> Rows:
+        return starts_of(self.columns.triple_times.triple, len(self.columns.triples))
+
+    # In words.
 
     def words(self, key: EdgeKey) -> str:
         """Return a triple in words: "Ana Ruiz leads Orio"."""
@@ -148,40 +376,6 @@ class KnowledgeGraph:
         validity = self.validities(entity).get(attribute, {}).get(value, Validity())
         return validity.with_note(f"{self.name(entity)} {relation_text(attribute)}: {value}")
 
-    def triple_support(self, key: EdgeKey) -> list[str]:
-        """Return the chunks that support a triple, sorted."""
-        head, relation, tail = key
-        return sorted(self.network.edges[head, tail, relation]["support"])
-
-    def edges(self) -> list[EdgeKey]:
-        """Return all triples' keys, sorted."""
-        return sorted((head, relation, tail) for head, tail, relation in self.network.edges(keys=True))
-
-    def incident(self, entity: str) -> list[EdgeKey]:
-        """Return the triples in which an entity is head or tail, sorted."""
-        edges = {(entity, relation, tail) for tail, relations in self.network.succ[entity].items()
-                 for relation in relations}
-        edges.update((head, relation, entity) for head, relations in self.network.pred[entity].items()
-                     for relation in relations)
-        return sorted(edges)
-
-    def neighbours(self, entity: str) -> set[str]:
-        """Return the other entities that triples join an entity to."""
-        return {*self.network.succ[entity], *self.network.pred[entity]} - {entity}
-
-    def count_attributes(self) -> int:
-        """Return the number of attribute values of all entities."""
-        return sum(len(values) for _, node in self.network.nodes(data=True)
-                   for values in node["attributes"].values())
-
-    def entities_in(self, chunk_id: str) -> list[str]:
-        """Return the entities that a chunk mentions, sorted."""
-        return sorted(self._by_chunk.get(chunk_id, ()))
-
-    def entity_text(self, entity: str) -> str:
-        """Return the text embedded for an entity: its canonical name, the same for all spellings."""
-        return canonical_name(next(iter(self.network.nodes[entity]["names"])))
-
     def triple_text(self, key: EdgeKey) -> str:
         """Return the text embedded for a triple, a function of its id."""
         head, relation, tail = key
@@ -190,31 +384,14 @@ class KnowledgeGraph:
     def dump(self) -> dict[str, Any]:
         """Return the graph as plain data, equal for equal graphs."""
         return {
-            "nodes": {entity: _sort_keys(self.network.nodes[entity]) for entity in self.entity_ids()},
-            "edges": [[h, r, t, _sort_keys(self.network.edges[h, t, r])] for h, r, t in self.edges()],
+            "nodes": {entity: {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
+                               "attributes": self.values(entity), "times": self.validities(entity)}
+                      for entity in self.columns.ids},
+            "edges": [[*self._at(row), self.support_of(row), self.times_of(row), self.validity_of(row)]
+                      for row in range(self.count_triples())],
         }
 
 
 def relation_text(relation: str) -> str:
     """Return a relation's name as words."""
     return relation.replace("_", " ")
-
-
-def surer(*supports: list[Any]) -> list[Any]:
-    """Return the surest of a chunk's supports of one fact, of equals the first in the chunk."""
-    return min(supports, key=lambda support: (-support[2], support[0], support[1]))
-
-
-def _put_first(places: dict[str, list[Any]], chunk_id: str, place: list[Any]) -> None:
-    """Note a place in a chunk; of two the first one stays."""
-    places[chunk_id] = min(place, places.get(chunk_id, place))
-
-
-def _most_used(names: dict[str, Any]) -> str:
-    return min(names, key=lambda name: (-len(names[name]), name)) if len(names) > 1 else next(iter(names))
-
-
-def _sort_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sort_keys(value[key]) if isinstance(value[key], dict) else value[key] for key in sorted(value)}
-    return value

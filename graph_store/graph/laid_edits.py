@@ -51,6 +51,10 @@ class NodeEdits:
     facts: dict[EdgeKey, EdgeKey | None] = field(default_factory=dict)
     values: dict[str, dict[tuple[str, str], str | None]] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Return True if there are any."""
+        return bool(self.names or self.facts or self.values)
+
     def put_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
         """Add a decision; it also holds for what was corrected to this fact before."""
         self.facts.update({other: instead for other, given in self.facts.items() if given == fact})

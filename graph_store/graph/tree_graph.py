@@ -56,7 +56,7 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
     return NodeLink(
         about,
         chain((_entity(graph, node, sources) for node in graph.entity_ids()), map(_community, communities)),
-        chain((_triple(graph, edge, sources) for edge in graph.edges()), _membership(graph.network, communities)))
+        chain((_triple(graph, edge, sources) for edge in graph.iterate_edges()), _membership(graph, communities)))
 
 
 class Sources:
@@ -91,26 +91,25 @@ class Sources:
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    kind, attributes = graph.network.nodes[node]["type"], graph.network.nodes[node]["attributes"]
-    times = graph.network.nodes[node].get("times", {})
+    times = graph.value_times(node)
     notes = {name: {value: dated.note() for value, dated in sorted(values.items())}
              for name, values in sorted(graph.validities(node).items())}
-    return {"kind": "entity", "name": graph.name(node), "type": kind, "names": graph.names(node),
+    return {"kind": "entity", "name": graph.name(node), "type": graph.type(node), "names": graph.names(node),
             "documents": sources.documents(graph.entity_support(node)),
             "attributes": {name: {value: sources.of(support, times.get(name, {}).get(value))
-                                  for value, support in sorted(values.items())}
-                           for name, values in sorted(attributes.items())},
+                                  for value, support in values.items()}
+                           for name, values in graph.values(node).items()},
             **({"times": notes} if notes else {}), "id": node}
 
 
 def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     head, relation, tail = edge
-    data = graph.network.edges[head, tail, relation]
-    support, validity = data["support"], graph.validity(edge)
+    row = graph.triple_row(edge)
+    support, validity = graph.support_of(row), graph.validity_of(row)
     dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
             "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.of(support, data.get("times")),
+            "documents": sources.documents(support), "sources": sources.of(support, graph.times_of(row)),
             **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
 
 

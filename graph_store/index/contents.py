@@ -18,7 +18,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
 from ...text.times import Validity
 from ..bounding.grounding import words
-from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import Community
 from ..vectors.vector_store import Kind, VectorStore
@@ -51,11 +51,19 @@ class Source(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The row of each entity and chunk, and the triples that have a vector, sorted."""
+    """The row of each entity and chunk, and the graph's rows of the triples that have a vector."""
 
     entities: dict[str, int]
     chunks: dict[str, int]
-    edges: list[EdgeKey]
+    triples: NDArray[np.intp]
+
+    def of_chunks(self, graph: KnowledgeGraph) -> NDArray[np.int32]:
+        """Return the row of the chunk that each of the graph's texts is the id of, -1 for other texts."""
+        rows = np.full(len(graph.columns.texts), -1, np.int32)
+        for chunk, row in self.chunks.items():
+            if (number := graph.columns.number_of(chunk)) >= 0:
+                rows[number] = row
+        return rows
 
 
 @gc_paused()
@@ -67,17 +75,17 @@ def contents(source: Source, before: Arrays) -> Made:
             yet, are left out; such entities are never near to anything.
         before: those of an earlier state whose vectors are of the same model; may be empty.
     """
-    graph, edges = source.graph, source.graph.edges()
-    ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "triples": [triple_id(*edge) for edge in edges],
-                                  "chunks": [chunk.id for chunk in source.chunks]}
+    graph = source.graph
+    ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in source.chunks],
+                                  "triples": [triple_id(*edge) for edge in graph.iterate_edges()]}
     found = {kind: find_vectors(kind, own, before, source.vectors) for kind, own in ids.items()}
     stored = {kind: vectors if kind == "entities" or there.all() else vectors[there]
               for kind, (vectors, there) in found.items()}
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
-    embedded = np.flatnonzero(found["triples"][1]).tolist()
+    embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
-                 {chunk.id: row for row, chunk in enumerate(chunks)}, [edges[row] for row in embedded])
-    made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded])
+                 {chunk.id: row for row, chunk in enumerate(chunks)}, embedded)
+    made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
     about = [_about(graph, key) for key in rows.entities]
@@ -95,27 +103,25 @@ def contents(source: Source, before: Arrays) -> Made:
 def _about(graph: KnowledgeGraph, key: str) -> list[str]:
     """Return an entity's name, its type, and its other names, sorted."""
     name = graph.name(key)
-    return [name, graph.network.nodes[key]["type"], *(other for other in graph.names(key) if other != name)]
+    return [name, graph.type(key), *(other for other in graph.names(key) if other != name)]
 
 
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> Made:
-    nodes, keys = graph.network.nodes, rows.entities
+    keys = rows.entities
     names = [(name, *others) for name, _, *others in about]
     folded = {name: words(name) for name in sorted({name for called in names for name in called})}
-    # Sorted, as how the graph came to be must not show.
-    attributes = (orjson.dumps(found, option=orjson.OPT_SORT_KEYS) if (found := nodes[key]["attributes"]) else b""
-                  for key in keys)
-    times = (orjson.dumps([(name, value, *_date(dated, nodes[key]["times"][name][value]))
-                           for name, values in sorted(found.items()) for value, dated in sorted(values.items())])
-             if (found := graph.validities(key)) else b"" for key in keys)
-    support = ([rows.chunks[chunk] for chunk in graph.entity_support(key) if chunk in rows.chunks] for key in keys)
-    values = [(words(value), row) for row, key in enumerate(keys)
-              for held in nodes[key]["attributes"].values() for value in held]
-    counts = np.array([len(keys), graph.network.number_of_edges(), graph.count_attributes()])
+    held = {key: graph.values(key) for key in graph.entities_with_values()}
+    dated = {key: graph.value_times(key) for key in graph.entities_with_times()}
+    attributes = (orjson.dumps(held[key]) if key in held else b"" for key in keys)
+    times = (orjson.dumps([(name, value, *_date(validity, dated[key][name][value]))
+                           for name, values in graph.validities(key).items() for value, validity in values.items()])
+             if key in dated else b"" for key in keys)
+    values = [(words(value), keys[key]) for key, found in held.items() for own in found.values() for value in own]
+    counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
     return {"counts": counts, **columns.ids("entities", list(keys)),
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
-            **columns.texts("entities.times", times), **columns.lists("entities.chunks", support),
+            **columns.texts("entities.times", times), **_support(graph, rows),
             **trie("names", ((folded[name], row) for row, called in enumerate(names) for name in called)),
             **trie("values", ((said, row) for said, row in values if _is_telling(said))),
             **columns.texts("spellings", folded),
@@ -127,21 +133,32 @@ def _is_telling(value: Sequence[str]) -> bool:
     return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
+def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
+    """Return the chunks that mention each entity, in the order of their ids."""
+    entities, chunks = graph.mentioned()
+    there = rows.of_chunks(graph)[chunks]
+    return {"entities.chunks.values": there[there >= 0],
+            "entities.chunks.starts": columns.starts(np.bincount(entities[there >= 0], minlength=len(rows.entities)))}
+
+
 def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
-    relations = sorted({relation for _, relation, _ in rows.edges})
-    number = {relation: row for row, relation in enumerate(relations)}
-    ends = np.array([(rows.entities[head], number[relation], rows.entities[tail])
-                     for head, relation, tail in rows.edges], np.int32).reshape(-1, 3)
-    support = [(row, rows.chunks[chunk], int(start), int(end)) for row, (head, relation, tail) in enumerate(rows.edges)
-               for chunk, (start, end, *_) in sorted(graph.network.edges[head, tail, relation]["support"].items())
-               if chunk in rows.chunks]
-    owners, chunks, *spans = np.array(support, np.int32).reshape(-1, 4).T
+    relations, numbered = np.unique(graph.columns.triples[rows.triples, 1], return_inverse=True)
+    ends = graph.columns.triples[rows.triples]
+    ends[:, 1] = numbered
+    row_of = np.full(graph.count_triples(), -1, np.int32)
+    row_of[rows.triples] = np.arange(len(rows.triples))
+    support = graph.columns.support
+    owners, chunks = row_of[support.triple], rows.of_chunks(graph)[support.chunk]
+    there = (owners >= 0) & (chunks >= 0)
+    owners, chunks, spans = owners[there], chunks[there], np.stack([support.start[there], support.end[there]], axis=1)
     numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
-    times = (orjson.dumps(_date(dated, graph.network.edges[edge[0], edge[2], edge[1]]["times"]))
-             if (dated := graph.validity(edge)).times else b"" for edge in rows.edges)
-    return {"triples.ends": ends, "triples.spans": np.stack(spans, axis=1), "triples.chunks.values": chunks,
+    dated = set(np.unique(graph.columns.triple_times.triple).tolist())
+    times = (orjson.dumps(_date(graph.validity_of(row), graph.times_of(row))) if row in dated else b""
+             for row in rows.triples.tolist())
+    return {"triples.ends": ends, "triples.spans": spans, "triples.chunks.values": chunks,
             "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
-            **columns.texts("triples.times", times), **columns.texts("relations", relations),
+            **columns.texts("triples.times", times),
+            **columns.texts("relations", [graph.columns.texts[number] for number in relations.tolist()]),
             **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
             **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
@@ -156,10 +173,9 @@ def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[l
 
 def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
     corrected = graph.corrections()
-    held = set(corrected.values())
-    number = {edge: row for row, edge in enumerate(rows.edges) if edge in held}
+    places = {said: np.flatnonzero(rows.triples == graph.triple_row(edge)) for said, edge in corrected.items() if edge}
     return stated({entity: rows.entities[node] for entity, node in graph.nodes_of_aliases().items()},
-                  {said: -1 if edge is None else number.get(edge, -1) for said, edge in corrected.items()})
+                  {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
 def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:

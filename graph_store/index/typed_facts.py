@@ -14,17 +14,16 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
     """
     known = {attribute.name: attribute for attribute in schema.attribute_types}
     facts: dict[str, list[TypedFact]] = {}
-    for node in graph.entity_ids():
-        attributes = graph.network.nodes[node]["attributes"]
-        names = tuple(graph.names(node)) if attributes else ()
-        for name, values in sorted(attributes.items()):
+    for node in graph.entities_with_values():
+        names = tuple(graph.names(node))
+        for name, values in graph.values(node).items():
             attribute = known.get(name) or AttributeType(name=name)
-            for value, support in sorted(values.items()):
+            for value, support in values.items():
                 kind = attribute.kind if name in known else kind_of(value)
                 normal = parse_value(value, kind, attribute.unit)
                 if not normal:
                     continue
-                for chunk_id, (start, end) in sorted(support.items()):
+                for chunk_id, (start, end) in support.items():
                     facts.setdefault(chunk_id, []).append(TypedFact(
                         entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
                         normal=normal, start=start, end=end))

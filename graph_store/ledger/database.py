@@ -147,6 +147,14 @@ class Database:
         with self._lock, self._explain_errors():
             return self._run(sql, values).fetchall()
 
+    def iterate(self, sql: str, **values: object) -> Iterator[Record]:
+        """Yield the rows of a query, of which only some are in memory at a time."""
+        with self._lock, self._explain_errors():
+            statement = _statement(sql).execution_options(stream_results=True)
+            result = self._ledger.connection.execute(statement, values)
+            for rows in result.partitions(_AT_ONCE):
+                yield from rows
+
     def batches(self, table: Table) -> Iterator[Sequence[Record]]:
         """Return all rows of a table, some at a time; inside a transaction or a frozen ledger."""
         with self._lock, self._explain_errors():

@@ -69,10 +69,10 @@ class Extractions:
             self._db.execute(f"UPDATE chunks SET status = 'done' WHERE {among('id')}", among=json.dumps(chunk_ids))  # noqa: S608
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
-        """Return the rows of what is admitted of some chunks, or of all by default."""
+        """Return the rows of what is admitted of some chunks, or of all by default; they are read as they are used."""
         where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
         return AdmittedRows(*(
-            self._db.rows(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
+            self._db.iterate(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
             for table in _ADMITTED))
 
     def admitted(self, chunk: Chunk) -> BoundedExtraction:

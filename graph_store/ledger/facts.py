@@ -21,9 +21,9 @@ Rows = Sequence[tuple[Any, ...]]
 class AdmittedRows(NamedTuple):
     """Rows of some chunks or of all, by chunk and place in it; the columns are those of the tables."""
 
-    mentions: Sequence[Any]
-    facts: Sequence[Any]
-    values: Sequence[Any]
+    mentions: Iterable[Any]
+    facts: Iterable[Any]
+    values: Iterable[Any]
 
 
 def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
@@ -60,9 +60,9 @@ def advance(database: Database) -> None:
     database.set_meta(_POSITION, str(position(database) + 1))
 
 
-def rows_of(chunk: str, admitted: BoundedExtraction) -> AdmittedRows:
-    """Return the rows of what is admitted of a chunk."""
-    return AdmittedRows(
+def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
+    """Return the rows of what is admitted of a chunk, by table as in `AdmittedRows`."""
+    return (
         _number(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
         _number(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
                          f.confidence) for f in admitted.facts]),

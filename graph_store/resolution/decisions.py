@@ -37,7 +37,7 @@ def match_node(graph: ResolvedGraph, name: str) -> str:
 
 def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
     mentions, key = graph.mentions, canonical_name(name)
-    if name in mentions.network:
+    if name in mentions:
         return [name]
     return [one.id for one in map(mentions.entity, mentions.entity_ids())
             if key in {canonical_name(one.name), canonical_name(f"{one.name} ({one.type})")}]

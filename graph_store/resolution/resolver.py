@@ -120,7 +120,7 @@ class Resolver:
         after = ids_after(decided_types(self._edits.in_force()))
 
         def now(entity: str) -> str:
-            return entity if entity in mentions.network else after.get(entity, entity)
+            return entity if entity in mentions else after.get(entity, entity)
 
         return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
                 for decision in self._table.decisions()]

@@ -33,7 +33,6 @@ class Surroundings:
         """Read a graph."""
         self._graph = graph
         self._document_of = document_of
-        self._network = graph.network
         self._schema = schema
         self._chain = cache(schema.ancestors)
         self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
@@ -72,7 +71,7 @@ class Surroundings:
 
     @cached_property
     def _types(self) -> dict[str, str]:
-        return {entity: str(kind) for entity, kind in self._network.nodes(data="type")}
+        return {entity: self._graph.type(entity) for entity in self._graph.entity_ids()}
 
     def type(self, entity: str) -> str:
         """Return an entity's type."""
@@ -84,25 +83,21 @@ class Surroundings:
 
     def documents_with_facts(self, entity: str) -> frozenset[str]:
         """Return the documents that have facts of an entity."""
-        triples = (self._network.edges[head, tail, relation]["support"]
-                   for head, relation, tail in self._graph.incident(entity))
-        values = (support for given in self._network.nodes[entity]["attributes"].values()
-                  for support in given.values())
+        triples = map(self._graph.support, self._graph.incident(entity))
+        values = (support for given in self._graph.values(entity).values() for support in given.values())
         return self.documents(chunk for support in (*triples, *values) for chunk in support)
 
     def mention(self, entity: str) -> Evidence:
         """Return an entity's first mention under its most used name."""
-        places = self._network.nodes[entity]["names"][self.names[entity]]
+        places = self._graph.spellings(entity)[self.names[entity]]
         chunk = min(places)
         return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
     def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
         called: dict[str, list[str]] = {}
-        for entity in self._graph.entities_in(chunk):
-            for name, chunks in self._network.nodes[entity]["names"].items():
-                if chunk in chunks:
-                    called.setdefault(name, []).append(entity)
+        for entity, name in self._graph.names_in(chunk):
+            called.setdefault(name, []).append(entity)
         return called
 
     # Types.
@@ -137,8 +132,7 @@ class Surroundings:
     # Facts.
 
     def _neighbours(self, entity: str) -> frozenset[str]:
-        attributes = self._network.nodes[entity]["attributes"]
-        values = {f"{name} {value}" for name in attributes for value in attributes[name]}
+        values = {f"{name} {value}" for name, held in self._graph.attributes(entity).items() for value in held}
         return frozenset({self.folded_names[end].key for end in self._graph.neighbours(entity)} | values) - {""}
 
     @cached_property
@@ -146,7 +140,7 @@ class Surroundings:
         """How many triples each folded name is in."""
         counts: dict[str, int] = {}
         for entity, folded in self.folded_names.items():
-            counts[folded.key] = counts.get(folded.key, 0) + int(self._network.degree(entity))
+            counts[folded.key] = counts.get(folded.key, 0) + self._graph.degree(entity)
         return counts
 
     def weigh_shared(self, first: str, second: str) -> float:
@@ -161,7 +155,7 @@ class Surroundings:
         """Yield the facts that say of two entities that they are the same, with where they are."""
         for head, relation, tail in self._graph.edges():
             if head != tail and is_alias_relation(relation):
-                for chunk, place in sorted(self._network.edges[head, tail, relation]["support"].items()):
+                for chunk, place in self._graph.support((head, relation, tail)).items():
                     yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
 
     def has_fact_between(self, first: str, second: str) -> bool:
@@ -169,11 +163,9 @@ class Surroundings:
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
     def _relations(self, first: str, second: str) -> list[str]:
-        relations: list[str] = []
-        for head, tail in ((first, second), (second, first)):
-            if self._network.has_edge(head, tail):
-                relations.extend(self._network[head][tail])
-        return sorted(relations)
+        if second not in self._graph.neighbours(first):
+            return []
+        return [relation for head, relation, tail in self._graph.incident(first) if second in {head, tail}]
 
     def contradict(self, first: str, second: str) -> bool:
         """Return True if two entities differ in what a thing has one of: its birth, its death, its founding."""
@@ -188,8 +180,8 @@ class Surroundings:
 
     def _dates(self, entity: str) -> dict[str, set[str]]:
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
-        labelled += [(relation, self.names[tail]) for tail, relations in self._network.succ[entity].items()
-                     for relation in relations]
+        labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
+                     if head == entity]
         dates: dict[str, set[str]] = {}
         for label, value in labelled:
             kind = _kind_of(label)

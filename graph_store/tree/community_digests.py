@@ -72,17 +72,20 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
         sample: others by which it is known what all entities have in common.
     """
     own = graph.entity_ids() if chosen is None else chosen
-    ids, here = [*own, *sample], set(own)
-    edges = sorted((head, relation, tail) for head, tail, relation in graph.network.out_edges(own, keys=True)
-                   if tail in here)
-    relations = sorted({relation for _, relation, _ in edges})
-    row = {entity: number for number, entity in enumerate(ids)}
-    kind = {relation: number for number, relation in enumerate(relations)}
-    support = [graph.entity_support(entity) for entity in ids]
-    passage = {chunk: number for number, chunk in enumerate(sorted({chunk for chunks in support for chunk in chunks}))}
-    data = features(vectors.get("entities", ids), vectors.get("relations", [relation_id(r) for r in relations]),
-                    [(row[head], kind[relation], row[tail]) for head, relation, tail in edges],
-                    [(number, passage[chunk]) for number, chunks in enumerate(support) for chunk in chunks])
+    ids = [*own, *sample]
+    number = np.full(graph.count_entities(), -1, np.intp)
+    number[[graph.row(entity) for entity in ids]] = np.arange(len(ids))
+    heads, kinds, tails = number[graph.columns.triples[:, 0]], graph.columns.triples[:, 1], number[
+        graph.columns.triples[:, 2]]
+    within = (heads >= 0) & (heads < len(own)) & (tails >= 0) & (tails < len(own))
+    relations, kind = np.unique(kinds[within], return_inverse=True)
+    entities, chunks = graph.mentioned()
+    owners = number[entities]
+    passage = np.unique(chunks[owners >= 0], return_inverse=True)[1]
+    data = features(
+        vectors.get("entities", ids), vectors.get("relations", [
+            relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]),
+        np.stack([heads[within], kind, tails[within]], axis=1), np.stack([owners[owners >= 0], passage], axis=1))
     return data.first(len(own)) if sample else data
 
 
@@ -125,7 +128,7 @@ def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
     triples = _new(map(graph.statement, _facts(graph, community)), _DIGEST_FACTS, told)
     values = _new(_values(graph, community), _DIGEST_VALUES, told)
     connections = _new(map(graph.statement, _connections(graph, community)), _DIGEST_CONNECTIONS, told)
-    kinds = Counter(graph.network.nodes[entity]["type"] for entity in community.keywords)
+    kinds = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
                            connections=tuple(connections),
@@ -178,10 +181,6 @@ def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKe
 
 def _triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
     """Yield the triples between an entity and some others."""
-    network = graph.network
-    for tail, relations in network.succ[entity].items():
-        if tail in ends:
-            yield from ((entity, relation, tail) for relation in relations)
-    for head, relations in network.pred[entity].items():
-        if head in ends and head != entity:
-            yield from ((head, relation, entity) for relation in relations)
+    for key in graph.incident(entity):
+        if (key[2] if key[0] == entity else key[0]) in ends:
+            yield key

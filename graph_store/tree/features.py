@@ -91,8 +91,9 @@ _NOTHING = 1e-6
 
 
 @one_thread()
-def features(vectors: Vectors, relation_vectors: Vectors, triples: Sequence[tuple[int, int, int]],
-             mentions: Sequence[tuple[int, int]] = ()) -> EntityFeatures:
+def features(vectors: Vectors, relation_vectors: Vectors,
+             triples: NDArray[np.intp] | Sequence[tuple[int, int, int]],
+             mentions: NDArray[np.intp] | Sequence[tuple[int, int]] = ()) -> EntityFeatures:
     """Compute the representation of each entity (Youtu-GraphRAG eq. 4), its neighbourhood and its links.
 
     Eq. 4 is read as it is written: each triple is seen from the entity, which comes first whether it is

@@ -27,9 +27,9 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     """Fit the tree of the graph as it was to what it is now, with as many levels; see `description.find_tree`."""
     finest = [community for community in before if community.level == 0]
     of = {entity: community for community in finest for entity in community.members}
-    near = {entity: _beside(graph, entity) for entity in graph.network if entity not in of}
+    near = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in of}
     concerned = {of[entity].id for others in near.values() for entity in others if entity in of}
-    concerned.update(community.id for entity, community in of.items() if entity not in graph.network)
+    concerned.update(community.id for entity, community in of.items() if entity not in graph)
     found = _regroup(graph, vectors, settings, near, [c for c in finest if c.id in concerned])
     levels = [[identified(graph, c) for c in finest if c.id not in concerned] + [
         c.model_copy(update={"parent": _parent_of(c.members, of, near)}) for c in found]]
@@ -49,11 +49,11 @@ def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySet
                concerned: Sequence[Community]) -> list[Community]:
     """Return the communities of new entities and of the members of some communities, by id."""
     number = {entity: label for label, community in enumerate(concerned) for entity in community.members
-              if entity in graph.network}
+              if entity in graph}
     ids = sorted({*number, *near})
     if not ids:
         return []
-    data = graph_features(graph, vectors, ids, nsmallest(_SAMPLE, graph.network.nodes - set(ids)))
+    data = graph_features(graph, vectors, ids, nsmallest(_SAMPLE, set(graph.entity_ids()) - set(ids)))
     fresh = len(concerned) + np.arange(len(ids))
     labels = np.array([number.get(entity, fresh[row]) for row, entity in enumerate(ids)], np.intp)
     beside = set(near).union(*near.values())

@@ -74,7 +74,7 @@ class TreeSynchroniser:
 
     def _before(self, settings: CommunitySettings) -> tuple[list[Community], int]:
         """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
-        entities = self._graph.graph.network.nodes
+        entities = self._graph.graph.entity_ids()
         if len(entities) <= settings.update_above:
             return [], 0
         before = self._communities.all(level=None)

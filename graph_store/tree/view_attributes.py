@@ -6,7 +6,7 @@ among the years). Units are not converted, so numbers are grouped within their u
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
@@ -57,9 +57,9 @@ def build_view(graph: KnowledgeGraph, spec: ViewSpec) -> View:
 def _by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
     names: dict[_Place, Counter[str]] = {}
     chosen: dict[str, _Place] = {}
-    for entity, node in graph.network.nodes(data=True):
+    for entity, values in graph.values_of(spec.names):
         support: dict[_Place, set[str]] = {}
-        for value, chunks in _values(node["attributes"], spec.names):
+        for value, chunks in values:
             place = _place(value, spec)
             if place is not None:
                 support.setdefault(place, set()).update(chunks)
@@ -74,11 +74,12 @@ def _by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
 
 def _by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
     support: dict[str, dict[str, set[str]]] = {}
-    for head, tail, relation, edge in graph.network.edges(keys=True, data=True):
+    for key in graph.iterate_edges():
+        head, relation, tail = key
         if head != tail and relation in spec.forward:
-            support.setdefault(head, {}).setdefault(tail, set()).update(edge["support"])
+            support.setdefault(head, {}).setdefault(tail, set()).update(graph.triple_support(key))
         if head != tail and relation in spec.backward:
-            support.setdefault(tail, {}).setdefault(head, set()).update(edge["support"])
+            support.setdefault(tail, {}).setdefault(head, set()).update(graph.triple_support(key))
     order = {end: (graph.entity_text(end), end) for ends in support.values() for end in ends}
     chosen = {entity: min(ends, key=lambda end: (-len(ends[end]), order[end])) for entity, ends in support.items()}
     return _partition(graph, chosen, lambda end: graph.entity(end).name, order.__getitem__,
@@ -97,11 +98,6 @@ def _partition(graph: KnowledgeGraph, keys: Mapping[str, Key], title: Callable[[
     groups = [Group(title(key), tuple(members[key])) for key in sorted(members, key=order)]
     without = tuple(entity for entity in graph.entity_ids() if entity not in keys)
     return [*groups, Group(f"without {name}", without, rest=True)] if without else groups
-
-
-def _values(attributes: Mapping[str, Mapping[str, Collection[str]]],
-            names: Iterable[str]) -> Iterator[tuple[str, Collection[str]]]:
-    return ((value, chunks) for name in names for value, chunks in attributes.get(name, {}).items())
 
 
 def _place(value: str, spec: AttributeSpec) -> _Place | None:

@@ -17,8 +17,5 @@ TAU = 0.5
 def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> set[str]:
     """Return the neighbours of a community's members that are at its boundary, with an affinity of at least tau."""
     within = Counter(end for member in members for end in graph.neighbours(member))
-    network = graph.network
-    # The neighbours of an entity whose degree rules out enough affinity are not collected.
     return {entity for entity in within.keys() - set(members)
-            if within[entity] >= tau * (max(len(network.succ[entity]), len(network.pred[entity])) - 1)
-            and within[entity] / len(graph.neighbours(entity)) >= tau}
+            if within[entity] / graph.count_neighbours(entity) >= tau}

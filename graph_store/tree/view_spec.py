@@ -93,10 +93,8 @@ class _Names:
         self._attributes = _by_key((a.name, a.all_names()) for a in schema.attribute_types)
         self._relations = _by_key((r.name, r.all_names()) for r in schema.relation_types)
         if schema.open:
-            attributes = {name for _, node in graph.network.nodes(data=True) for name in node["attributes"]}
-            relations = {relation for _, _, relation in graph.network.edges(keys=True)}
-            self._attributes = _by_key(((a, (a,)) for a in sorted(attributes)), self._attributes)
-            self._relations = _by_key(((r, (r,)) for r in sorted(relations)), self._relations)
+            self._attributes = _by_key(((a, (a,)) for a in graph.attribute_names()), self._attributes)
+            self._relations = _by_key(((r, (r,)) for r in graph.relations()), self._relations)
 
     def attribute(self, spec_text: str) -> AttributeSpec:
         name, by = spec_text, ""
@@ -164,6 +162,5 @@ def _by_key(elements: Iterable[tuple[str, tuple[str, ...]]],
 
 def _usual_kind(graph: KnowledgeGraph, names: tuple[str, ...]) -> ValueKind:
     """Return the kind of most values of an attribute that no schema describes."""
-    kinds: list[ValueKind] = [kind_of(value) for _, node in graph.network.nodes(data=True) for name in names
-             for value in node["attributes"].get(name, ())]
+    kinds: list[ValueKind] = [kind_of(value) for _, held in graph.values_of(names) for value, _ in held]
     return max(("text", "date", "number"), key=kinds.count)

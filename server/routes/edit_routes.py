@@ -150,7 +150,7 @@ def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
 
     def name(entity: str) -> str:
         mentions = opened.graph.mentions
-        return mentions.entity(entity).name if entity in mentions.network else entity
+        return mentions.entity(entity).name if entity in mentions else entity
 
     return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
                         for decision in opened.entities.decisions()])

@@ -1,0 +1,161 @@
+"""A knowledge graph as columns of numbers: tables of arrays, in which each distinct text is stored once.
+
+Texts are numbered in their order, entities in the order of their ids, triples in the order of their keys. So sorting
+numbers sorts what they stand for, and equal graphs have equal columns. A million triples take some 150 MB.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int32]
+Rows = NDArray[np.intp]
+
+
+class MentionTable(NamedTuple):
+    """Where chunks name entities: one row for each entity, spelling and chunk, sorted by them."""
+
+    entity: Numbers
+    name: Numbers
+    chunk: Numbers
+    start: Numbers
+    end: Numbers
+
+
+class SupportTable(NamedTuple):
+    """Where chunks state triples: one row for each triple and chunk, sorted by them."""
+
+    triple: Numbers
+    chunk: Numbers
+    start: Numbers
+    end: Numbers
+    confidence: NDArray[np.float64]
+
+
+class TripleTimeTable(NamedTuple):
+    """When triples hold: one row for each triple, words that say when, and chunk, sorted by them."""
+
+    triple: Numbers
+    words: Numbers
+    chunk: Numbers
+    start: Numbers
+    end: Numbers
+
+
+class ValueTable(NamedTuple):
+    """Where chunks state attribute values: one row for each entity, attribute, value and chunk, sorted by them."""
+
+    entity: Numbers
+    attribute: Numbers
+    value: Numbers
+    chunk: Numbers
+    start: Numbers
+    end: Numbers
+
+
+class ValueTimeTable(NamedTuple):
+    """When attribute values hold: one row for each entity, attribute, value, words and chunk, sorted by them."""
+
+    entity: Numbers
+    attribute: Numbers
+    value: Numbers
+    words: Numbers
+    chunk: Numbers
+    start: Numbers
+    end: Numbers
+
+
+_Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTable, ValueTimeTable)
+_TEXT_COLUMNS = frozenset({"name", "chunk", "words", "attribute", "value"})
+
+
+@dataclass(frozen=True, eq=False)
+class GraphColumns:
+    """A graph of n entities and m triples.
+
+    Attributes:
+        texts: all texts, sorted; other columns have their numbers.
+        ids: the entities' ids, sorted.
+        types: the type of each entity, shape (n,).
+        names: the name that most chunks use for each entity (the first in order of equals), shape (n,).
+        triples: head's row, relation, tail's row, shape (m, 3), sorted.
+        mentions, support, triple_times, values, value_times: what chunks state.
+    """
+
+    texts: Sequence[str]
+    ids: Sequence[str]
+    types: Numbers
+    names: Numbers
+    triples: Numbers
+    mentions: MentionTable
+    support: SupportTable
+    triple_times: TripleTimeTable
+    values: ValueTable
+    value_times: ValueTimeTable
+
+    def number_of(self, text: str) -> int:
+        """Return a text's number, or -1 if the graph does not have it."""
+        place = bisect_left(self.texts, text)
+        return place if place < len(self.texts) and self.texts[place] == text else -1
+
+    def with_texts(self, further: Iterable[str]) -> "GraphColumns":
+        """Return the same graph with further texts numbered."""
+        new = {text for text in further if self.number_of(text) < 0}
+        if not new:
+            return self
+        texts = sorted((*self.texts, *new))
+        places = {text: number for number, text in enumerate(texts) if text in new}
+        number = np.delete(np.arange(len(texts), dtype=np.int32), list(places.values()))
+        triples = self.triples.copy()
+        triples[:, 1] = number[triples[:, 1]]
+        return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples,
+                       **{of: _renumber(getattr(self, of), number)
+                          for of in ("mentions", "support", "triple_times", "values", "value_times")})
+
+
+def _renumber(table: _Table, number: Numbers) -> _Table:
+    return table._replace(**{column: number[getattr(table, column)]
+                             for column in table._fields if column in _TEXT_COLUMNS})
+
+
+def sort_rows(*columns: NDArray[Any]) -> Rows:
+    """Return the rows' order by some columns, the first of which counts most; equal rows stay in order."""
+    return np.lexsort(columns[::-1])
+
+
+def find_firsts(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return for each of some sorted rows whether it differs from the one before, shape (rows,)."""
+    first = np.zeros(len(columns[0]), bool)
+    first[:1] = True
+    for column in columns:
+        first[1:] |= column[1:] != column[:-1]
+    return first
+
+
+def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
+    """Return some rows of a table."""
+    columns: Iterable[Any] = (column[rows] for column in table)
+    return type(table)(*columns)
+
+
+def distinct_rows(table: _Table, keys: int) -> _Table:
+    """Sort a table, and keep the first of the rows that are equal in so many of its first columns."""
+    rows = sort_rows(*table)
+    table = select_rows(table, rows)
+    return select_rows(table, find_firsts(*table[:keys]))
+
+
+def surest_rows(support: SupportTable) -> SupportTable:
+    """Sort the support of triples, and keep the surest place of each triple and chunk, of equals the first."""
+    rows = sort_rows(support.triple, support.chunk, -support.confidence, support.start, support.end)
+    support = select_rows(support, rows)
+    return select_rows(support, find_firsts(support.triple, support.chunk))
+
+
+def starts_of(owners: NDArray[Any], count: int) -> Rows:
+    """Return where the rows of each of `count` owners begin in a sorted column, and where the last ones end."""
+    return np.searchsorted(owners, np.arange(count + 1))
