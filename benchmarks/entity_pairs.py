@@ -33,18 +33,18 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
     for number, (head, relation, tail) in enumerate(facts):
         # Each fact has its own passage, in which a name of the pair may occur.
         passages[f"fact {number}"] = ([head, tail], [(head, relation, tail)])
-    graph = KnowledgeGraph()
+    admitted = {}
     for chunk, (names, triples) in passages.items():
         together = chunk == "text" or not pair.get("together")
-        graph.add(chunk, BoundedExtraction(
+        admitted[chunk] = BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type=kinds.get(name, "Entity"), span=_NOWHERE)
                            for name in names if together or name not in kinds),
             facts=tuple(Fact(head=h, head_type=kinds.get(h, "Entity"), relation=r, tail=t,
-                             tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples)))
+                             tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples))
     if pair.get("second_type"):
-        graph.add("other", BoundedExtraction(mentions=(EntityMention(
-            name=pair["second"], type=pair["second_type"], span=_NOWHERE),)))
-    return graph, {chunk: pair.get("text", "") for chunk in passages}
+        admitted["other"] = BoundedExtraction(mentions=(EntityMention(
+            name=pair["second"], type=pair["second_type"], span=_NOWHERE),))
+    return KnowledgeGraph.of(admitted.items()), {chunk: pair.get("text", "") for chunk in passages}
 
 
 def outcome(pair: dict[str, Any]) -> str:

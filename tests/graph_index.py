@@ -77,9 +77,9 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtra
 
 def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = ()) -> RetrievalIndex:
     """An index whose n-th chunk and document, unless those are named, are called `chunkn`; without communities."""
-    graph, chunks = KnowledgeGraph(), []
+    graph = KnowledgeGraph.of((f"chunk{n}", contribution(one.triples, one.entities)) for n, one in enumerate(stated))
+    chunks = []
     for n, one in enumerate(stated):
-        graph.add(f"chunk{n}", contribution(one.triples, one.entities))
         document = documents[n] if documents else f"chunk{n}"
         chunks.append(Chunk(id=f"chunk{n}", document_id=document, title=one.title, text=one.text, start=0,
                             end=len(one.text), ordinal=0))

@@ -47,11 +47,11 @@ def tree(shuffling: int) -> Any:
     """The tree of three groups of facts, added in some order."""
     facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
     random.Random(shuffling).shuffle(facts)
-    graph = KnowledgeGraph()
-    for head, relation, tail in facts:
-        graph.add(f"{head} {tail}", BoundedExtraction(
+    graph = KnowledgeGraph.of(
+        (f"{head} {tail}", BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
             facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=SPAN),)))
+        for head, relation, tail in facts)
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
 
 

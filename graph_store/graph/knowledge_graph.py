@@ -53,7 +53,7 @@ class KnowledgeGraph:
     @classmethod
     def of(cls, admitted: Iterable[tuple[str, BoundedExtraction]]) -> "KnowledgeGraph":
         """Make the graph of what is admitted of some chunks, by their ids."""
-        rows = [rows_of(*one) for one in sorted(admitted, key=lambda one: one[0])]
+        rows = [rows_of(*one) for one in admitted]
         return cls.of_rows(AdmittedRows(*([row for own in table for row in own] for table in zip(*rows, strict=True)))
                            if rows else AdmittedRows((), (), ()))
 
@@ -385,9 +385,11 @@ class KnowledgeGraph:
         """Return the graph as plain data, equal for equal graphs."""
         return {
             "nodes": {entity: {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
-                               "attributes": self.values(entity), "times": self.validities(entity)}
+                               "attributes": self.values(entity), "times": self.value_times(entity),
+                               "later": {name: {value: list(dated.later) for value, dated in values.items()}
+                                         for name, values in self.validities(entity).items()}}
                       for entity in self.columns.ids},
-            "edges": [[*self._at(row), self.support_of(row), self.times_of(row), self.validity_of(row)]
+            "edges": [[*self._at(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
                       for row in range(self.count_triples())],
         }
 

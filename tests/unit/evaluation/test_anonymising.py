@@ -80,10 +80,12 @@ class Graph:
 
     def __init__(self, entities):
         self.entities = entities
-        self.network = type("Network", (), {"nodes": {key: {"type": kind} for key, (kind, _) in entities.items()}})
 
     def entity_ids(self):
         return sorted(self.entities)
+
+    def type(self, entity):
+        return self.entities[entity][0]
 
     def name(self, entity):
         return self.entities[entity][1][0]

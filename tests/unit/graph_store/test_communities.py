@@ -10,6 +10,7 @@ from banyan.graph_store.tree import community_digests as tree
 from banyan.graph_store.tree.detection import CommunitySettings, detect
 from banyan.graph_store.tree.features import features
 from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
 
@@ -102,7 +103,8 @@ def test_another_value_or_connection_asks_for_another_description(base):
         kb.tree.build(small_base.summarise)
         before = {community.id for community in kb.communities.all()}
         keyword = kb.communities.all()[0].keywords[0]
-        kb.graph.network.nodes[keyword]["attributes"]["opened"] = {"1999": {}}
+        name = kb.graph.name(keyword)
+        small_base.put(kb, "opening", f"{name} opened in 1999.", attributes=[(name, "opened", "1999")])
         changed = [tree.identified(kb.graph, community).id not in before for community in kb.communities.all()]
         assert sum(changed) == 1
 
@@ -225,8 +227,9 @@ def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base
     with base("kb", CIRCLES) as kb:
         kb.tree.build(small_base.summarise)
         community = kb.communities.all()[0]
-        joined = community.model_copy(update={"members": tuple(sorted((*community.members, "far")))})
-        kb.graph.network.add_node("far", type="thing", names={"Far": {}}, attributes={})
+        small_base.put(kb, "far", "Far is alone.", entities={"Far": "thing"})
+        far = entity_id("Far", "thing")
+        joined = community.model_copy(update={"members": tuple(sorted((*community.members, far)))})
         assert tree.identified(kb.graph, joined).id == community.id
         other = community.model_copy(update={"keywords": community.keywords[1:]})
         assert tree.identified(kb.graph, other).id != community.id

@@ -56,10 +56,7 @@ chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
 
 
 def graph_of(parts):
-    graph = KnowledgeGraph()
-    for chunk_id, part in parts:
-        graph.add(chunk_id, part)
-    return graph
+    return KnowledgeGraph.of(parts)
 
 
 @given(chunks, st.randoms(use_true_random=False))

@@ -62,9 +62,7 @@ def corrections_of(drawn, numbers):
 
 def made(drawn, same, size, corrections=()):
     """A graph, the communities of `size` of its entities each, and the view of their index."""
-    mentions = KnowledgeGraph()
-    for number, one in enumerate(drawn):
-        mentions.add(f"chunk{number}", contribution(one))
+    mentions = KnowledgeGraph.of((f"chunk{number}", contribution(one)) for number, one in enumerate(drawn))
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
     aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
                for alias, of in ids.items() if of not in ids}
@@ -81,8 +79,8 @@ def made(drawn, same, size, corrections=()):
 def expected_nodes(graph, communities):
     """All entities as they are drawn, best connected first."""
     of = {member: community.id for community in communities for member in community.members}
-    nodes = [Node(id=one, name=graph.name(one), type=graph.network.nodes[one]["type"],
-                  degree=graph.network.degree(one), community=of.get(one)) for one in graph.entity_ids()]
+    nodes = [Node(id=one, name=graph.name(one), type=graph.type(one),
+                  degree=graph.degree(one), community=of.get(one)) for one in graph.entity_ids()]
     return sorted(nodes, key=lambda node: (-node.degree, node.name, node.id))
 
 
@@ -94,7 +92,7 @@ def test_entities_and_their_search_are_those_of_the_graph(drawn, same, size):
     assert [view.node(node.id) for node in nodes] == nodes
     assert list(view.find({node.id for node in nodes} | {"no such"})) == nodes
     assert view.types == Counter(node.type for node in nodes)
-    assert view.relations == Counter(relation for _, _, relation in graph.network.edges(keys=True))
+    assert view.relations == Counter(relation for _, relation, _ in graph.edges())
     for words in SEARCHED:
         for kind in ("", "City", "no such"):
             found = []
@@ -123,12 +121,13 @@ def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same
         assert view.aliases(entity) == [name for name in graph.names(entity) if name != graph.name(entity)]
         assert list(view.index.entity_support(entity)) == graph.entity_support(entity)
         assert {name: sorted(of) for name, of in view.index.attributes(entity).items()} == graph.attributes(entity)
+        edges = set(graph.edges())
         for relation in RELATIONS:
             assert view.count(entity, relation) == sum(key[:2] == (entity, relation) for key in incident)
             for other in nodes:
-                edge = graph.network.get_edge_data(entity, other, relation, {"support": {}})
-                assert view.support((entity, relation, other)) == {
-                    chunk: tuple(found[:2]) for chunk, found in edge["support"].items()}
+                key = entity, relation, other
+                assert view.support(key) == {
+                    chunk: tuple(place[:2]) for chunk, place in (graph.support(key) if key in edges else {}).items()}
     assert view.support(("no such", "knows", "no such")) == {}
 
 

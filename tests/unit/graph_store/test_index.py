@@ -146,7 +146,7 @@ def test_a_question_needs_neither_the_graph_nor_chroma(opened):
         assert found(kb) == first
         assert kb.counts().triples == 4
         assert kb.ledger_graph._mentions is None
-        assert kb.counts() == (kb.graph.network.number_of_nodes(), 4, 0)
+        assert kb.counts() == (kb.graph.count_entities(), 4, 0)
 
 
 def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):

@@ -37,10 +37,7 @@ def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str
 
 
 def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:
-    graph = KnowledgeGraph()
-    for chunk, contribution in chunks.items():
-        graph.add(chunk, contribution)
-    return graph
+    return KnowledgeGraph.of(chunks.items())
 
 
 def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: GraphSchema | None = None,
@@ -296,7 +293,7 @@ def test_aliases_taken_back_leave_the_graph_as_it_was(said: list[Any]) -> None:
     mentions = graph_of(**chunks)
     before = mentions.dump()
     aliases = resolve(Surroundings(mentions, open_schema(), {}), {}, Judgements()).aliases
-    assert not {*aliases} & {*ResolvedGraph(mentions, aliases).network}
+    assert not {*aliases} & {*ResolvedGraph(mentions, aliases).entity_ids()}
     assert mentions.dump() == before
     assert ResolvedGraph(mentions).dump() == before
 
@@ -308,7 +305,7 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert graph.names(node) == ["Jose Ruiz", "José Ruiz"]
     assert graph.entity(node).name == "José Ruiz"
     assert graph.triple_support((node, "in", entity_id("Ulm", "Thing"))) == ["a", "b"]
-    assert entity_id("Jose Ruiz", "Thing") not in graph.network
+    assert entity_id("Jose Ruiz", "Thing") not in graph
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
 

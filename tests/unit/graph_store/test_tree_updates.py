@@ -74,7 +74,7 @@ def test_a_fact_between_entities_that_are_there_is_told_of_their_community(base,
 def test_much_change_is_clustered_anew(base, runs):
     with base("kb", CIRCLES) as kb:
         kb.tree.build(small_base.summarise, SETTINGS)
-        for n in range(kb.graph.network.number_of_nodes()):
+        for n in range(kb.graph.count_entities()):
             small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
         kb.vector_synchroniser.sync()
         kb.tree.build(small_base.summarise, SETTINGS)

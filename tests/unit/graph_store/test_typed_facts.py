@@ -20,12 +20,10 @@ def graph(*attributes: tuple[str, str]) -> KnowledgeGraph:
         start = TEXT.index(words)
         return Span(start=start, end=start + len(words), quote=words)
 
-    found = KnowledgeGraph()
-    found.add("c1", BoundedExtraction(
+    return KnowledgeGraph.of([("c1", BoundedExtraction(
         mentions=(EntityMention(name="Elm", type="River", span=span("Elm")),),
         attributes=tuple(AttributeFact(entity="Elm", entity_type="River", attribute=name, value=value, span=span(value))
-                         for name, value in attributes)))
-    return found
+                         for name, value in attributes)))])
 
 
 def test_values_have_the_schemas_kind_unit_and_words():

@@ -27,11 +27,9 @@ VIEWS = ["attribute:founded", "attribute:founded:decade", "attribute:founded:val
          "attribute:length:value", "attribute:colour", "relation:located_in", "relation:^born_in"]
 
 
-def graph_of(triples=(), values=(), lonely=(), chunk="c"):
-    """A graph of (head, relation, tail), (entity, attribute, value) and lonely entities, all of one chunk."""
-    graph = KnowledgeGraph()
-    graph.add(chunk, contribution(triples, values, lonely))
-    return graph
+def graph_of(triples=(), values=(), lonely=(), other=None):
+    """A graph of (head, relation, tail), (entity, attribute, value) and lonely entities of a chunk, and of another."""
+    return KnowledgeGraph.of([("c", contribution(triples, values, lonely)), *([("other", other)] if other else [])])
 
 
 def contribution(triples=(), values=(), lonely=()):
@@ -67,10 +65,7 @@ chunks = st.lists(st.tuples(st.lists(facts, max_size=4), st.lists(attributes, ma
 @given(chunks, st.sampled_from(VIEWS), st.randoms())
 def test_every_view_covers_each_entity_once_whatever_the_order_of_insertion(parts, spec, random):
     def inserted(order):
-        graph = KnowledgeGraph()
-        for number in order:
-            graph.add(f"c{number}", contribution(*parts[number]))
-        return graph
+        return KnowledgeGraph.of((f"c{number}", contribution(*parts[number])) for number in order)
 
     order = list(range(len(parts)))
     graph = inserted(order)
@@ -85,9 +80,7 @@ def test_every_view_covers_each_entity_once_whatever_the_order_of_insertion(part
 @settings(max_examples=40, deadline=None)
 @given(chunks, st.floats(0, 1), st.data())
 def test_a_boundary_is_what_eq_4_says(parts, tau, data):
-    graph = KnowledgeGraph()
-    for number, part in enumerate(parts):
-        graph.add(f"c{number}", contribution(*part))
+    graph = KnowledgeGraph.of((f"c{number}", contribution(*part)) for number, part in enumerate(parts))
     ids = graph.entity_ids()
     communities = [data.draw(st.lists(st.sampled_from(ids), unique=True)) if ids else [] for _ in range(3)]
     near = {one: {end for edge in graph.incident(one) for end in (edge[0], edge[2])} - {one} for one in ids}
@@ -138,23 +131,21 @@ def test_numbers_are_split_into_quantiles_within_their_unit():
 
 def test_texts_are_grouped_whatever_their_spelling_under_the_usual_one():
     graph = graph_of(values=[("A", "colour", "Red"), ("B", "colour", "red"), ("C", "colour", "ｒｅｄ"),
-                             ("D", "colour", "绿色")])
-    graph.add("other", contribution(values=[("C", "colour", "red")]))
+                             ("D", "colour", "绿色")], other=contribution(values=[("C", "colour", "red")]))
     assert shown(graph, view(graph, "attribute:colour")) == [("red", {"A", "B", "C"}), ("绿色", {"D"})]
 
 
 def test_of_several_values_the_best_supported_counts_then_the_first():
     graph = graph_of(values=[("A", "founded", "1861"), ("A", "founded", "1867"), ("B", "founded", "1867"),
-                             ("B", "founded", "1861")])
-    graph.add("other", contribution(values=[("A", "founded", "November 1867")]))
+                             ("B", "founded", "1861")],
+                     other=contribution(values=[("A", "founded", "November 1867")]))
     assert shown(graph, view(graph, "attribute:founded")) == [("1861", {"B"}), ("1867", {"A"})]
 
 
 def test_a_relation_groups_by_its_other_end():
     graph = graph_of([("Louvre", "located_in", "Paris"), ("Orsay", "located_in", "Paris"),
                       ("Prado", "located_in", "Madrid"), ("Prado", "located_in", "Spain"),
-                      ("Paris", "located_in", "Paris")])
-    graph.add("other", contribution([("Prado", "located_in", "Spain")]))
+                      ("Paris", "located_in", "Paris")], other=contribution([("Prado", "located_in", "Spain")]))
     assert shown(graph, view(graph, "relation:located_in")) == [
         ("Paris", {"Louvre", "Orsay"}), ("Spain", {"Prado"}), (None, {"Paris", "Madrid", "Spain"})]
     assert shown(graph, view(graph, "relation:^located_in")) == [
@@ -183,7 +174,7 @@ def test_neighbours_whose_links_lead_mostly_into_the_community_are_at_its_bounda
     ("attribute:Founded: Century", "attribute:founded:century"), ("relation:Birthplace", "relation:born_in"),
     ("relation:<located in", "relation:^located_in")])
 def test_a_view_is_named_in_any_words_of_the_schema(said, name):
-    assert parse_view(said, SCHEMA, KnowledgeGraph()).view == name
+    assert parse_view(said, SCHEMA, KnowledgeGraph.of(())).view == name
 
 
 @pytest.mark.parametrize(("said", "explained"), [
@@ -198,7 +189,7 @@ def test_a_view_is_named_in_any_words_of_the_schema(said, name):
     ("attribute:colour:decade", "say one of value")])
 def test_what_cannot_be_made_is_said_with_what_can(said, explained):
     with pytest.raises(ViewError, match="view") as error:
-        parse_view(said, SCHEMA, KnowledgeGraph())
+        parse_view(said, SCHEMA, KnowledgeGraph.of(()))
     assert explained in str(error.value)
 
 
