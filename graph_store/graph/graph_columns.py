@@ -7,6 +7,7 @@ numbers sorts what they stand for, and equal graphs have equal columns. A millio
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -102,6 +103,57 @@ class GraphColumns:
         place = bisect_left(self.texts, text)
         return place if place < len(self.texts) and self.texts[place] == text else -1
 
+    @cached_property
+    def mention_starts(self) -> Rows:
+        """Where the mentions of each entity begin, and where the last ones end, shape (n + 1,); so for others."""
+        return starts_of(self.mentions.entity, len(self.ids))
+
+    @cached_property
+    def by_chunk(self) -> tuple[Rows, Rows]:
+        """The mentions in the order of their chunks, and where those of each text's number begin."""
+        order = np.argsort(self.mentions.chunk, kind="stable")
+        return order, starts_of(self.mentions.chunk[order], len(self.texts))
+
+    @cached_property
+    def value_starts(self) -> Rows:
+        """Where the values of each entity begin."""
+        return starts_of(self.values.entity, len(self.ids))
+
+    @cached_property
+    def value_time_starts(self) -> Rows:
+        """Where the times of each entity's values begin."""
+        return starts_of(self.value_times.entity, len(self.ids))
+
+    @cached_property
+    def outgoing(self) -> Rows:
+        """Where the triples with each entity as head begin."""
+        return starts_of(self.triples[:, 0], len(self.ids))
+
+    @cached_property
+    def incoming(self) -> tuple[Rows, Rows]:
+        """The triples in the order of their tails, and where those of each tail begin."""
+        order = np.argsort(self.triples[:, 2], kind="stable")
+        return order, starts_of(self.triples[order, 2], len(self.ids))
+
+    @cached_property
+    def adjacent(self) -> tuple[Numbers, Rows]:
+        """The other entities that triples join each entity to, sorted, and where those of each entity begin."""
+        pairs = self.triples[self.triples[:, 0] != self.triples[:, 2]][:, [0, 2]]
+        ones, others = np.concatenate([pairs, pairs[:, ::-1]]).T
+        order = sort_rows(ones, others)
+        order = order[find_firsts(ones[order], others[order])]
+        return others[order], starts_of(ones[order], len(self.ids))
+
+    @cached_property
+    def support_starts(self) -> Rows:
+        """Where the support of each triple begins."""
+        return starts_of(self.support.triple, len(self.triples))
+
+    @cached_property
+    def triple_time_starts(self) -> Rows:
+        """Where the times of each triple begin."""
+        return starts_of(self.triple_times.triple, len(self.triples))
+
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts numbered."""
         new = {text for text in further if self.number_of(text) < 0}
@@ -158,4 +210,4 @@ def surest_rows(support: SupportTable) -> SupportTable:
 
 def starts_of(owners: NDArray[Any], count: int) -> Rows:
     """Return where the rows of each of `count` owners begin in a sorted column, and where the last ones end."""
-    return np.searchsorted(owners, np.arange(count + 1))
+    return np.searchsorted(owners, np.arange(count + 1, dtype=owners.dtype))

@@ -8,9 +8,11 @@ text. The graph is made whole and never changes, so it is a function of the rows
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Frozen
@@ -99,18 +101,26 @@ class KnowledgeGraph:
     def spellings(self, entity: str) -> dict[str, Places]:
         """Return all names that the sources use for an entity, sorted, and where they do."""
         table, texts = self.columns.mentions, self.columns.texts
-        part, found = self._slice(self._mentions, entity), dict[str, Places]()
-        for name, chunk, *place in zip(*(column[part].tolist() for column in table[1:]), strict=True):
+        part, found = self._slice(self.columns.mention_starts, entity), dict[str, Places]()
+        for name, chunk, *place in _rows_of(table, part):
             found.setdefault(texts[name], {})[texts[chunk]] = place
         return found
 
     def names(self, entity: str) -> list[str]:
         """Return all names that the sources use for an entity, sorted."""
-        return list(self.spellings(entity))
+        return self._all_names[self._rows[entity]]
+
+    @cached_property
+    def _all_names(self) -> list[list[str]]:
+        """All names of each entity, sorted."""
+        first = find_firsts(self.columns.mentions.entity, self.columns.mentions.name)
+        owners, names = self.columns.mentions.entity[first], self.columns.mentions.name[first].tolist()
+        starts = starts_of(owners, len(self.columns.ids)).tolist()
+        return [[self.columns.texts[name] for name in names[start:end]] for start, end in pairwise(starts)]
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
-        chunks = self.columns.mentions.chunk[self._slice(self._mentions, entity)]
+        chunks = self.columns.mentions.chunk[self._slice(self.columns.mention_starts, entity)]
         return [self.columns.texts[chunk] for chunk in np.unique(chunks).tolist()]
 
     def mentioned(self) -> tuple[Numbers, Numbers]:
@@ -126,10 +136,9 @@ class KnowledgeGraph:
 
     def names_in(self, chunk_id: str) -> list[tuple[str, str]]:
         """Return the entities that a chunk mentions, each with the names that it uses for them, sorted."""
-        order, chunks = self._by_chunk
-        number = self.columns.number_of(chunk_id)
-        rows = order[slice(*np.searchsorted(chunks, [number, number + 1]))]
-        mentions = self.columns.mentions
+        order, starts = self.columns.by_chunk
+        number, mentions = self.columns.number_of(chunk_id), self.columns.mentions
+        rows = order[starts[number]:starts[number + 1]] if number >= 0 else order[:0]
         return [(self.columns.ids[entity], self.columns.texts[name]) for entity, name in zip(
             mentions.entity[rows].tolist(), mentions.name[rows].tolist(), strict=True)]
 
@@ -137,18 +146,11 @@ class KnowledgeGraph:
         """Return the text embedded for an entity: its canonical name, the same for all spellings."""
         return canonical_name(self.name(entity))
 
-    @cached_property
-    def _mentions(self) -> Rows:
-        return starts_of(self.columns.mentions.entity, len(self.columns.ids))
-
-    @cached_property
-    def _by_chunk(self) -> tuple[Rows, Numbers]:
-        """The mentions' rows in the order of their chunks, and the chunks in that order."""
-        order = np.argsort(self.columns.mentions.chunk, kind="stable")
-        return order, self.columns.mentions.chunk[order]
-
     def _slice(self, starts: Rows, entity: str) -> slice:
-        row = self._rows[entity]
+        return self._part(starts, self._rows[entity])
+
+    @staticmethod
+    def _part(starts: Rows, row: int) -> slice:
         return slice(starts[row], starts[row + 1])
 
     # Attribute values.
@@ -156,17 +158,16 @@ class KnowledgeGraph:
     def values(self, entity: str) -> dict[str, dict[str, Places]]:
         """Return an entity's attribute values, sorted, and where chunks state them."""
         table, texts = self.columns.values, self.columns.texts
-        part, found = self._slice(self._values, entity), dict[str, dict[str, Places]]()
-        for attribute, value, chunk, *place in zip(*(column[part].tolist() for column in table[1:]), strict=True):
+        part, found = self._slice(self.columns.value_starts, entity), dict[str, dict[str, Places]]()
+        for attribute, value, chunk, *place in _rows_of(table, part):
             found.setdefault(texts[attribute], {}).setdefault(texts[value], {})[texts[chunk]] = place
         return found
 
     def value_times(self, entity: str) -> dict[str, dict[str, dict[str, Places]]]:
         """Return the words that say when an entity's values hold, by attribute and value, and where they are."""
         table, texts = self.columns.value_times, self.columns.texts
-        part, found = self._slice(self._value_times, entity), dict[str, dict[str, dict[str, Places]]]()
-        for attribute, value, words, chunk, *place in zip(*(column[part].tolist() for column in table[1:]),
-                                                          strict=True):
+        part, found = self._slice(self.columns.value_time_starts, entity), dict[str, dict[str, dict[str, Places]]]()
+        for attribute, value, words, chunk, *place in _rows_of(table, part):
             found.setdefault(texts[attribute], {}).setdefault(texts[value], {}).setdefault(
                 texts[words], {})[texts[chunk]] = place
         return found
@@ -211,14 +212,6 @@ class KnowledgeGraph:
         key = self._rows[entity], self.columns.number_of(attribute), self.columns.number_of(value)
         return self._later.values.get(key, ())
 
-    @cached_property
-    def _values(self) -> Rows:
-        return starts_of(self.columns.values.entity, len(self.columns.ids))
-
-    @cached_property
-    def _value_times(self) -> Rows:
-        return starts_of(self.columns.value_times.entity, len(self.columns.ids))
-
     # Triples.
 
     def edges(self) -> list[EdgeKey]:
@@ -258,10 +251,14 @@ class KnowledgeGraph:
         head, tail, relation = self._rows.get(key[0]), self._rows.get(key[2]), self.columns.number_of(key[1])
         if head is None or tail is None:
             return None
-        start, end = self._outgoing[head:head + 2].tolist()
-        place = bisect_left(range(start, end), (relation, tail), key=lambda row: tuple(self._ends[row].tolist()))
-        row = start + place
-        return row if row < end and self._ends[row].tolist() == [relation, tail] else None
+        start, end = self.columns.outgoing[head:head + 2].tolist()
+        row = start + bisect_left(range(start, end), [relation, tail], key=self._ends)
+        return row if row < end and self._ends(row) == [relation, tail] else None
+
+    def _ends(self, row: int) -> list[int]:
+        """Return the relation and the tail of the triple of a row."""
+        ends: list[int] = self.columns.triples[row, 1:].tolist()
+        return ends
 
     def _at(self, row: int) -> EdgeKey:
         head, relation, tail = self.columns.triples[row].tolist()
@@ -273,24 +270,24 @@ class KnowledgeGraph:
 
     def _incident(self, entity: str) -> list[int]:
         row = self._rows[entity]
-        order, starts = self._incoming
-        return sorted({*range(*self._outgoing[row:row + 2].tolist()), *order[starts[row]:starts[row + 1]].tolist()})
+        own, (order, starts) = self.columns.outgoing[row:row + 2].tolist(), self.columns.incoming
+        return sorted({*range(*own), *order[starts[row]:starts[row + 1]].tolist()})
 
     def neighbours(self, entity: str) -> set[str]:
         """Return the other entities that triples join an entity to."""
-        ends, starts = self._adjacent
+        ends, starts = self.columns.adjacent
         return {self.columns.ids[row] for row in ends[self._slice(starts, entity)].tolist()}
 
     def count_neighbours(self, entity: str) -> int:
         """Return the number of other entities that triples join an entity to."""
         row = self._rows[entity]
-        return int(self._adjacent[1][row + 1] - self._adjacent[1][row])
+        return int(self.columns.adjacent[1][row + 1] - self.columns.adjacent[1][row])
 
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple."""
         row = self._rows[entity]
-        starts = self._incoming[1]
-        return int(self._outgoing[row + 1] - self._outgoing[row] + starts[row + 1] - starts[row])
+        starts = self.columns.incoming[1]
+        return int(self.columns.outgoing[row + 1] - self.columns.outgoing[row] + starts[row + 1] - starts[row])
 
     def support(self, key: EdgeKey) -> Places:
         """Return the chunks that support a triple, sorted, each with start, end and confidence."""
@@ -298,9 +295,8 @@ class KnowledgeGraph:
 
     def support_of(self, row: int) -> Places:
         """Return the support of the triple of a row; see `support`."""
-        part = slice(*self._supports[row:row + 2])
-        return {self.columns.texts[chunk]: place for chunk, *place in zip(
-            *(column[part].tolist() for column in self.columns.support[1:]), strict=True)}
+        part = self._part(self.columns.support_starts, row)
+        return {self.columns.texts[chunk]: place for chunk, *place in _rows_of(self.columns.support, part)}
 
     def triple_support(self, key: EdgeKey) -> list[str]:
         """Return the chunks that support a triple, sorted."""
@@ -312,9 +308,8 @@ class KnowledgeGraph:
 
     def times_of(self, row: int) -> dict[str, Places]:
         """Return the words that say when the triple of a row holds, and where they are; empty without any."""
-        part, found = slice(*self._triple_times[row:row + 2]), dict[str, Places]()
-        for words, chunk, *place in zip(*(column[part].tolist() for column in self.columns.triple_times[1:]),
-                                        strict=True):
+        part, found = self._part(self.columns.triple_time_starts, row), dict[str, Places]()
+        for words, chunk, *place in _rows_of(self.columns.triple_times, part):
             found.setdefault(self.columns.texts[words], {})[self.columns.texts[chunk]] = place
         return found
 
@@ -326,39 +321,6 @@ class KnowledgeGraph:
         """Return when the triple of a row holds."""
         times = self.times_of(row)
         return Validity.of(times, self._later.triples.get(row, ())) if times else Validity()
-
-    @cached_property
-    def _ends(self) -> Numbers:
-        """The relation and the tail of each triple."""
-        return self.columns.triples[:, 1:]
-
-    @cached_property
-    def _outgoing(self) -> Rows:
-        return starts_of(self.columns.triples[:, 0], len(self.columns.ids))
-
-    @cached_property
-    def _incoming(self) -> tuple[Rows, Rows]:
-        """The triples in the order of their tails, and where those of each tail begin."""
-        order = np.argsort(self.columns.triples[:, 2], kind="stable")
-        return order, starts_of(self.columns.triples[order, 2], len(self.columns.ids))
-
-    @cached_property
-    def _adjacent(self) -> tuple[Numbers, Rows]:
-        """The neighbours of each entity, and where those of each entity begin."""
-        pairs = self.columns.triples[:, [0, 2]]
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-        ones, others = np.concatenate([pairs, pairs[:, ::-1]]).T
-        order = sort_rows(ones, others)
-        order = order[find_firsts(ones[order], others[order])]
-        return others[order], starts_of(ones[order], len(self.columns.ids))
-
-    @cached_property
-    def _supports(self) -> Rows:
-        return starts_of(self.columns.support.triple, len(self.columns.triples))
-
-    @cached_property
-    def _triple_times(self) -> Rows:
-        return starts_of(self.columns.triple_times.triple, len(self.columns.triples))
 
     # In words.
 
@@ -392,6 +354,13 @@ class KnowledgeGraph:
             "edges": [[*self._at(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
                       for row in range(self.count_triples())],
         }
+
+
+def _rows_of(table: Sequence[NDArray[Any]], part: slice) -> Iterable[tuple[Any, ...]]:
+    """Return some rows of a table without its first column."""
+    if part.start == part.stop:
+        return ()
+    return zip(*(column[part].tolist() for column in table[1:]), strict=True)
 
 
 def relation_text(relation: str) -> str:

@@ -61,6 +61,11 @@ class ResolvedGraph(KnowledgeGraph):
                   for node, aliases in self._members.items()]
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
 
+    def names(self, entity: str) -> list[str]:
+        """Return all names of a node, sorted: those that the sources use, and a person's."""
+        given = self._edited.names.get(entity)
+        return super().names(entity) if given is None else sorted({*super().names(entity), given})
+
     def spellings(self, entity: str) -> dict[str, Places]:
         """Return all names of a node, sorted, and where the sources use them; a person's is in no source."""
         found, given = super().spellings(entity), self._edited.names.get(entity)

@@ -56,7 +56,8 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
     return NodeLink(
         about,
         chain((_entity(graph, node, sources) for node in graph.entity_ids()), map(_community, communities)),
-        chain((_triple(graph, edge, sources) for edge in graph.iterate_edges()), _membership(graph, communities)))
+        chain((_triple(graph, *edge, sources) for edge in enumerate(graph.iterate_edges())),
+              _membership(graph, communities)))
 
 
 class Sources:
@@ -102,9 +103,8 @@ def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any
             **({"times": notes} if notes else {}), "id": node}
 
 
-def _triple(graph: KnowledgeGraph, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
+def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     head, relation, tail = edge
-    row = graph.triple_row(edge)
     support, validity = graph.support_of(row), graph.validity_of(row)
     dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
