@@ -50,7 +50,7 @@ def counterparts(around: Surroundings, aliases: Mapping[str, AliasRow], trusted:
     """
     leaders = {entity: aliases[entity].canonical if entity in aliases else entity for entity in around.names}
     # A neighbour goes by the canonical name of its group, so one merge leads to the next.
-    key_of = {around.folded_names[entity].key: around.folded_names[leader].key
+    key_of = {around.keys[entity]: around.keys[leader]
               for entity, leader in leaders.items() if leader != entity}
     neighbours: dict[str, set[str]] = {}
     passages: dict[str, set[str]] = {}
@@ -89,7 +89,7 @@ def _invert(keys: Mapping[str, set[str]]) -> dict[str, list[str]]:
 def _corresponding(around: Surroundings, block: Sequence[str]) -> Iterator[Pair]:
     """Yield the pairs of a block in two scripts, and those that begin with one letter, as an abbreviation does."""
     if len(block) <= _MOST_SHARED:
-        begins = [(entity, script_of(key), key[:1]) for entity in block if (key := around.folded_names[entity].key)]
+        begins = [(entity, script_of(key), key[:1]) for entity in block if (key := around.keys[entity])]
         for (first, script, letter), (second, other_script, other_letter) in combinations(begins, 2):
             if script != other_script or letter == other_letter:
                 yield pair_of(first, second)
@@ -110,7 +110,7 @@ def _form_of(around: Surroundings, pair: Pair) -> float | None:
 
     It is 0 across scripts.
     """
-    first, second = (around.folded_names[entity] for entity in pair)
+    first, second = map(around.folded, pair)
     scripts = {script_of(folded.key) for folded in (first, second)}
     if "" in scripts or first.date or second.date:
         return None
@@ -156,7 +156,7 @@ def _nearest_across_scripts(around: Surroundings, trusted: TrustedVectors) -> It
     """Yield, for each entity of a script other than the commonest, the nearest entities of the other scripts."""
     rows: dict[str, list[int]] = {}
     for row, entity in enumerate(trusted.ids):
-        if script := script_of(around.folded_names[entity].key):
+        if script := script_of(around.keys[entity]):
             rows.setdefault(script, []).append(row)
     for script in sorted(rows, key=lambda script: (-len(rows[script]), script))[1:]:
         others = np.array([row for other in sorted(rows) if other != script for row in rows[other]])

@@ -70,7 +70,7 @@ class FoldedName(NamedTuple):
     """Its words and its characters that have an opposite."""
 
 
-@cached_if_short(200_000)
+@cached_if_short(20_000)
 def fold(name: str) -> FoldedName:
     """Return the forms in which a name is compared; `key` consists of the words in `words`."""
     text = canonical_name(name)

@@ -16,7 +16,6 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from ...text.scripts import script_of
 from .groups import Groups, Tie
 from .name_comparison import fold
-from .pair_candidates import candidate_pairs
 from .stated_aliases import Statement
 from .surroundings import Surroundings
 
@@ -84,7 +83,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
         surrounded: pairs that may be one by what surrounds them, with their score; as near ones.
     """
     stated = _by_entities(around, said)
-    found = {pair: tie for pair in candidate_pairs(around.folded_names) | stated.keys()
+    found = {pair: tie for pair in sorted(around.candidates | stated.keys())
              if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
     # A reasoner is not asked about a weakly tied pair for its meaning.
     ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}
@@ -108,7 +107,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        dated = any(around.folded_names[entity].date for entity in pair)
+        dated = any(around.folded(entity).date for entity in pair)
         return None if dated or around.contradict(first, second) else _stated_tie(around, pair, stated)
     match = around.match(first, second)
     if match is None:
@@ -139,7 +138,7 @@ def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) ->
 
 def _may_be_others(around: Surroundings, entity: str, pair: Pair) -> bool:
     """Return True if a name may be of other things, too: a single word; without spaces, the shorter of the two."""
-    key = around.folded_names[entity].key
+    key = around.keys[entity]
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
@@ -152,7 +151,7 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     first, second = sorted(
-        pair, key=lambda entity: (len(around.folded_names[entity].key), len(around.support(entity)), entity))
+        pair, key=lambda entity: (len(around.keys[entity]), len(around.support(entity)), entity))
     return first, second
 
 
@@ -164,7 +163,7 @@ def _place_said(around: Surroundings, short: str, long: str) -> bool:
 def _is_known_place(around: Surroundings, pair: Pair) -> bool:
     """Return True if what the longer name adds is an entity by itself."""
     added = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
-    return fold(added).key in around.keys
+    return fold(added).key in around.known_keys
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:

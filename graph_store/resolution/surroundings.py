@@ -7,10 +7,11 @@ from functools import cache, cached_property
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...schemas.resolution import Evidence
+from ...schemas.resolution import Evidence, Pair
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
+from .pair_candidates import candidate_pairs
 from .stated_aliases import is_alias_relation
 
 # What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
@@ -49,15 +50,37 @@ class Surroundings:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
 
+    def folded(self, entity: str) -> FoldedName:
+        """Return the folded form of an entity's name."""
+        return fold(self.names[entity])
+
     @cached_property
-    def folded_names(self) -> dict[str, FoldedName]:
-        """The folded form of each entity's name, by its id."""
-        return {entity: fold(name) for entity, name in self.names.items()}
+    def keys(self) -> dict[str, str]:
+        """The key of each entity's folded name, by its id."""
+        return self._folded[0]
+
+    @cached_property
+    def candidates(self) -> set[Pair]:
+        """The pairs of entities to compare because of their names."""
+        return self._folded[1]
+
+    @cached_property
+    def _folded(self) -> tuple[dict[str, str], set[Pair]]:
+        """All names are folded once, for what is needed of all: folded forms take two kilobytes each."""
+        keys: dict[str, str] = {}
+
+        def fold_all() -> Iterator[tuple[str, FoldedName]]:
+            for entity, name in self.names.items():
+                folded = fold(name)
+                keys[entity] = folded.key
+                yield entity, folded
+
+        return keys, candidate_pairs(fold_all())
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
         types = self.type(first), self.type(second)
-        return match_names(self.folded_names[first], self.folded_names[second],
+        return match_names(self.folded(first), self.folded(second),
                            organisation=self._are_all(types, _ORGANISATIONS), person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
@@ -65,9 +88,9 @@ class Surroundings:
         return self._graph.entity_text(entity)
 
     @cached_property
-    def keys(self) -> frozenset[str]:
-        """The folded names of all entities."""
-        return frozenset(folded.key for folded in self.folded_names.values())
+    def known_keys(self) -> frozenset[str]:
+        """The keys of all entities' names."""
+        return frozenset(self.keys.values())
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -133,21 +156,21 @@ class Surroundings:
 
     def _neighbours(self, entity: str) -> frozenset[str]:
         values = {f"{name} {value}" for name, held in self._graph.attributes(entity).items() for value in held}
-        return frozenset({self.folded_names[end].key for end in self._graph.neighbours(entity)} | values) - {""}
+        return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | values) - {""}
 
     @cached_property
     def _known_to(self) -> Mapping[str, int]:
         """How many triples each folded name is in."""
         counts: dict[str, int] = {}
-        for entity, folded in self.folded_names.items():
-            counts[folded.key] = counts.get(folded.key, 0) + self._graph.degree(entity)
+        for entity, key in self.keys.items():
+            counts[key] = counts.get(key, 0) + self._graph.degree(entity)
         return counts
 
     def weigh_shared(self, first: str, second: str) -> float:
         """Return how much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
-        for key in sorted(common - {self.folded_names[first].key, self.folded_names[second].key}) if common else ():
+        for key in sorted(common - {self.keys[first], self.keys[second]}) if common else ():
             doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
         return 1 - doubt
 
@@ -175,7 +198,7 @@ class Surroundings:
     def may_be_one(self, first: str, second: str) -> bool:
         """Return True if neither types, facts nor names speak against two entities being one."""
         return (self.same_type(first, second) is not False and not self.has_fact_between(first, second)
-                and not contradict(self.folded_names[first], self.folded_names[second])
+                and not contradict(self.folded(first), self.folded(second))
                 and not self.contradict(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:

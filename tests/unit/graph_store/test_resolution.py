@@ -247,9 +247,9 @@ def test_the_number_of_candidates_stays_near_linear() -> None:
         return " ".join("".join(rng.choices(syllables, k=3)).capitalize() for _ in range(2))
 
     few, many = ({str(number): fold(name()) for number in range(size)} for size in (500, 4000))
-    assert len(candidate_pairs(many)) < 40 * len(many)
-    assert len(candidate_pairs(few)) < 40 * len(few)
-    assert candidate_pairs({str(number): fold("Same Name") for number in range(500)}) == set()
+    assert len(candidate_pairs(many.items())) < 40 * len(many)
+    assert len(candidate_pairs(few.items())) < 40 * len(few)
+    assert candidate_pairs((str(number), fold("Same Name")) for number in range(500)) == set()
 
 
 def test_near_neighbours_are_those_of_all_pairs_whatever_the_order() -> None:
