@@ -1,5 +1,6 @@
 """Look up entities for browsing: by rank, type, community or name."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -94,11 +95,13 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], community:
     types, finest = sorted({kind for _, kind, *_ in about}), sorted(set(community.values()))
     type_number = {kind: number for number, kind in enumerate(types)}
     number_of = {key: number for number, key in enumerate(finest)}
-    called: dict[str, list[int]] = {}
+    called: dict[str, int] = {}
+    numbers, callers = array("i"), array("i")
     for row in ranked.tolist():
         name, _, *others = about[row]
         for canonical in dict.fromkeys(map(canonical_name, (name, *others))):
-            called.setdefault(canonical, []).append(row)
+            numbers.append(called.setdefault(canonical, len(called)))
+            callers.append(row)
     folded = (_END.join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
     return {"entities.ranked": ranked, "entities.ranks": ranks, **columns.texts("types", types),
             "entities.types": np.array([type_number[kind] for _, kind, *_ in about], np.int32),
@@ -106,4 +109,6 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], community:
             "entities.finest": np.array([number_of[community[row]] if row in community else -1
                                          for row in range(len(about))], np.int32),
             **columns.texts("entities.folded", folded),
-            **columns.words("called", list(called)), **columns.lists("called.entities", called.values())}
+            **columns.words("called", called),
+            "called.entities.values": np.array(callers, np.int32)[np.argsort(numbers, kind="stable")],
+            "called.entities.starts": columns.starts(np.bincount(numbers, minlength=len(called)))}

@@ -1,7 +1,8 @@
 """Store lists, texts and look-ups in flat arrays, which can be mapped from a file."""
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, overload
 
@@ -43,6 +44,12 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     found: NDArray[Any] = ordered[first]
     return found
+
+
+def distinct_pairs(firsts: "array[int]", seconds: "array[int]") -> tuple[Rows, Rows]:
+    """Return the distinct ones of pairs of numbers that 32 bits hold, sorted."""
+    pairs = distinct(np.array(firsts, np.int64) << 32 | np.array(seconds, np.int64))
+    return pairs >> 32, pairs & 0xFFFFFFFF
 
 
 def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -163,9 +170,9 @@ class Words:
         return int(self._numbers[place])
 
 
-def words(name: str, known: Sequence[str]) -> dict[str, NDArray[Any]]:
+def words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Words`; words are numbered in the given order."""
-    hashes = np.array([_hash(word) for word in known], np.uint64)
+    hashes = np.fromiter(map(_hash, known), np.uint64, len(known))
     order = np.argsort(hashes, kind="stable")
     return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}
 

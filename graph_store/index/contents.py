@@ -4,7 +4,7 @@ Rows are numbers: of entities and triples in the order of their ids and keys, of
 communities by id. All of it is a function of the graph, the chunks, the communities and the schema.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +109,14 @@ def _about(graph: KnowledgeGraph, key: str) -> list[str]:
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> Made:
     keys = rows.entities
     names = [(name, *others) for name, _, *others in about]
-    folded = {name: words(name) for name in sorted({name for called in names for name in called})}
+    said = set[str]()
+
+    def spelled() -> Iterator[tuple[list[str], int]]:
+        for row, called in enumerate(names):
+            for folded in map(words, called):
+                said.update(folded)
+                yield folded, row
+
     held = {key: graph.values(key) for key in graph.entities_with_values()}
     dated = {key: graph.value_times(key) for key in graph.entities_with_times()}
     attributes = (orjson.dumps(held[key]) if key in held else b"" for key in keys)
@@ -122,10 +129,9 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
             **columns.texts("entities.times", times), **_support(graph, rows),
-            **trie("names", ((folded[name], row) for row, called in enumerate(names) for name in called)),
-            **trie("values", ((said, row) for said, row in values if _is_telling(said))),
-            **columns.texts("spellings", folded),
-            **columns.texts("name_words", sorted({word for said in folded.values() for word in said}))}
+            **trie("names", spelled()), **trie("values", (held for held in values if _is_telling(held[0]))),
+            **columns.texts("spellings", sorted({name for called in names for name in called})),
+            **columns.texts("name_words", sorted(said))}
 
 
 def _is_telling(value: Sequence[str]) -> bool:

@@ -1,5 +1,6 @@
 """Find the names of known entities in a question, with a trie over words of any script."""
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,14 +23,16 @@ class Named(NamedTuple):
 
 def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
     """Build the arrays of a `NameTrie` from (name's folded words, entity's row) pairs; entities may share names."""
-    entities: dict[str, set[int]] = {}
+    numbers: dict[str, int] = {}
+    ends, rows = array("i"), array("i")
     for folded, row in names:
-        for end in range(1, len(folded)):
-            entities.setdefault(" ".join(folded[:end]), set())
+        for end in range(1, len(folded) + 1):
+            number = numbers.setdefault(" ".join(folded[:end]), len(numbers))
         if folded:
-            entities.setdefault(" ".join(folded), set()).add(row)
-    return columns.words(f"{name}.paths", list(entities)) | columns.lists(
-        f"{name}.entities", [sorted(rows) for rows in entities.values()])
+            ends.append(number)
+            rows.append(row)
+    return columns.words(f"{name}.paths", numbers) | columns.inverted(
+        f"{name}.entities", *columns.distinct_pairs(ends, rows), len(numbers))
 
 
 class NameTrie:
