@@ -1,1 +1,1 @@
-"""The knowledge base on disk: ledger, NetworkX graph, Chroma vectors, knowledge tree."""
+"""The knowledge base on disk: ledger, graph, Chroma vectors, knowledge tree."""

@@ -1,1 +1,1 @@
-"""The knowledge graph in memory: NetworkX made from the rows, aliases and edits laid over it, its file."""
+"""The knowledge graph in memory: columns made from the rows, aliases and edits applied to them, its file."""

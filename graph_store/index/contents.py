@@ -187,7 +187,8 @@ def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
 def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
-    spoken = [terms(chunk.titled_text()) for chunk in chunks]
+    known: dict[str, str] = {}  # so that each distinct word is in memory once
+    spoken = [[known.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
     by_chunk = postings("chunks.words", spoken)
     found = facts_by_chunk(source.graph, source.schema)
     facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""

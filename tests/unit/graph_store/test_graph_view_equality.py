@@ -1,4 +1,4 @@
-"""What the graph's view reads from the index is what NetworkX's graph says."""
+"""What the graph's view reads from the index is what the graph says."""
 
 from collections import Counter
 from itertools import pairwise
