@@ -218,10 +218,12 @@ class KnowledgeGraph:
         """Return all triples' keys, sorted."""
         return list(self.iterate_edges())
 
-    def iterate_edges(self) -> Iterator[EdgeKey]:
-        """Yield all triples' keys, sorted."""
-        ids, texts = self.columns.ids, self.columns.texts
-        for head, relation, tail in zip(*(column.tolist() for column in self.columns.triples.T), strict=True):
+    def iterate_edges(self, relations: Iterable[str] | None = None) -> Iterator[EdgeKey]:
+        """Yield the keys of all triples, or of those with some relations, sorted."""
+        ids, texts, triples = self.columns.ids, self.columns.texts, self.columns.triples
+        if relations is not None:
+            triples = triples[np.isin(triples[:, 1], [self.columns.number_of(relation) for relation in relations])]
+        for head, relation, tail in zip(*(column.tolist() for column in triples.T), strict=True):
             yield ids[head], texts[relation], ids[tail]
 
     def count_triples(self) -> int:

@@ -176,8 +176,8 @@ class Surroundings:
 
     def alias_facts(self) -> Iterator[tuple[str, str, Evidence]]:
         """Yield the facts that say of two entities that they are the same, with where they are."""
-        for head, relation, tail in self._graph.edges():
-            if head != tail and is_alias_relation(relation):
+        for head, relation, tail in self._graph.iterate_edges(filter(is_alias_relation, self._graph.relations())):
+            if head != tail:
                 for chunk, place in self._graph.support((head, relation, tail)).items():
                     yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
 

@@ -74,7 +74,7 @@ def _by_attribute(graph: KnowledgeGraph, spec: AttributeSpec) -> View:
 
 def _by_relation(graph: KnowledgeGraph, spec: RelationSpec) -> View:
     support: dict[str, dict[str, set[str]]] = {}
-    for key in graph.iterate_edges():
+    for key in graph.iterate_edges({*spec.forward, *spec.backward}):
         head, relation, tail = key
         if head != tail and relation in spec.forward:
             support.setdefault(head, {}).setdefault(tail, set()).update(graph.triple_support(key))
