@@ -148,11 +148,9 @@ class Database:
             return self._run(sql, values).fetchall()
 
     def iterate(self, sql: str, **values: object) -> Iterator[Record]:
-        """Yield the rows of a query, of which only some are in memory at a time."""
+        """Yield the rows of a query, of which SQLite has only some in memory at a time."""
         with self._lock, self._explain_errors():
-            statement = _statement(sql).execution_options(stream_results=True)
-            result = self._ledger.connection.execute(statement, values)
-            for rows in result.partitions(_AT_ONCE):
+            for rows in self._run(sql, values).partitions(_AT_ONCE):
                 yield from rows
 
     def batches(self, table: Table) -> Iterator[Sequence[Record]]:

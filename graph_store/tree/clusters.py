@@ -12,8 +12,12 @@ Labels = NDArray[np.intp]
 
 # The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one
 # run from random centres is enough, because it is only the start of fusion.
-_REPEAT_UP_TO = 1000
+EXACT_UP_TO = 1000
 _REPEATS = 5
+# Above this many entities detection approximates, so that its cost grows no faster than they do: centres are found by
+# some of the points, so many for each, of which faiss wants 39 to 256.
+LARGE = 50_000
+_POINTS_PER_CENTRE = 64
 # The paper's random_state; iterations after which scikit-learn's clusters hardly change.
 _SEED = 42
 _ITERATIONS = 30
@@ -38,11 +42,11 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     n = len(representations)
     wanted = max(2, n // per_cluster)
     if wanted <= most:
-        labels = _k_means(representations, wanted, careful=n <= _REPEAT_UP_TO)
+        labels = k_means(representations, wanted, careful=n <= EXACT_UP_TO)
     else:
-        labels = _k_means(representations, min(most, round(wanted ** 0.5)))
+        labels = k_means(representations, min(most, round(wanted ** 0.5)))
         for members in groups(labels):
-            inner = _k_means(representations[members], max(1, len(members) // per_cluster))
+            inner = k_means(representations[members], max(1, len(members) // per_cluster))
             labels[members] = inner + labels.max() + 1
     return renumber(_cut(labels, largest))
 
@@ -69,7 +73,8 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
+def k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
+    """Run K-means, several times if `careful`; returns the cluster of each point, without gaps, shape (n,)."""
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
     n = len(points)
@@ -81,7 +86,8 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels
     # Limit threads after the import, which may have loaded a library with its own threads.
     # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
-        labels = search.fit_predict(points)
+        step = max(1, n // (clusters * _POINTS_PER_CENTRE)) if n > LARGE else 1
+        labels = search.fit_predict(points) if step == 1 else search.fit(points[::step]).predict(points)
     return renumber(np.asarray(labels, np.intp))
 
 

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .clusters import Labels, places, renumber
+from ...models.embedding.embedder import Vectors
+from .clusters import LARGE, Labels, k_means, places, renumber
 from .features import EntityFeatures, unit
-from .scores import DECIMALS, Perception, phi
+from .scores import DECIMALS, Perception, Scores, phi
 
 Pairs = NDArray[np.int64]
 
@@ -14,6 +15,9 @@ Pairs = NDArray[np.int64]
 _NEAR = 3
 # Rows of the similarity matrix of communities held at once.
 _BLOCK = 256
+# In large graphs a community is compared with those of the regions nearest to it, about the square root of their number
+# each: the cost of comparing all grows with the square.
+_REGIONS = 3
 
 
 def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
@@ -25,28 +29,57 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    centroids = unit(now.sums)
-    near = min(_NEAR, k - 1)
-    ones, others = [], []
-    for start in range(0, k, _BLOCK):
-        cosine = np.round(centroids[start : start + _BLOCK] @ centroids.T, DECIMALS)
-        rows = np.arange(start, start + len(cosine))
-        own = np.arange(len(cosine))
-        cosine[own, rows] = -np.inf
-        for _ in range(near):  # for so few, faster than a partition
-            nearest = cosine.argmax(axis=1)
-            cosine[own, nearest] = -np.inf
-            ones.append(rows)
-            others.append(nearest)
+    near = _nearest(unit(now.sums), min(_NEAR, k - 1), large=len(labels) > LARGE)
     members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))
     order = order[row[order] != column[order]]
     order = order[places(row[order]) < _NEAR]
-    a, b = np.concatenate([*ones, row[order]]), np.concatenate([*others, column[order]])
+    a, b = np.concatenate([near, np.stack([row[order], column[order]], axis=1)]).T
     keys = np.unique(np.concatenate([a * k + b, b * k + a]))
     return np.stack([keys // k, keys % k], axis=1)
+
+
+def _nearest(centroids: Vectors, most: int, *, large: bool) -> Pairs:
+    """Pair each centroid with the most similar others, in large graphs with those of the regions nearest to it."""
+    k = len(centroids)
+    regions = np.zeros((k, 1), np.intp)
+    if large:
+        middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5))))
+        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, _REGIONS)
+                                  for start in range(0, k, _BLOCK)])
+    ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
+    for region in np.unique(regions[:, 0]):
+        inside = np.flatnonzero(regions[:, 0] == region)
+        looking = np.flatnonzero((regions == region).any(axis=1))
+        for start in range(0, len(looking), _BLOCK):
+            rows = looking[start:start + _BLOCK]
+            cosine = np.round(centroids[rows] @ centroids[inside].T, DECIMALS)
+            cosine[rows[:, np.newaxis] == inside] = -np.inf
+            nearest = _best(cosine.copy(), min(most, len(inside)))
+            ones.append(np.repeat(rows, nearest.shape[1]))
+            others.append(inside[nearest].ravel())
+            cosines.append(np.take_along_axis(cosine, nearest, axis=1).ravel())
+    one, other, cosine = np.concatenate(ones), np.concatenate(others), np.concatenate(cosines)
+    order = np.lexsort((other, -cosine, one))
+    order = order[places(one[order]) < most]
+    order = order[one[order] != other[order]]
+    return np.stack([one[order], other[order]], axis=1)
+
+
+def _best(values: Scores, most: int) -> Labels:
+    """Return the columns of the largest values of each row, the first of equals; `values` is overwritten."""
+    rows, columns = np.arange(len(values)), np.empty((len(values), most), np.intp)
+    for place in range(most):  # for so few, faster than a partition
+        columns[:, place] = values.argmax(axis=1)
+        values[rows, columns[:, place]] = -np.inf
+    return columns
+
+
+def _sums(rows: Vectors, labels: Labels) -> Vectors:
+    members = sparse.csr_array((np.ones(len(labels), np.float32), (labels, np.arange(len(labels)))))
+    return np.asarray(members @ rows, np.float32)
 
 
 def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,

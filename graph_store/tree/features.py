@@ -10,14 +10,16 @@ from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.one_thread import one_thread
+from .clusters import EXACT_UP_TO
 
 # The context blocks of eq. 4 weigh half of the entity's own, so both together weigh as much. They are
 # means of few rows, of other entities: at full weight wrong triples drown what the entity itself says.
 _CONTEXT_WEIGHT = 0.5
 # Above this many entities each block is reduced to its principal components: 3d = 1,152 dimensions of
 # 200,000 entities are 0.9 GB, and K-means costs as many operations.
-_EXACT_UP_TO = 1000
 _COMPONENTS = 128
+# Rows that are computed at once.
+_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -117,14 +119,24 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     mentioned = _counts(rows, passages, (n, int(passages.max(initial=-1)) + 1))
     pairs, column = np.unique(relation * n + others, return_inverse=True)
     ends = _counts(entities, column, (n, len(pairs)))
-    if n > _EXACT_UP_TO:
+    if n > EXACT_UP_TO:
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
-    blocks = (_centre(vectors), _CONTEXT_WEIGHT * _centre(relations @ relation_vectors),
-              _CONTEXT_WEIGHT * _centre(shares(neighbours) @ vectors))
+    own, around = vectors.shape[1], relation_vectors.shape[1]
+    # The blocks are written in place: with many entities each copy of them is as large as all that detection needs.
+    representations = np.empty((n, 2 * own + around), np.float32)
+    representations[:, :own] = _centre(vectors)
+    representations[:, own:own + around] = _CONTEXT_WEIGHT * _centre(relations @ relation_vectors)
+    representations[:, own + around:] = _CONTEXT_WEIGHT * _centre(shares(neighbours) @ vectors)
+    for block in _blocks(n):
+        representations[block] = unit(representations[block])
     different = entities != others
     return EntityFeatures(
-        unit(np.concatenate(blocks, axis=1)), *shared_columns(sparse.csr_array(sparse.hstack([ends, mentioned]))),
+        representations, *shared_columns(sparse.csr_array(sparse.hstack([ends, mentioned]))),
         _counts(entities[different], others[different], (n, n)), mentioned)
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, start + _ROWS) for start in range(0, n, _ROWS)]
 
 
 def shares(counts: sparse.csr_array) -> sparse.csr_array:
@@ -166,9 +178,16 @@ def _principal(rows: Vectors) -> Vectors:
     """Project the rows on their first principal components."""
     if rows.shape[1] <= _COMPONENTS:
         return rows
-    centred = _centre(rows)
     if len(rows) < rows.shape[1]:  # their own products are the smaller matrix, and say the same
+        centred = _centre(rows)
         variances, axes = np.linalg.eigh(np.asarray(centred @ centred.T, np.float64))
         return np.asarray((axes * np.sqrt(np.maximum(variances, 0.0)))[:, -_COMPONENTS:], np.float32)
-    _, axes = np.linalg.eigh(np.asarray(centred.T @ centred, np.float64))
-    return np.asarray(centred @ axes[:, -_COMPONENTS:].astype(np.float32), np.float32)
+    mean, products = rows.mean(axis=0), np.zeros((rows.shape[1],) * 2)
+    for block in _blocks(len(rows)):
+        centred = rows[block] - mean
+        products += centred.T @ centred
+    main = np.linalg.eigh(products)[1][:, -_COMPONENTS:].astype(np.float32)
+    reduced = np.empty((len(rows), _COMPONENTS), np.float32)
+    for block in _blocks(len(rows)):
+        reduced[block] = (rows[block] - mean) @ main
+    return reduced

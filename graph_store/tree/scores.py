@@ -10,7 +10,7 @@ from .features import EntityFeatures, shares
 Scores = NDArray[np.float32]
 
 # Communities whose pairs are scored at once: their rows of Psi are a table that stays in the cache.
-_BLOCK = 8
+_BLOCK = 32
 # Pairs whose cosines are computed at once: temporary arrays stay in the cache.
 _PAIRS = 256
 # Scores that differ by less are equal, so the last bits of a sum decide nothing.
