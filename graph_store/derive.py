@@ -29,7 +29,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
         kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
-    if not reasoner.resolves:  # then names that become aliases are never embedded
+    if not reasoner.resolves:  # then the vectors are brought up once
         _resolve(kb, reasoner)
     kb.vector_synchroniser.sync()
     try:
@@ -46,6 +46,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         raise
     kb.save_graph()
     kb.save_index()
+    kb.vectors.release()
     if kb.documents.is_deleting():
         kb.printed.keep_only({entry.id for entry in kb.documents.entries()})
     kb.documents.finish_deletion()

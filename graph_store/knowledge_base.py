@@ -183,6 +183,7 @@ class KnowledgeBase:
                 self.save_graph()
                 self.save_index()
                 self.ledger_graph.unload()
+                self.vectors.close()
         except Timeout as error:
             raise WriterBusyError.of(self.layout.name) from error
         except OSError as error:
@@ -239,7 +240,6 @@ class KnowledgeBase:
     def _take_over(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
         self._published = self.database.changes()
-        self.vectors.close()  # it may have missed what other processes wrote
         self.refresh()
         self.vector_synchroniser.take_over()
 

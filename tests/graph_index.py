@@ -1,6 +1,6 @@
 """The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
@@ -56,8 +56,8 @@ class GraphAlone:
     def current(self) -> Reliability:
         return Reliability()
 
-    def found(self, kind: str, ids: Sequence[str]) -> dict[str, Vectors]:
-        return dict(zip(ids, self.get(kind, ids), strict=True))
+    def pages(self, kind: str, ids: Sequence[str]) -> Iterator[tuple[Sequence[str], Vectors]]:
+        yield ids, self.get(kind, ids)
 
     def get(self, kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}

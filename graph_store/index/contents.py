@@ -5,6 +5,7 @@ communities by id. All of it is a function of the graph, the chunks, the communi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,18 +68,19 @@ class _Rows(NamedTuple):
 
 
 @gc_paused()
-def contents(source: Source, before: Arrays) -> Made:
+def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made:
     """Return all arrays.
 
     Args:
         source: what they are made from. Triples and chunks without a vector, which a running build has not embedded
             yet, are left out; such entities are never near to anything.
         before: those of an earlier state whose vectors are of the same model; may be empty.
+        folder: where new vectors are put into a temporary file; None keeps them in memory.
     """
     graph = source.graph
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in source.chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()]}
-    found = {kind: find_vectors(kind, own, before, source.vectors) for kind, own in ids.items()}
+    found = {kind: find_vectors(kind, own, before, source.vectors, folder) for kind, own in ids.items()}
     stored = {kind: vectors if kind == "entities" or there.all() else vectors[there]
               for kind, (vectors, there) in found.items()}
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]

@@ -58,7 +58,7 @@ class IndexStore:
             OSError: the disk is full or not writable; the old index is unchanged.
             StoreError: vectors cannot be read.
         """
-        arrays = contents(source, self._before(version))
+        arrays = contents(source, self._before(version), self._path.parent)
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
     def differs(self, version: Version, source: Source) -> bool:

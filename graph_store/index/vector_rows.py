@@ -5,8 +5,10 @@ product of two codes is an integer, so it does not depend on batches or threads.
 own product is known.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -121,9 +123,16 @@ class StoredVectors:
                 f"{kind}.steps": self.codes.steps, f"{kind}.farthest": np.array([self.farthest])}
 
 
-def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorStore,
+def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorStore, folder: Path | None,
                  ) -> tuple[Vectors | GatheredVectors, NDArray[np.bool_]]:
     """Return the vectors of ids: those of an earlier index, which are read fast, and else the store's.
+
+    Args:
+        kind: the kind of vectors.
+        ids: their ids.
+        before: the arrays of an earlier index; may be empty.
+        store: the vectors in Chroma.
+        folder: where those of the store are put into a temporary file, so that they take no memory; None: nowhere.
 
     Returns:
         The vectors, shape (ids, d), zeros where there is none; and whether there is one, shape (ids,).
@@ -136,13 +145,33 @@ def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorSt
         places[:] = [row_of.get(key, -1) for key in ids]
         known = np.flatnonzero(places >= 0)
         places[known[before[f"{kind}.steps"][places[known]] == 0]] = -1  # zeros stand for no vector
-    missing = np.flatnonzero(places < 0).tolist()
-    found = store.found(kind, [ids[row] for row in missing])
-    embedded = [row for row in missing if ids[row] in found]
-    places[embedded] = len(earlier) + np.arange(len(embedded))
-    new = np.array([found[ids[row]] for row in embedded], np.float32).reshape(-1, earlier.shape[1])
-    gathered = GatheredVectors(earlier, new, places)
-    return gathered if before else gathered[:], places >= 0
+    missing = np.flatnonzero(places < 0)
+    row_of = {ids[row]: number for number, row in enumerate(missing.tolist())}
+    new, there = _read_new(kind, row_of, store, earlier.shape[1], folder)
+    places[missing[there]] = len(earlier) + np.flatnonzero(there)
+    return GatheredVectors(earlier, new, places) if before else new, places >= 0
+
+
+def _read_new(kind: Kind, row_of: Mapping[str, int], store: VectorStore, dimension: int, folder: Path | None,
+              ) -> tuple[Vectors, NDArray[np.bool_]]:
+    """Return the store's vectors by row, zeros where there is none; and whether there is one."""
+    there, shape = np.zeros(len(row_of), np.bool_), (len(row_of), dimension)
+    pages = (([row_of[key] for key in keys], vectors) for keys, vectors in store.pages(kind, list(row_of)))
+    if folder is None or not row_of:
+        new = np.zeros(shape, np.float32)
+        for rows, vectors in pages:
+            new[rows], there[rows] = vectors, True
+        return new, there
+    # Written to, and mapped then: whoever writes to a mapped file is killed when the disk is full.
+    with TemporaryFile(dir=folder, buffering=0) as file:
+        length = dimension * np.dtype(np.float32).itemsize
+        file.truncate(len(row_of) * length)
+        for rows, vectors in pages:
+            there[rows] = True
+            for row, vector in zip(rows, vectors, strict=True):
+                file.seek(row * length)
+                file.write(vector.tobytes())
+        return np.memmap(file, np.float32, "r", shape=shape), there
 
 
 def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, Vectors]]:

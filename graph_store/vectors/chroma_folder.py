@@ -3,11 +3,12 @@
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ...models.embedding.embedder import Vectors
 from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Chroma rewrites a collection's whole index after this many changes, and indexes later changes at each opening. The
-# first write comes early, because each opening writes an empty index until then. After that Chroma's default of 1,000
-# changes applies, and from 4,000 elements on a quarter of them, which bounds how often each byte is rewritten.
+# Chroma has the whole index of a collection in memory, and rewrites its file after so many changes. Each call reads
+# again what changed since then, and so does each opening. Collections of bounded size, filled one after another, bound
+# memory and time per vector.
+_PART_MOST = 50_000
+_OPEN_MOST = 6
+"""Collections that are open at a time; Chroma's indexes stay in memory until its client is closed."""
+
+# The first write comes early, because each opening writes an empty index until then. After that Chroma's default of
+# 1,000 changes applies, and from 4,000 elements on a quarter of them, which bounds how often each byte is rewritten.
 _SYNC_FIRST = 10
 _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
+_SYNC_MOST = 4000
 _SYNC_TOLERANCE = 1.5
 
 
@@ -41,31 +49,51 @@ class FolderCollections(Collections):
         self._state = folder / "state"
         self._client: Client | None = None
         self._path = ""
-        self._retired: list[tuple[Client, str]] = []
-        self._collections: dict[Kind, Collection] = {}
-        self._written: set[Kind] = set()
+        self._collections: dict[str, Collection] = {}
+        self._parts: dict[Kind, list[str]] = {}
+        self._sizes: dict[str, int] = {}
+        self._written: set[str] = set()
         self._lock = threading.RLock()
         self._checked = False
 
-    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+    def parts(self, kind: Kind) -> Sequence[str]:
+        """Return the names of a kind's parts, in the order in which they were filled."""
+        if kind not in self._parts:
+            self._parts[kind] = self.read(kind, lambda _: self._find_parts(kind))
+        return self._parts[kind]
+
+    def _find_parts(self, kind: Kind) -> list[str]:
+        names, parts = self._list_names(), [str(kind)]
+        while self._name(following := f"{kind}-{len(parts) + 1}") in names:
+            parts.append(following)
+        return parts
+
+    def _list_names(self) -> set[str]:
+        return set() if self._client is None else {one.name for one in self._client.list_collections()}
+
+    def _name(self, part: str) -> str:
+        return f"{part}-{self._model}"
+
+    def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with another client for each retry.
 
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
         """
-        return retry(lambda: self._use(kind, ask), self._retire)
+        return retry(lambda: self._use(part, ask), self._disconnect)
 
-    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+    def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries because a reader may lock the catalogue for a moment."""
         index_files.forget(self.folder)
-        if kind in KINDS and kind not in self._written:
+        if part.partition("-")[0] in KINDS and part not in self._written:
             self._state.unlink(missing_ok=True)
-        self._written.add(kind)
-        retry(lambda: self._use(kind, change), lambda: None)
+        self._written.add(part)
+        retry(lambda: self._use(part, change), lambda: None)
 
-    def _use(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, part: str, use: "Callable[[Collection], _T]") -> _T:
         try:
-            return use(self.collection(kind))
+            with self._lock:  # nobody closes the client meanwhile
+                return use(self.collection(part))
         except chroma().ChromaError as error:
             raise self._unusable(error) from error
         except BaseException as error:
@@ -77,20 +105,23 @@ class FolderCollections(Collections):
         return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
-    def _retire(self) -> None:
-        """Replace the client at the next use without closing it, because other threads may still use it."""
+    def _disconnect(self) -> None:
+        """Close the client, which gives the memory of its indexes back; the next use opens another."""
         with self._lock:
             self._collections.clear()
             if self._client is not None:
-                self._retired.append((self._client, self._path))
+                self._client.close()
                 self._client = None
+                release_path(self._path)
 
-    def collection(self, kind: Kind) -> "Collection":
+    def collection(self, part: str) -> "Collection":
         """Return a collection, which is created if missing."""
         with self._lock:
-            if kind not in self._collections:
-                self._collections[kind] = self._open(kind, self._client or self._connect())
-            return self._collections[kind]
+            if part not in self._collections:
+                if len(self._collections) >= _OPEN_MOST:
+                    self._disconnect()
+                self._collections[part] = self._open(part, self._client or self._connect())
+            return self._collections[part]
 
     def _connect(self) -> "Client":
         self._check()
@@ -103,14 +134,15 @@ class FolderCollections(Collections):
             raise self._unusable(error) from error
         return self._client
 
-    def _open(self, kind: Kind, client: "Client") -> "Collection":
-        name = f"{kind}-{self._model}"
+    def _open(self, part: str, client: "Client") -> "Collection":
+        name = self._name(part)
         try:
             # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
             return client.get_collection(name, embedding_function=None)
         except chroma().NotFoundError:
+            changes = _SYNC_MOST if "-" in part else _SYNC_FIRST  # a later part is sure to grow
             return client.get_or_create_collection(
-                name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": _SYNC_FIRST}})
+                name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": changes}})
 
     def _check(self) -> None:
         """Check the index files before they are first loaded, because damaged files would crash the process."""
@@ -119,18 +151,45 @@ class FolderCollections(Collections):
                              "ledger has all that it takes")
         self._checked = True
 
-    def adjust_sync(self, kind: Kind) -> None:
+    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
+        """Store the vectors of new ids in the last part, and begin another part when it is full."""
+        part = self._last_part(kind)
+        if self._sizes[part] >= _PART_MOST:
+            self._write_index(part)
+            self._parts[kind] = [*self.parts(kind), f"{kind}-{len(self.parts(kind)) + 1}"]
+        part = super().upsert(kind, ids, vectors)
+        self._sizes[part] = self._sizes.get(part, 0) + len(ids)
+        self._adjust_sync(part)
+        return part
+
+    def _last_part(self, kind: Kind) -> str:
+        part = self.parts(kind)[-1]
+        if part not in self._sizes:
+            self._sizes[part] = self._count(part)
+        return part
+
+    def _count(self, part: str) -> int:
+        return self.read(part, lambda collection: collection.count())
+
+    def _adjust_sync(self, part: str) -> None:
         """Adjust how often Chroma rewrites a collection's index to the collection's size."""
-        size = self.read(kind, lambda collection: collection.count())
-        pace = self.collection(kind).configuration_json["hnsw"]["sync_threshold"]
-        wanted = max(_SYNC_LEAST, size // _SYNC_SHARE)
+        size, pace = self._sizes[part], self.collection(part).configuration_json["hnsw"]["sync_threshold"]
+        wanted = min(max(_SYNC_LEAST, size // _SYNC_SHARE), _SYNC_MOST)
         if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
-            # A loaded index ignores the change.
-            self.close()
-            # Chroma warns about its own configuration of a collection without an embedding function.
-            with ignoring(DeprecationWarning):
-                self.write(kind, lambda collection: collection.modify(
-                    configuration={"hnsw": {"sync_threshold": wanted}}))
+            self._set_sync(part, wanted)
+
+    def _set_sync(self, part: str, changes: int) -> None:
+        self._disconnect()  # a loaded index ignores the change
+        # Chroma warns about its own configuration of a collection without an embedding function.
+        with ignoring(DeprecationWarning):
+            self.write(part, lambda collection: collection.modify(configuration={"hnsw": {"sync_threshold": changes}}))
+
+    def _write_index(self, part: str) -> None:
+        """Have Chroma write the index of a full part, so that nothing of it has to be read again at each opening."""
+        self._set_sync(part, _SYNC_FIRST)
+        self._disconnect()
+        self._count(part)
+        self._written.discard(part)
 
     def is_sound(self) -> bool:
         """Return True if Chroma's catalogue exists and it and the index files are readable."""
@@ -152,8 +211,8 @@ class FolderCollections(Collections):
     def settle(self) -> None:
         """Record that the index files are sound."""
         if self._written:
-            for kind in self._written:
-                self.read(kind, lambda collection: collection.count())  # Chroma may write an index only at the next use
+            for part in sorted(self._written):
+                self._count(part)  # Chroma may write an index only at the next use
             index_files.note(self.folder)
             self._written.clear()
 
@@ -180,10 +239,9 @@ class FolderCollections(Collections):
     def drop_other_models(self) -> None:
         """Remove the collections of other models."""
         self.collection("entities")
-        client = self._client
-        for name in [] if client is None else [one.name for one in client.list_collections()]:
-            if client is not None and not name.endswith(f"-{self._model}"):
-                client.delete_collection(name)
+        for name in self._list_names():
+            if self._client is not None and not name.endswith(f"-{self._model}"):
+                self._client.delete_collection(name)
 
     def damages(self) -> list[str]:
         """Return a line for each damage that names the file (see `Collections.damages`)."""
@@ -209,11 +267,9 @@ class FolderCollections(Collections):
     def close(self) -> None:
         """Close the files."""
         with self._lock:
-            self._retire()
-            while self._retired:
-                client, path = self._retired.pop()
-                client.close()
-                release_path(path)
-            if self._written:  # after a failure: noting the checksums spares the next opening the slow check
-                with suppress(OSError):
-                    index_files.note(self.folder)
+            if self._client is not None:  # after a failure: noting the checksums spares the next opening the slow check
+                with suppress(OSError, StoreError):
+                    self.settle()
+            self._disconnect()
+            self._parts.clear()
+            self._sizes.clear()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ...schemas.naming import relation_id, triple_id
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
+from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.document_rows import Documents
 from .backend import Kind
 
@@ -18,11 +19,16 @@ class Embedded(NamedTuple):
 
 
 def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
-    """Return what is embedded of a graph and of some chunks."""
-    triples = {triple_id(*edge): edge for edge in graph.edges()}
+    """Return what is embedded of a graph and of some chunks.
+
+    Of a resolved graph it is what is mentioned, too: merging names embeds only facts that it makes, and drops nothing.
+    """
+    graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
+    mentions = graphs[0]
+    triples = {triple_id(*edge): edge for one in graphs for edge in one.iterate_edges()}
     relations = {relation_id(name): name for name in sorted({name for _, name, _ in triples.values()})}
-    return (Embedded("entities", graph.entity_ids(), lambda ids: {key: graph.entity_text(key) for key in ids}),
-            Embedded("triples", triples, lambda ids: {key: graph.triple_text(triples[key]) for key in ids}),
+    return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
+            Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
             Embedded("chunks", chunks, lambda ids: {
                 chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))

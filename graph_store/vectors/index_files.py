@@ -14,6 +14,9 @@ from zlib import crc32
 
 _CHECKSUMS = "checksums.json"
 _FIRST_WRITTEN_WITH_ELEMENTS = "index_metadata.pickle"
+_NO_ELEMENTS = b"id_to_label}X"
+"""What the beginning of that file has once all elements are removed: an empty dictionary, and the next key."""
+_BEGINNING = 256
 _BLOCK = 1 << 20
 
 _Entry = tuple[int, int, int]
@@ -57,7 +60,12 @@ def damages(folder: Path) -> list[str]:
 def _files(folder: Path) -> list[str]:
     # Skip indexes without elements, which Chroma writes at each opening; their elements are in its catalogue.
     return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_FIRST_WRITTEN_WITH_ELEMENTS}"))
-            for file in sorted(metadata.parent.iterdir())]
+            if _NO_ELEMENTS not in _read_beginning(metadata) for file in sorted(metadata.parent.iterdir())]
+
+
+def _read_beginning(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(_BEGINNING)
 
 
 def _read_checksums(folder: Path) -> dict[str, _Entry] | None:

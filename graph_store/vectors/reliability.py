@@ -91,8 +91,9 @@ class ReliabilityRecord:
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
         texts = self._documents.chunks()
-        found = self._vectors.found("chunks", [chunk.id for chunk in texts])
-        chunks = [chunk for chunk in texts if chunk.id in found]
-        measured = measure(chunks, np.array([found[chunk.id] for chunk in chunks]), self._embedder.encode)
+        absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
+        chunks = [chunk for chunk in texts if chunk.id not in absent]
+        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
         self._vectors.collections.settle()
+        self._vectors.release()
         self._db.set_meta("reliability", measured.dump())

@@ -4,8 +4,9 @@ Vectors are derived from the ledger and the graph. The embedded text is a functi
 is up to date, and writing it again changes nothing.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,8 @@ __all__ = ["KINDS", "Kind", "VectorStore"]
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
+_MANY = 10_000
+"""More vectors than this take so much memory that opening Chroma again costs less."""
 
 
 class VectorStore:
@@ -30,23 +33,53 @@ class VectorStore:
         """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
+        self._places: dict[Kind, dict[str, str]] = {}
+        """For each kind, the part that has an id's vector, read at first use and until `close`."""
+
+    def ids(self, kind: Kind) -> set[str]:
+        """Return all ids of a kind that have a vector."""
+        return set(self._placed(kind))
+
+    def _placed(self, kind: Kind) -> dict[str, str]:
+        if kind not in self._places:
+            self._places[kind] = {
+                key: part for part in self.collections.parts(kind)
+                for key in self.collections.read(part, lambda collection: collection.get(include=[])["ids"])}
+        return self._places[kind]
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
-        present = {key for page in _pages(ids) for key in self._read(kind, page)["ids"]}
-        return [key for key in ids if key not in present]
+        placed = self._placed(kind)
+        return [key for key in ids if key not in placed]
+
+    def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
+        """Yield the vectors of the ids that have one, page by page in any order: some ids, and theirs, shape (n, d)."""
+        if kind in self._places and self.missing(kind, ids):
+            self._places.pop(kind)  # another process may have written them
+            self.collections.close()
+        for part, page in self._split(kind, ids):
+            got = self._read(part, page)
+            if got["ids"]:
+                yield got["ids"], np.asarray(got["embeddings"], np.float32)
+        if len(ids) > _MANY:
+            self.collections.close()
+
+    def _read(self, part: str, ids: list[str]) -> "GetResult":
+        return self.collections.read(part, lambda collection: collection.get(ids=ids, include=["embeddings"]))
+
+    def _split(self, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+        """Yield the ids that have a vector in pages, with the part that each page is in."""
+        placed, by_part = self._placed(kind), dict[str, list[str]]()
+        for key in ids:
+            if key in placed:
+                by_part.setdefault(placed[key], []).append(key)
+        for part, own in by_part.items():
+            yield from ((part, page) for page in _pages(own))
 
     def found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
-        vectors: dict[str, Vectors] = {}
-        for page in _pages(ids):
-            got = self._read(kind, page, "embeddings")
-            embeddings = got["embeddings"] if got["embeddings"] is not None else ()
-            vectors.update(zip(got["ids"], np.asarray(embeddings, np.float32), strict=True))
-        return vectors
-
-    def _read(self, kind: Kind, ids: list[str], *include: Literal["embeddings"]) -> "GetResult":
-        return self.collections.read(kind, lambda collection: collection.get(ids=ids, include=[*include]))
+        return {key: vector for keys, vectors in self.pages(kind, ids)
+                for key, vector in zip(keys, vectors, strict=True)}
 
     def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
         """Embed and store the texts of ids without a vector.
@@ -66,24 +99,34 @@ class VectorStore:
             self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
-        rows = cast("list[Sequence[float]]", vectors)
-        self.collections.write(kind, lambda collection: collection.upsert(ids=ids, embeddings=rows))
-        self.collections.adjust_sync(kind)
+        with self._changing(kind) as placed:
+            placed.update(dict.fromkeys(ids, self.collections.upsert(kind, ids, vectors)))
+
+    @contextmanager
+    def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
+        """Yield where the vectors of a kind are, to be updated; after a failure that has to be read again."""
+        try:
+            yield self._placed(kind)
+        except BaseException:
+            self._places.pop(kind, None)
+            raise
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids that have one."""
         # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
-        wanted = sorted(ids)
-        absent = set(self.missing(kind, wanted))
-        for page in _pages([key for key in wanted if key not in absent]):
-            self._remove(kind, page)
+        with self._changing(kind) as placed:
+            for part, page in self._split(kind, sorted(ids)):
+                self._remove(part, page)
+                for key in page:
+                    del placed[key]
 
-    def _remove(self, kind: Kind, ids: list[str]) -> None:
-        self.collections.write(kind, lambda collection: collection.delete(ids=ids))
+    def _remove(self, part: str, ids: list[str]) -> None:
+        self.collections.write(part, lambda collection: collection.delete(ids=ids))
 
-    def ids(self, kind: Kind) -> set[str]:
-        """Return all ids of a kind that have a vector."""
-        return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
+    def clear(self) -> None:
+        """Remove all vectors, including those of other models, and prepare to store others."""
+        self._places.clear()
+        self.collections.clear()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids.
@@ -94,16 +137,25 @@ class VectorStore:
         Raises:
             StoreError: an id has no vector; `banyan reindex` fixes that.
         """
-        vectors = self.found(kind, list(dict.fromkeys(ids)))
-        absent = [key for key in ids if key not in vectors]
-        if absent:
-            raise StoreError(f"{len(absent)} of the {kind} have no vector; run `banyan reindex`")
-        if not ids:
-            return np.zeros((0, self._embedder.dimension), np.float32)
-        return np.stack([vectors[key] for key in ids])
+        rows = {key: row for row, key in enumerate(dict.fromkeys(ids))}
+        stored, known = np.zeros((0, self._embedder.dimension), np.float32), 0
+        for keys, vectors in self.pages(kind, list(rows)):
+            if not len(stored):
+                stored = np.zeros((len(rows), vectors.shape[1]), np.float32)
+            stored[[rows[key] for key in keys]] = vectors
+            known += len(keys)
+        if known < len(rows):
+            raise StoreError(f"{len(rows) - known} of the {kind} have no vector; run `banyan reindex`")
+        return stored if len(rows) == len(ids) else stored[[rows[key] for key in ids]]
+
+    def release(self) -> None:
+        """Give the memory of large indexes back; where each vector is stays known."""
+        if sum(map(len, self._places.values())) > _MANY:
+            self.collections.close()
 
     def close(self) -> None:
-        """Close the collections."""
+        """Close the collections, which other processes may change from then on."""
+        self._places.clear()
         self.collections.close()
 
 

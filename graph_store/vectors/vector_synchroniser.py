@@ -1,7 +1,7 @@
 """The vectors of a knowledge base, in step with its graph."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
 from ...models.embedding.embedder import Embedder
@@ -17,6 +17,10 @@ from .embedded_texts import embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
 from .vector_store import Kind, VectorStore
+
+_FORMAT = 2
+"""Counts the changes of what is embedded: vectors of an earlier format are brought up at the next opening."""
+_TEXTS_AT_ONCE = 10_000
 
 
 class VectorSynchroniser:
@@ -70,7 +74,11 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def take_over(self) -> None:
-        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read."""
+        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
+
+        Until then this process may have missed what others wrote.
+        """
+        self.store.close()
         self._suspect = self._is_unchecked = True
         with suppress(VectorServerError):  # looked at again before the first are written: documents are stored by then
             self._clear_if_damaged()
@@ -82,7 +90,7 @@ class VectorSynchroniser:
             Exception: what cannot be read cannot be removed either.
         """
         if self._is_unchecked and self._extractions.position() and not self.store.collections.is_sound():
-            self.store.collections.clear()
+            self.store.clear()
         self._is_unchecked = False
 
     def moved(self) -> bool:
@@ -108,7 +116,7 @@ class VectorSynchroniser:
 
     def _state(self) -> str:
         """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
-        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+        return f"{_FORMAT} {self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
 
     # Bringing them up.
 
@@ -122,10 +130,12 @@ class VectorSynchroniser:
         self._note_embedding()
         stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
-            self._put(kind, texts(ids))
+            self._put(kind, ids, texts)
 
     def sync(self) -> None:
         """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
+
+        Merging names drops nothing, and splitting them embeds nothing again. The memory of the indexes is given back.
 
         Raises:
             Exception: it could not be done, say because the disk is full; the next call does it.
@@ -134,20 +144,24 @@ class VectorSynchroniser:
         self._note_embedding()
         if self._suspect or not self.store.collections.marked(self._state()):
             self._compare()
-        self.store.collections.mark(self._state())
+        self._mark()
 
     def rebuild(self) -> None:
         """Make all vectors anew, with the model in use.
 
         What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
         """
-        self.store.collections.clear()
+        self.store.clear()
         self._compare()
         with self._db.transaction():
             self._note_embedding()
             begin_epoch(self._db)
         self._epoch = epoch(self._db)
+        self._mark()
+
+    def _mark(self) -> None:
         self.store.collections.mark(self._state())
+        self.store.release()
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -158,15 +172,17 @@ class VectorSynchroniser:
             record_model(self._db, self._embedder)
 
     def _compare(self) -> None:
-        """Embed and drop what the ids of graph and store differ in."""
+        """Embed what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
         for kind, ids, texts in embedded(self._graph.graph, self._documents, self._documents.done()):
-            there = self.store.ids(kind)
-            self.store.drop(kind, there.difference(ids))
-            self._put(kind, texts([key for key in ids if key not in there]))
+            self.store.drop(kind, self.store.ids(kind).difference(ids))
+            self._put(kind, ids, texts)
         self.store.collections.drop_other_models()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
         self._suspect = False
 
-    def _put(self, kind: Kind, texts: Mapping[str, str]) -> None:
-        self.store.put(kind, list(texts), list(texts.values()))
+    def _put(self, kind: Kind, ids: Collection[str], texts: Callable[[Collection[str]], dict[str, str]]) -> None:
+        missing = self.store.missing(kind, list(ids))
+        for start in range(0, len(missing), _TEXTS_AT_ONCE):
+            some = texts(missing[start:start + _TEXTS_AT_ONCE])
+            self.store.put(kind, list(some), list(some.values()))

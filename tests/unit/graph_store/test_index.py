@@ -173,14 +173,27 @@ def test_vectors_of_what_is_gone_leave_the_index(opened, home):
 def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
     with opened() as kb:
         found(kb)
-        read, find = [], kb.vectors.found
-        monkeypatch.setattr(kb.vectors, "found", lambda kind, ids: read.extend(ids) or find(kind, ids))
+        read, pages = [], kb.vectors.pages
+        monkeypatch.setattr(kb.vectors, "pages", lambda kind, ids: read.extend(ids) or pages(kind, ids))
         with kb.writing():
             small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
             kb.vector_synchroniser.sync()
             kb.save_index()
         new = {entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "Eve Byron"}
         assert {one for one in read if one in kb.graph.entity_ids()} == new
+
+
+def test_an_index_by_way_of_a_temporary_file_is_that_in_memory_and_leaves_nothing_else(opened):
+    with opened() as kb:
+        kb.layout.index.unlink()
+        before, made = set(kb.layout.root.iterdir()), kb.index()
+        assert all(isinstance(array, np.ndarray) for array in made.values())
+        kb.save_index()
+        assert set(kb.layout.root.iterdir()) == {*before, kb.layout.index}
+        written = kb.written_index()
+        assert written.keys() == made.keys()
+        for name, array in made.items():
+            np.testing.assert_array_equal(written[name], array)
 
 
 def test_a_damaged_index_is_named_and_made_again(opened, home):

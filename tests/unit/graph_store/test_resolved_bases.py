@@ -4,10 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from banyan.graph_store.derive import refresh_graph_and_vectors
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
+from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
+from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
@@ -24,13 +28,18 @@ def kb(tmp_path: Path) -> Any:
         yield made
 
 
+def triples(graph: KnowledgeGraph) -> set[str]:
+    return {triple_id(*edge) for edge in graph.edges()}
+
+
 def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_path: Path) -> None:
     before = kb.graph.dump()
     kb.resolution.resolve()
     assert kb.tree.is_behind()
     assert kb.vector_synchroniser.is_behind()
     finish(kb)
-    assert kb.vectors.ids("entities") == set(kb.graph.entity_ids()) != before["nodes"].keys()
+    assert kb.vectors.ids("entities") == before["nodes"].keys() > set(kb.graph.entity_ids())
+    assert kb.vectors.ids("triples") == triples(kb.graph.mentions) | triples(kb.graph)
     assert verify(kb) == []
     kb.resolution.resolve()
     assert not kb.tree.is_behind(), "nothing changed"
@@ -44,10 +53,40 @@ def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: Knowle
     kb.resolution.resolve()
     kb.release()
     with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
-        assert opened.vectors.ids("entities") == set(opened.graph.entity_ids())
-        assert opened.vectors.ids("triples").isdisjoint(kb.vectors.ids("triples") - opened.vectors.ids("triples"))
+        assert opened.vectors.ids("entities") == set(opened.graph.mentions.entity_ids())
+        assert opened.vectors.ids("triples") == triples(opened.graph.mentions) | triples(opened.graph)
+        assert opened.vectors.ids("triples") > triples(opened.graph.mentions), "it makes a fact that nobody states"
         assert opened.tree.is_behind()
     kb.acquire()
+
+
+def test_merging_drops_no_vector_and_splitting_embeds_nothing_again(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch,
+                                                                    ) -> None:
+    encoded: list[str] = []
+    encode, stated = HashedEmbedder.encode, {kind: kb.vectors.ids(kind) for kind in KINDS}
+    monkeypatch.setattr(HashedEmbedder, "encode", lambda self, texts: encoded.extend(texts) or encode(self, texts))
+    kb.resolution.decide("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
+    refresh_graph_and_vectors(kb)
+    merged = {kind: kb.vectors.ids(kind) for kind in KINDS}
+    made = triples(kb.graph) - triples(kb.graph.mentions)
+    assert merged == {**stated, "triples": stated["triples"] | made}
+    assert len(encoded) == len(made) == 1, "a fact that nobody states of this name"
+    assert verify(kb) == []
+    kb.resolution.decide("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
+    encoded.clear()
+    refresh_graph_and_vectors(kb)
+    assert (encoded, {kind: kb.vectors.ids(kind) for kind in KINDS}) == ([], stated)
+
+
+def test_the_vectors_of_a_deleted_document_leave(kb: KnowledgeBase) -> None:
+    kb.resolution.resolve()
+    refresh_graph_and_vectors(kb)
+    before = {kind: kb.vectors.ids(kind) for kind in KINDS}
+    delete(kb, "two")
+    refresh_graph_and_vectors(kb)
+    gone = {kind: len(before[kind] - kb.vectors.ids(kind)) for kind in KINDS}
+    assert gone == {"entities": 2, "triples": 2, "relations": 1, "chunks": 1}, "Turku; as stated and as resolved"
+    assert kb.vectors.ids("triples") == triples(kb.graph)
 
 
 def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
