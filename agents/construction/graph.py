@@ -38,8 +38,7 @@ def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
     # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
-        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"],
-                                              last=not state["batch"])))
+        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"])))
     return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
 
 

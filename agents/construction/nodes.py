@@ -313,9 +313,7 @@ class ConstructionNodes:
         budget = self._budget(name, run, context)
         with self._resources.runs.step(name, run) as kb, charge_calls(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
-            # `index` embeds the last batch, when it is known what stays, unless a reasoner resolves by its vectors.
-            if not state["last"] or self._resources.reasoner(state["knowledge_base"]).resolves:
-                kb.vector_synchroniser.embed(state["chunks"])
+            kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return {}
 

@@ -134,5 +134,3 @@ class WriteInput(TypedDict):
     knowledge_base: str
     run: str
     chunks: list[str]
-    last: bool
-    """True if nothing is extracted meanwhile."""

@@ -18,8 +18,6 @@ from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
 from .vector_store import Kind, VectorStore
 
-_FORMAT = 2
-"""Counts the changes of what is embedded: vectors of an earlier format are brought up at the next opening."""
 _TEXTS_AT_ONCE = 10_000
 
 
@@ -116,7 +114,7 @@ class VectorSynchroniser:
 
     def _state(self) -> str:
         """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
-        return f"{_FORMAT} {self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
 
     # Bringing them up.
 
