@@ -1,7 +1,7 @@
 """A knowledge graph as columns of numbers: tables of arrays, in which each distinct text is stored once.
 
 Texts are numbered in their order, entities in the order of their ids, triples in the order of their keys. So sorting
-numbers sorts what they stand for, and equal graphs have equal columns. A million triples take some 150 MB.
+numbers sorts texts, entities or triples, and equal graphs have equal columns.
 """
 
 from bisect import bisect_left

@@ -123,7 +123,7 @@ class KnowledgeGraph:
         chunks = self.columns.mentions.chunk[self._slice(self.columns.mention_starts, entity)]
         return [self.columns.texts[chunk] for chunk in np.unique(chunks).tolist()]
 
-    def mentioned(self) -> tuple[Numbers, Numbers]:
+    def mention_pairs(self) -> tuple[Numbers, Numbers]:
         """Return the distinct pairs of an entity's row and the number of a chunk that mentions it, sorted."""
         entities, chunks = self.columns.mentions.entity, self.columns.mentions.chunk
         order = sort_rows(entities, chunks)

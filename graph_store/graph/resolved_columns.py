@@ -44,8 +44,8 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
         return own
     place = {entity: int(node_of[row]) for entity, row in row_of.items()}
     resolved = replace(own, ids=[own.ids[row] for row in nodes.tolist()],
-                       types=_replaced(own, own.types[nodes], types, place),
-                       names=_replaced(own, own.names[nodes], edits.names, place))
+                       types=_replace_texts(own, own.types[nodes], types, place),
+                       names=_replace_texts(own, own.names[nodes], edits.names, place))
     resolved = _resolve_triples(resolved, node_of, edits, schema, place)
     mentioned = own.mentions._replace(entity=node_of[own.mentions.entity])
     values = own.values._replace(entity=node_of[own.values.entity])
@@ -62,7 +62,8 @@ def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
     yield from (value for of_node in edits.values.values() for value in of_node.values() if value is not None)
 
 
-def _replaced(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str], place: Mapping[str, int]) -> Numbers:
+def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
+                   place: Mapping[str, int]) -> Numbers:
     """Return the numbers of nodes' texts, with those of some nodes replaced."""
     numbers = numbers.copy()
     for node, text in texts.items():

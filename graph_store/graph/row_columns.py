@@ -103,7 +103,7 @@ def _renumber(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> l
 
 def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
                    ) -> tuple[list[str], Numbers, list[Numbers]]:
-    """Find the entities that names and types stand for.
+    """Find the entities of names and types.
 
     Args:
         texts: all texts.

@@ -30,7 +30,7 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     """Find out at which dates facts and values of a graph are followed by a later one."""
     relations, attributes = schema.one_at_a_time()
     triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
-    for (row,), words in _dated(columns, (columns.triple_times.triple,), columns.triple_times.words):
+    for (row,), words in _group_words(columns, (columns.triple_times.triple,), columns.triple_times.words):
         head, relation, tail = columns.triples[row].tolist()
         of_head, of_tail = relations.get(columns.texts[relation], (False, False))
         if of_head:
@@ -39,7 +39,7 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
             triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
     values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
     times = columns.value_times
-    for key, words in _dated(columns, (times.entity, times.attribute, times.value), times.words):
+    for key, words in _group_words(columns, (times.entity, times.attribute, times.value), times.words):
         entity, attribute, value = key
         if columns.texts[attribute] in attributes:
             values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
@@ -52,7 +52,8 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
                        for key, dates in later_values(of_attribute).items()})
 
 
-def _dated(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers) -> Iterator[tuple[Sequence[int], list[str]]]:
+def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
+                 ) -> Iterator[tuple[Sequence[int], list[str]]]:
     """Yield the distinct keys of a sorted table of times, each with the words that say when it holds."""
     starts = np.flatnonzero(find_firsts(*keys)).tolist()
     for start, end in pairwise([*starts, len(words)]):

@@ -113,7 +113,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     names = [(name, *others) for name, _, *others in about]
     said = set[str]()
 
-    def spelled() -> Iterator[tuple[list[str], int]]:
+    def fold_spellings() -> Iterator[tuple[list[str], int]]:
         for row, called in enumerate(names):
             for folded in map(words, called):
                 said.update(folded)
@@ -131,7 +131,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
             **columns.texts("entities.times", times), **_support(graph, rows),
-            **trie("names", spelled()), **trie("values", (held for held in values if _is_telling(held[0]))),
+            **trie("names", fold_spellings()), **trie("values", (held for held in values if _is_telling(held[0]))),
             **columns.texts("spellings", sorted({name for called in names for name in called})),
             **columns.texts("name_words", sorted(said))}
 
@@ -143,7 +143,7 @@ def _is_telling(value: Sequence[str]) -> bool:
 
 def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
     """Return the chunks that mention each entity, in the order of their ids."""
-    entities, chunks = graph.mentioned()
+    entities, chunks = graph.mention_pairs()
     there = rows.of_chunks(graph)[chunks]
     return {"entities.chunks.values": there[there >= 0],
             "entities.chunks.starts": columns.starts(np.bincount(entities[there >= 0], minlength=len(rows.entities)))}

@@ -132,7 +132,7 @@ def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorSt
         ids: their ids.
         before: the arrays of an earlier index; may be empty.
         store: the vectors in Chroma.
-        folder: where those of the store are put into a temporary file, so that they take no memory; None: nowhere.
+        folder: where the vectors of the store are spooled to a temporary file; None reads them into memory.
 
     Returns:
         The vectors, shape (ids, d), zeros where there is none; and whether there is one, shape (ids,).
@@ -162,7 +162,7 @@ def _read_new(kind: Kind, row_of: Mapping[str, int], store: VectorStore, dimensi
         for rows, vectors in pages:
             new[rows], there[rows] = vectors, True
         return new, there
-    # Written to, and mapped then: whoever writes to a mapped file is killed when the disk is full.
+    # Mapped after it is written: writing to a mapped file kills the process on a full disk.
     with TemporaryFile(dir=folder, buffering=0) as file:
         length = dimension * np.dtype(np.float32).itemsize
         file.truncate(len(row_of) * length)

@@ -110,7 +110,7 @@ def _form_of(around: Surroundings, pair: Pair) -> float | None:
 
     It is 0 across scripts.
     """
-    first, second = map(around.folded, pair)
+    first, second = map(around.folded_name, pair)
     scripts = {script_of(folded.key) for folded in (first, second)}
     if "" in scripts or first.date or second.date:
         return None

@@ -107,7 +107,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
         return None
     if stated:
         # "..., 6 September 1966, also known as ...": a date has no other name.
-        dated = any(around.folded(entity).date for entity in pair)
+        dated = any(around.folded_name(entity).date for entity in pair)
         return None if dated or around.contradict(first, second) else _stated_tie(around, pair, stated)
     match = around.match(first, second)
     if match is None:

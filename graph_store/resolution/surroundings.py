@@ -50,22 +50,22 @@ class Surroundings:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
 
-    def folded(self, entity: str) -> FoldedName:
+    def folded_name(self, entity: str) -> FoldedName:
         """Return the folded form of an entity's name."""
         return fold(self.names[entity])
 
     @cached_property
     def keys(self) -> dict[str, str]:
         """The key of each entity's folded name, by its id."""
-        return self._folded[0]
+        return self._keys_and_candidates[0]
 
     @cached_property
     def candidates(self) -> set[Pair]:
         """The pairs of entities to compare because of their names."""
-        return self._folded[1]
+        return self._keys_and_candidates[1]
 
     @cached_property
-    def _folded(self) -> tuple[dict[str, str], set[Pair]]:
+    def _keys_and_candidates(self) -> tuple[dict[str, str], set[Pair]]:
         """All names are folded once, for what is needed of all: folded forms take two kilobytes each."""
         keys: dict[str, str] = {}
 
@@ -80,7 +80,7 @@ class Surroundings:
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
         types = self.type(first), self.type(second)
-        return match_names(self.folded(first), self.folded(second),
+        return match_names(self.folded_name(first), self.folded_name(second),
                            organisation=self._are_all(types, _ORGANISATIONS), person=self._are_all(types, _PERSONS))
 
     def text(self, entity: str) -> str:
@@ -198,7 +198,7 @@ class Surroundings:
     def may_be_one(self, first: str, second: str) -> bool:
         """Return True if neither types, facts nor names speak against two entities being one."""
         return (self.same_type(first, second) is not False and not self.has_fact_between(first, second)
-                and not contradict(self.folded(first), self.folded(second))
+                and not contradict(self.folded_name(first), self.folded_name(second))
                 and not self.contradict(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:

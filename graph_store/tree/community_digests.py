@@ -79,7 +79,7 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
         graph.columns.triples[:, 2]]
     within = (heads >= 0) & (heads < len(own)) & (tails >= 0) & (tails < len(own))
     relations, kind = np.unique(kinds[within], return_inverse=True)
-    entities, chunks = graph.mentioned()
+    entities, chunks = graph.mention_pairs()
     owners = number[entities]
     passage = np.unique(chunks[owners >= 0], return_inverse=True)[1]
     data = features(

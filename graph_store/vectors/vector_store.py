@@ -38,9 +38,9 @@ class VectorStore:
 
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
-        return set(self._placed(kind))
+        return set(self._parts_by_id(kind))
 
-    def _placed(self, kind: Kind) -> dict[str, str]:
+    def _parts_by_id(self, kind: Kind) -> dict[str, str]:
         if kind not in self._places:
             self._places[kind] = {
                 key: part for part in self.collections.parts(kind)
@@ -49,7 +49,7 @@ class VectorStore:
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
-        placed = self._placed(kind)
+        placed = self._parts_by_id(kind)
         return [key for key in ids if key not in placed]
 
     def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
@@ -69,7 +69,7 @@ class VectorStore:
 
     def _split(self, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         """Yield the ids that have a vector in pages, with the part that each page is in."""
-        placed, by_part = self._placed(kind), dict[str, list[str]]()
+        placed, by_part = self._parts_by_id(kind), dict[str, list[str]]()
         for key in ids:
             if key in placed:
                 by_part.setdefault(placed[key], []).append(key)
@@ -106,7 +106,7 @@ class VectorStore:
     def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
         """Yield where the vectors of a kind are, to be updated; after a failure that has to be read again."""
         try:
-            yield self._placed(kind)
+            yield self._parts_by_id(kind)
         except BaseException:
             self._places.pop(kind, None)
             raise
