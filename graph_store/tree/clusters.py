@@ -14,16 +14,15 @@ Labels = NDArray[np.intp]
 # run from random centres is enough, because it is only the start of fusion.
 EXACT_UP_TO = 1000
 _REPEATS = 5
-# Above this many entities detection approximates, so that its cost grows no faster than they do: centres are found by
-# some of the points, so many for each, of which faiss wants 39 to 256.
-LARGE = 50_000
+# Points for each centre where centres are found by a sample; faiss wants 39 to 256.
 _POINTS_PER_CENTRE = 64
 # The paper's random_state; iterations after which scikit-learn's clusters hardly change.
 _SEED = 42
 _ITERATIONS = 30
 
 
-def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
+def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int, *,
+                     sampled: bool = False) -> Labels:
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
     If n // beta exceeds eta, eta clusters would grow with n, and fusion could only enlarge them. K-means is
@@ -35,6 +34,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         per_cluster: beta, the number of entities in a cluster.
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
+        sampled: find centres by some of the entities.
 
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
@@ -42,9 +42,9 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     n = len(representations)
     wanted = max(2, n // per_cluster)
     if wanted <= most:
-        labels = k_means(representations, wanted, careful=n <= EXACT_UP_TO)
+        labels = k_means(representations, wanted, careful=n <= EXACT_UP_TO, sampled=sampled)
     else:
-        labels = k_means(representations, min(most, round(wanted ** 0.5)))
+        labels = k_means(representations, min(most, round(wanted ** 0.5)), sampled=sampled)
         for members in groups(labels):
             inner = k_means(representations[members], max(1, len(members) // per_cluster))
             labels[members] = inner + labels.max() + 1
@@ -73,8 +73,12 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
-    """Run K-means, several times if `careful`; returns the cluster of each point, without gaps, shape (n,)."""
+def k_means(points: Vectors, clusters: int, *, careful: bool = False, sampled: bool = False) -> Labels:
+    """Run K-means, several times if `careful`, on some of the points if `sampled`.
+
+    Returns:
+        The cluster of each point, shape (n,), numbered without gaps in order of first member.
+    """
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
     n = len(points)
@@ -86,7 +90,7 @@ def k_means(points: Vectors, clusters: int, *, careful: bool = False) -> Labels:
     # Limit threads after the import, which may have loaded a library with its own threads.
     # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
-        step = max(1, n // (clusters * _POINTS_PER_CENTRE)) if n > LARGE else 1
+        step = max(1, n // (clusters * _POINTS_PER_CENTRE)) if sampled else 1
         labels = search.fit_predict(points) if step == 1 else search.fit(points[::step]).predict(points)
     return renumber(np.asarray(labels, np.intp))
 

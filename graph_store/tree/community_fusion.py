@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from .clusters import LARGE, Labels, k_means, places, renumber
+from .clusters import Labels, k_means, places, renumber
 from .features import EntityFeatures, unit
 from .scores import DECIMALS, Perception, Scores, phi
 
@@ -15,13 +15,18 @@ Pairs = NDArray[np.int64]
 _NEAR = 3
 # Rows of the similarity matrix of communities held at once.
 _BLOCK = 256
-# In large graphs a community is compared with those of the regions nearest to it, about the square root of their number
-# each: the cost of comparing all grows with the square.
+# The regions, about the square root of the communities in number, whose communities one is compared with: the cost of
+# comparing all grows with the square.
 _REGIONS = 3
 
 
-def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
+def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) -> Pairs:
     """Pair each community with those it might merge with: nearest centroids and most links.
+
+    Args:
+        data: the entities.
+        now: the communities.
+        by_region: look for the nearest centroids in the regions nearest to each.
 
     Returns:
         Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
@@ -29,7 +34,7 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    near = _nearest(unit(now.sums), min(_NEAR, k - 1), large=len(labels) > LARGE)
+    near = _nearest(unit(now.sums), min(_NEAR, k - 1), by_region=by_region)
     members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
@@ -41,13 +46,13 @@ def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     return np.stack([keys // k, keys % k], axis=1)
 
 
-def _nearest(centroids: Vectors, most: int, *, large: bool) -> Pairs:
-    """Pair each centroid with the most similar others, in large graphs with those of the regions nearest to it."""
+def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
+    """Pair each centroid with the most similar others."""
     k = len(centroids)
     regions = np.zeros((k, 1), np.intp)
-    if large:
-        middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5))))
-        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, _REGIONS)
+    if by_region:
+        middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5), sampled=True)))
+        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_REGIONS, len(middles)))
                                   for start in range(0, k, _BLOCK)])
     ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
     for region in np.unique(regions[:, 0]):
