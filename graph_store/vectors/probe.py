@@ -1,9 +1,12 @@
 """Loads and searches all indexes in a folder of Chroma's: run in a separate process, which a damaged one may end."""
 
 import sys
+from contextlib import closing
+from typing import cast
 
 import chromadb
 import numpy as np
+from chromadb.api.client import Client
 from chromadb.config import Settings
 
 _PAGE, _SEARCHED = 1000, 100
@@ -17,8 +20,23 @@ def main() -> None:
         ValueError: one is not of length 1, as all of ours are.
         ChromaError: something cannot be read.
     """
-    client = chromadb.PersistentClient(sys.argv[1], settings=Settings(_env_file=None, anonymized_telemetry=False))
-    for name in [collection.name for collection in client.list_collections()]:
+    for name in _names(sys.argv[1]):
+        _read(sys.argv[1], name)
+
+
+def _client(path: str) -> Client:
+    return cast("Client", chromadb.PersistentClient(
+        path, settings=Settings(_env_file=None, anonymized_telemetry=False)))
+
+
+def _names(path: str) -> list[str]:
+    with closing(_client(path)) as client:
+        return [collection.name for collection in client.list_collections()]
+
+
+def _read(path: str, name: str) -> None:
+    """Read a collection by a client of its own: its index stays in memory until that is closed."""
+    with closing(_client(path)) as client:
         collection = client.get_collection(name, embedding_function=None)
         ids = collection.get(include=[])["ids"]
         for start in range(0, len(ids), _PAGE):
