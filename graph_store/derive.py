@@ -29,7 +29,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
         kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
-    if not reasoner.resolves:  # then the vectors are brought up once
+    if not reasoner.resolves:  # one sync then embeds the facts that merging makes, too
         _resolve(kb, reasoner)
     kb.vector_synchroniser.sync()
     try:

@@ -105,7 +105,7 @@ class GraphColumns:
 
     @cached_property
     def mention_starts(self) -> Rows:
-        """Where the mentions of each entity begin, and where the last ones end, shape (n + 1,); so for others."""
+        """Where the mentions of each entity begin, and where the last ones end, shape (n + 1,)."""
         return starts_of(self.mentions.entity, len(self.ids))
 
     @cached_property

@@ -52,19 +52,19 @@ class Source(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The row of each entity and chunk, and the graph's rows of the triples that have a vector."""
+    """Which rows the index has of a graph.
+
+    Attributes:
+        entities: the row of each entity.
+        chunks: the row of the chunk that each of the graph's texts is the id of, -1 for others, shape (texts,).
+        chunk_count: the number of chunks.
+        triples: the graph's rows of the triples that have a vector, shape (triples,).
+    """
 
     entities: dict[str, int]
-    chunks: dict[str, int]
+    chunks: NDArray[np.int32]
+    chunk_count: int
     triples: NDArray[np.intp]
-
-    def of_chunks(self, graph: KnowledgeGraph) -> NDArray[np.int32]:
-        """Return the row of the chunk that each of the graph's texts is the id of, -1 for other texts."""
-        rows = np.full(len(graph.columns.texts), -1, np.int32)
-        for chunk, row in self.chunks.items():
-            if (number := graph.columns.number_of(chunk)) >= 0:
-                rows[number] = row
-        return rows
 
 
 @gc_paused()
@@ -86,7 +86,7 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
-                 {chunk.id: row for row, chunk in enumerate(chunks)}, embedded)
+                 _chunk_rows(graph, chunks), len(chunks), embedded)
     made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
@@ -100,6 +100,14 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
     return made
+
+
+def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.int32]:
+    rows = np.full(len(graph.columns.texts), -1, np.int32)
+    for row, chunk in enumerate(chunks):
+        if (number := graph.columns.number_of(chunk.id)) >= 0:
+            rows[number] = row
+    return rows
 
 
 def _about(graph: KnowledgeGraph, key: str) -> list[str]:
@@ -144,7 +152,7 @@ def _is_telling(value: Sequence[str]) -> bool:
 def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
     """Return the chunks that mention each entity, in the order of their ids."""
     entities, chunks = graph.mention_pairs()
-    there = rows.of_chunks(graph)[chunks]
+    there = rows.chunks[chunks]
     return {"entities.chunks.values": there[there >= 0],
             "entities.chunks.starts": columns.starts(np.bincount(entities[there >= 0], minlength=len(rows.entities)))}
 
@@ -156,7 +164,7 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
     row_of = np.full(graph.count_triples(), -1, np.int32)
     row_of[rows.triples] = np.arange(len(rows.triples))
     support = graph.columns.support
-    owners, chunks = row_of[support.triple], rows.of_chunks(graph)[support.chunk]
+    owners, chunks = row_of[support.triple], rows.chunks[support.chunk]
     there = (owners >= 0) & (chunks >= 0)
     owners, chunks, spans = owners[there], chunks[there], np.stack([support.start[there], support.end[there]], axis=1)
     numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
@@ -170,7 +178,7 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
             **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
             **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
-            **columns.inverted("chunks.triples", chunks, owners, len(rows.chunks))}
+            **columns.inverted("chunks.triples", chunks, owners, rows.chunk_count)}
 
 
 def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:

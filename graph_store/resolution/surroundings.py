@@ -186,9 +186,8 @@ class Surroundings:
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
     def _relations(self, first: str, second: str) -> list[str]:
-        if second not in self._graph.neighbours(first):
-            return []
-        return [relation for head, relation, tail in self._graph.incident(first) if second in {head, tail}]
+        fewer, other = sorted((first, second), key=self._graph.degree)
+        return [relation for head, relation, tail in self._graph.incident(fewer) if other in {head, tail}]
 
     def contradict(self, first: str, second: str) -> bool:
         """Return True if two entities differ in what a thing has one of: its birth, its death, its founding."""

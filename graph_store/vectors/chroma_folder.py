@@ -28,10 +28,12 @@ _T = TypeVar("_T")
 # memory and time per vector.
 _PART_MOST = 50_000
 _OPEN_MOST = 6
-"""Collections that are open at a time; Chroma's indexes stay in memory until its client is closed."""
+"""Collections that are open at a time: the four that a batch writes to, and two that are read. Chroma's indexes stay in
+memory until its client is closed."""
 
 # The first write comes early, because each opening writes an empty index until then. After that Chroma's default of
-# 1,000 changes applies, and from 4,000 elements on a quarter of them, which bounds how often each byte is rewritten.
+# 1,000 changes applies, and from 4,000 elements on a quarter of them, but at most 4,000: that bounds how often a byte
+# is rewritten, and how many changes each call reads again.
 _SYNC_FIRST = 10
 _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
