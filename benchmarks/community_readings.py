@@ -14,7 +14,7 @@ import typer
 from banyan.graph_store.tree import community_fusion
 from banyan.graph_store.tree.detection import CommunitySettings, detect
 from banyan.graph_store.tree.features import EntityFeatures, features, shares, unit
-from banyan.graph_store.tree.scores import Perception, phi
+from banyan.graph_store.tree.scores import Perception
 from numpy.typing import NDArray
 from planted import Planted, planted
 from rich.console import Console
@@ -31,7 +31,16 @@ FUSED_ONLY = replace(DEFAULT, moves=0)
 
 def own_scores(now: Perception, weight: float) -> NDArray[np.float32]:
     """Phi of every entity and its own community."""
-    return phi(*now.terms(np.arange(len(now.labels)), now.labels), weight)
+    return scores(now, np.arange(len(now.labels)), now.labels, weight)
+
+
+def scores(now: Perception, entities: NDArray[np.intp], communities: NDArray[np.intp], weight: float,
+           ) -> NDArray[np.float32]:
+    """Phi of pairs in any order."""
+    order = np.argsort(communities, kind="stable")
+    found = np.empty(len(order), np.float32)
+    found[order] = now.phi(entities[order], communities[order], weight)
+    return found
 
 
 def centres(now: Perception, pairs: NDArray[np.int64], weight: float) -> Divergence:
@@ -42,7 +51,7 @@ def centres(now: Perception, pairs: NDArray[np.int64], weight: float) -> Diverge
     centre = np.zeros(len(now.sizes), np.intp)
     centre[now.labels[first]] = first
     there = centre[pairs[:, 0]]
-    return np.asarray(own[there] - phi(*now.terms(there, pairs[:, 1]), weight), np.float64)
+    return np.asarray(own[there] - scores(now, there, pairs[:, 1], weight), np.float64)
 
 
 def word_by_word(now: Perception, pairs: NDArray[np.int64], weight: float) -> Divergence:
@@ -53,7 +62,8 @@ def word_by_word(now: Perception, pairs: NDArray[np.int64], weight: float) -> Di
 
 def with_divergence(of: Callable[[Perception, NDArray[np.int64], float], Divergence]) -> AbstractContextManager[object]:
     """Eq. 7 read otherwise."""
-    return patch.object(community_fusion, "_divergence", of)
+    return patch.object(community_fusion, "_divergence", lambda now, pairs, weight, _: (
+        of(now, pairs, weight) + of(now, pairs[:, ::-1], weight)) / 2)
 
 
 def ends_alone(data: EntityFeatures) -> EntityFeatures:

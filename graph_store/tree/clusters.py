@@ -3,6 +3,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.one_thread import one_thread
@@ -16,9 +17,9 @@ EXACT_UP_TO = 1000
 _REPEATS = 5
 # Points for each centre where centres are found by a sample; faiss wants 39 to 256.
 _POINTS_PER_CENTRE = 64
-# The paper's random_state; iterations after which scikit-learn's clusters hardly change.
+# The paper's random_state. Iterations: with 30 communities are no better, because entities move at once by their links.
 _SEED = 42
-_ITERATIONS = 30
+_ITERATIONS = 5
 
 
 def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int, *,
@@ -26,8 +27,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
     If n // beta exceeds eta, eta clusters would grow with n, and fusion could only enlarge them. K-means is
-    then applied twice: to all entities, and within each cluster, for about n // beta clusters in total.
-    A first step with about the square root of that number costs least.
+    then applied again within each cluster, for about n // beta clusters in total.
 
     Args:
         representations: one row for each entity, shape (n, p), in an order that depends on content alone.
@@ -39,21 +39,31 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
-    n = len(representations)
-    wanted = max(2, n // per_cluster)
+    careful = len(representations) <= EXACT_UP_TO
+    return renumber(_cut(_nested(representations, per_cluster, most, sampled=sampled, careful=careful), largest))
+
+
+def _nested(points: Vectors, per_cluster: int, most: int, *, sampled: bool, careful: bool) -> Labels:
+    """Apply K-means once, or again within clusters where too many are wanted; the square root of them costs least."""
+    wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
-        labels = k_means(representations, wanted, careful=n <= EXACT_UP_TO, sampled=sampled)
-    else:
-        labels = k_means(representations, min(most, round(wanted ** 0.5)), sampled=sampled)
-        for members in groups(labels):
-            inner = k_means(representations[members], max(1, len(members) // per_cluster))
-            labels[members] = inner + labels.max() + 1
-    return renumber(_cut(labels, largest))
+        return k_means(points, wanted, careful=careful, sampled=sampled)
+    labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
+    for members in groups(labels):
+        inner = _nested(points[members], per_cluster, most, sampled=sampled, careful=False)
+        labels[members] = inner + labels.max() + 1
+    return renumber(labels)
 
 
 def groups(labels: Labels) -> list[Labels]:
     """Return the members of each community, ascending; labels must have no gaps."""
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+
+
+def membership(labels: Labels, communities: int = 0) -> sparse.csr_array:
+    """Return a 1 for each entity in its community, shape (n, k); k is at least `communities`."""
+    n, k = len(labels), max(int(labels.max(initial=-1)) + 1, communities)
+    return sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
 
 
 def renumber(labels: Labels) -> Labels:

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from .clusters import Labels, k_means, places, renumber
+from .clusters import Labels, k_means, membership, places, renumber
 from .features import EntityFeatures, unit
-from .scores import DECIMALS, Perception, Scores, phi
+from .scores import DECIMALS, Perception, Scores
 
 Pairs = NDArray[np.int64]
 
@@ -18,6 +18,14 @@ _BLOCK = 256
 # The regions, about the square root of the communities in number, whose communities one is compared with: the cost of
 # comparing all grows with the square.
 _REGIONS = 3
+# What sums in another order may differ by.
+_ROUNDING = 1e-4
+# Sweeps by links alone before phi is looked at: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72,
+# and planted communities are found a little less well each time.
+_SWEEPS = 8
+# The share of the entities that may still move when a search has ended: some fit two communities alike, and
+# what they do changes the community, which they then fit less.
+SETTLED = 0.03
 
 
 def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) -> Pairs:
@@ -29,20 +37,23 @@ def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) 
         by_region: look for the nearest centroids in the regions nearest to each.
 
     Returns:
-        Ordered pairs (a, b) of communities, both directions, shape (pairs, 2), sorted.
+        Pairs (a, b): a might merge with b, and members of a may move to it; shape (pairs, 2), sorted.
     """
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
     near = _nearest(unit(now.sums), min(_NEAR, k - 1), by_region=by_region)
-    members = sparse.csr_array((np.ones(len(labels), np.float32), (np.arange(len(labels)), labels)))
+    members = membership(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))
     order = order[row[order] != column[order]]
     order = order[places(row[order]) < _NEAR]
-    a, b = np.concatenate([near, np.stack([row[order], column[order]], axis=1)]).T
-    keys = np.unique(np.concatenate([a * k + b, b * k + a]))
+    return _distinct(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
+
+
+def _distinct(pairs: Pairs, k: int) -> Pairs:
+    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])
     return np.stack([keys // k, keys % k], axis=1)
 
 
@@ -87,6 +98,26 @@ def _sums(rows: Vectors, labels: Labels) -> Vectors:
     return np.asarray(members @ rows, np.float32)
 
 
+def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
+    """Let entities move to the community that most of their links lead to, every other one in each sweep.
+
+    A sweep costs a small part of one by phi, and from what it leaves fusion needs fewer rounds and ends with a higher
+    phi than from clusters of K-means, which alike names make.
+
+    Returns:
+        The new labels, numbered without gaps.
+    """
+    for sweep in range(_SWEEPS):
+        labels = renumber(labels)
+        chosen = np.arange(sweep % 2, len(labels), 2)
+        links = sparse.coo_array(data.links_to(membership(labels))[chosen])
+        score = np.round(links.data, DECIMALS)
+        labels, moved = _to_the_best(labels, np.bincount(labels), chosen[links.row], links.col, score, max_members)
+        if moved <= SETTLED * len(labels):
+            break
+    return renumber(labels)
+
+
 def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
          max_members: int) -> tuple[Labels, int]:
     """Put each chosen entity into the adjacent community that it fits best, if that has room.
@@ -96,10 +127,27 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
     Returns:
         The new labels (a community may have lost all its members), and how many moved.
     """
-    labels = now.labels
     entities, communities = _within_reach(now, chosen, pairs)
+    score = now.phi(entities, communities, semantic_weight)
+    return _to_the_best(now.labels, now.sizes, entities, communities, score, max_members)
+
+
+def _to_the_best(labels: Labels, sizes: Labels, entities: Labels, communities: Labels, score: Scores,
+                 max_members: int) -> tuple[Labels, int]:
+    """Put each entity into the community that scores highest for it, those that gain most first, while there is room.
+
+    Args:
+        labels: the community of every entity.
+        sizes: how many members each community has.
+        entities: one of each scored pair.
+        communities: the other; a pair with the entity's own community that is missing scores 0.
+        score: of each pair.
+        max_members: members that a community has room for.
+
+    Returns:
+        The new labels, and how many entities moved.
+    """
     own = labels[entities] == communities
-    score = phi(*now.terms(entities, communities), semantic_weight)
     highest = np.full(len(labels), -np.inf, np.float32)
     np.maximum.at(highest, entities, score)
     best = np.flatnonzero(score == highest[entities])
@@ -110,7 +158,7 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
     best = best[~own[best]]
     gain = score[best] - mine[entities[best]]
     best = best[np.lexsort((entities[best], -gain, communities[best]))]
-    room = max_members - now.sizes[communities[best]]
+    room = max_members - sizes[communities[best]]
     best = best[places(communities[best]) < room]
     moved = labels.copy()
     moved[entities[best]] = communities[best]
@@ -130,40 +178,57 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
     """Merge pairs of communities whose divergence is below epsilon (eq. 7): closest first, each at most once.
 
-    Pairs are ordered, in both directions. No union exceeds `max_members`.
+    No union exceeds `max_members`.
 
     Returns:
         The new labels, numbered without gaps, and how many pairs merged.
     """
-    k = len(now.sizes)
+    pairs = _distinct(np.sort(pairs, axis=1), len(now.sizes))
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
-    loss = _divergence(now, pairs, semantic_weight)
-    reverse = np.searchsorted(pairs[:, 0] * k + pairs[:, 1], pairs[:, 1] * k + pairs[:, 0])
-    mean = np.round((loss + loss[reverse]) / 2, DECIMALS)
-    wanted = np.flatnonzero((pairs[:, 0] < pairs[:, 1]) & (mean < below))
-    into, free = np.arange(k), np.ones(k, bool)
-    for a, b in pairs[wanted[np.argsort(mean[wanted], kind="stable")]].tolist():
+    divergence = np.round(_divergence(now, pairs, semantic_weight, below), DECIMALS)
+    order = np.argsort(divergence, kind="stable")
+    into, free = np.arange(len(now.sizes)), np.ones(len(now.sizes), bool)
+    for a, b in pairs[order[divergence[order] < below]].tolist():
         if free[a] and free[b]:
             into[b] = a
             free[a] = free[b] = False
     return renumber(into[now.labels]), int(np.count_nonzero(~free)) // 2
 
 
-def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
-    """Return how much worse the members of a fit b, on average: E[phi(e, a) - phi(e, b)] over e in a, for each pair."""
+def _divergence(now: Perception, pairs: Pairs, semantic_weight: float, below: float) -> NDArray[np.float64]:
+    """Compute E[phi(e, a) - phi(e, b)] over the members e of a, averaged with that of b and a, for each pair (a, b).
+
+    Most pairs are far from merging, which is known without comparing their members; theirs is at least what is
+    returned, and not below epsilon.
+    """
+    a, b = pairs.T
+    within = _mean_fit(now, pairs, semantic_weight)
+    loss = (within[a] + within[b]) / 2 - semantic_weight * now.mean_cosines(a, b)
+    least = np.asarray(loss - now.bound_overlaps(a, b), np.float64)
+    close = np.flatnonzero(least < below + _ROUNDING)
+    a, b = pairs[close].T
+    least[close] = loss[close] - (_mean_overlap(now, a, b) + _mean_overlap(now, b, a)) / 2
+    return least
+
+
+def _mean_fit(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
+    """Compute the mean of phi of the members of each community in a pair, shape (k,); 0 for others."""
+    concerned = np.zeros(len(now.sizes), bool)
+    concerned[pairs] = True
     order = np.argsort(now.labels, kind="stable")
-    first = np.cumsum(now.sizes) - now.sizes
-    by_other = np.argsort(pairs[:, 1], kind="stable")  # scoring is fastest community by community
-    a, b = pairs[by_other].T
+    theirs = order[concerned[now.labels[order]]]
+    fit = now.phi(theirs, now.labels[theirs], semantic_weight)
+    return np.bincount(now.labels[theirs], weights=fit, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
+
+
+def _mean_overlap(now: Perception, a: Labels, b: Labels) -> NDArray[np.float64]:
+    """Compute the mean of S_r of the members of a and the community b, for pairs of communities."""
+    order, first = np.argsort(now.labels, kind="stable"), np.cumsum(now.sizes) - now.sizes
+    by_other = np.argsort(b, kind="stable")  # scoring goes community by community
+    a, b = a[by_other], b[by_other]
     counts = now.sizes[a]
     pair = np.repeat(np.arange(len(a)), counts)
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    fit = phi(*now.terms(order[np.repeat(first[a], counts) + place], b[pair]), semantic_weight)
-    concerned = np.zeros(len(now.sizes), bool)
-    concerned[a] = True
-    theirs = order[concerned[now.labels[order]]]
-    own = phi(*now.terms(theirs, now.labels[theirs]), semantic_weight)
-    within = np.bincount(now.labels[theirs], weights=own, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
-    loss = np.empty(len(pairs))
-    loss[by_other] = within[a] - np.bincount(pair, weights=fit, minlength=len(a)) / np.maximum(counts, 1)
-    return loss
+    overlap = now.overlap(order[np.repeat(first[a], counts) + places(pair)], b[pair])
+    mean = np.empty(len(a))
+    mean[by_other] = np.bincount(pair, weights=overlap, minlength=len(a)) / np.maximum(counts, 1)
+    return mean

@@ -32,13 +32,9 @@ from scipy import sparse
 
 from ...runtime.one_thread import one_thread
 from .clusters import Labels, initial_clusters, renumber
-from .community_fusion import adjacent, merge, move
+from .community_fusion import SETTLED, adjacent, follow_links, merge, move
 from .features import EntityFeatures, only_shared, unit
-from .scores import Perception, Scores, phi
-
-# The share of the entities that may still move when fusion has ended: some fit two communities alike, and
-# what they do changes the community, which they then fit less.
-_SETTLED = 0.01
+from .scores import Perception, Scores
 
 
 @dataclass(frozen=True)
@@ -86,6 +82,7 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members, sampled=_is_large(data, settings))
+        labels = follow_links(data, labels, settings.max_members)
         return _fuse(data, labels, np.ones(len(labels), bool), settings)
 
 
@@ -110,7 +107,7 @@ def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], setti
     """Move and merge until little changes."""
     for _ in range(settings.max_iterations):
         labels, active, moved, merged = _round(data, labels, active, settings)
-        if moved + merged <= _SETTLED * len(labels):
+        if moved + merged <= SETTLED * len(labels):
             break
     return renumber(labels)
 
@@ -162,7 +159,7 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
     everyone = np.argsort(labels, kind="stable")
     scores = np.zeros(len(labels), np.float32)
     if len(labels):
-        scores[everyone] = phi(*Perception(data, labels).terms(everyone, labels[everyone]), settings.semantic_weight)
+        scores[everyone] = Perception(data, labels).phi(everyone, labels[everyone], settings.semantic_weight)
     return scores
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .clusters import Labels
+from ...models.embedding.embedder import Vectors
+from .clusters import Labels, membership
 from .features import EntityFeatures, shares
 
 Scores = NDArray[np.float32]
@@ -30,24 +31,32 @@ class Perception:
         self.labels = labels
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
-        n, k = len(labels), len(self.sizes)
-        self.belong = sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
+        self.belong = membership(labels, communities)
         members = self.belong.T.tocsr()
         self.towards = shares(data.links_to(self.belong))
         self._psi = sparse.csr_array(sparse.hstack([data.neighbourhoods * 0.5, self.towards * 0.5], format="csr"))
         self._mass = 0.5 * data.mass + 0.5 * (np.diff(self.towards.indptr) > 0)
         # Sums over the members: leaving one out is then a subtraction.
         self._total = sparse.csr_array(members @ self._psi)
-        self._masses = np.bincount(labels, weights=self._mass, minlength=k)
+        self._masses = np.bincount(labels, weights=self._mass, minlength=communities)
         self.sums = np.asarray(members @ data.representations, np.float32)
         self._norms = data.squares
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
-    def terms(self, entities: Labels, communities: Labels) -> tuple[Scores, Scores]:
-        """Compute S_r and S_s of pairs of entity and community, by community; an entity is left out of its own.
+    def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
+        """Compute S_r + lambda S_s (eq. 5) of pairs, by community; see `overlap` and `cosine`.
 
         Returns:
-            The Jaccard overlap in [0, 1] and the cosine in [-1, 1], each of shape (pairs,).
+            Shape (pairs,), rounded so only real differences count.
+        """
+        return np.asarray(np.round(self.overlap(entities, communities)
+                                   + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)
+
+    def overlap(self, entities: Labels, communities: Labels) -> Scores:
+        """Compute S_r of pairs of entity and community, by community; an entity is left out of its own.
+
+        Returns:
+            The Jaccard overlap in [0, 1], shape (pairs,).
         """
         overlap = np.zeros(len(entities), np.float32)
         own = self.labels[entities] == communities
@@ -62,7 +71,7 @@ class Perception:
                 table[filled] = rows.data
                 overlap[part] = self._overlap(entities[part], communities[part], own[part], first, table)
                 table[filled] = 0.0
-        return overlap, self._cosine(entities, communities, own)
+        return overlap
 
     def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
                  table: Scores) -> Scores:
@@ -80,17 +89,40 @@ class Perception:
         either = self._mass[entities] + mass - common
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
-    def _cosine(self, entities: Labels, communities: Labels, own: NDArray[np.bool_]) -> Scores:
-        """Compute S_s of pairs."""
-        dots = np.empty(len(entities), np.float32)
-        for at in range(0, len(entities), _PAIRS):
+    def mean_cosines(self, a: Labels, b: Labels) -> Scores:
+        """Compute the mean of S_s of the members of a and the community b, and of b's and a, averaged, for pairs."""
+        lengths = np.sqrt(np.maximum(self._squares, 1e-6))
+        dots = self._dots(self.sums, a, b)
+        return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
+
+    def bound_overlaps(self, a: Labels, b: Labels) -> Scores:
+        """Compute the most that S_r of a's members and b, averaged with that of b's and a, may come to, for pairs.
+
+        The minimum is concave, so what members have in common with b is on average at most what their mean has; and
+        what either has is at least what b has.
+        """
+        each = np.maximum(self.sizes, 1)
+        means = sparse.csr_array(sparse.diags_array(1.0 / each).astype(np.float32) @ self._total)
+        means.sort_indices()
+        common = np.empty(len(a), np.float32)
+        for at in range(0, len(a), _PAIRS):
             part = slice(at, at + _PAIRS)
-            np.vecdot(self.representations[entities[part]], self.sums[communities[part]], out=dots[part])
+            common[part] = means[a[part]].minimum(means[b[part]]).sum(axis=1)
+        mass = np.maximum(self._masses / each, 1e-9)
+        return np.asarray(common * (1 / mass[a] + 1 / mass[b]) / 2, np.float32)
+
+    def cosine(self, entities: Labels, communities: Labels) -> Scores:
+        """Compute S_s of pairs of entity and community, in [-1, 1]; an entity is left out of its own."""
+        own = self.labels[entities] == communities
+        dots = self._dots(self.representations, entities, communities)
         itself = np.where(own, self._norms[entities], 0.0)
         squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
-
-def phi(overlap: Scores, cosine: Scores, semantic_weight: float) -> Scores:
-    """Add S_r and lambda S_s (eq. 5), rounded so only real differences count."""
-    return np.asarray(np.round(overlap + semantic_weight * cosine, DECIMALS), np.float32)
+    def _dots(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
+        """Compute the products of rows and the sums of communities, shape (pairs,)."""
+        dots = np.empty(len(chosen), np.float32)
+        for at in range(0, len(chosen), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            np.vecdot(rows[chosen[part]], self.sums[communities[part]], out=dots[part])
+        return dots
