@@ -92,7 +92,6 @@ _NOTHING = 1e-6
 """What is left of an entity's own part when it was subtracted, in the last bits of a float32."""
 
 
-@one_thread()
 def features(vectors: Vectors, relation_vectors: Vectors,
              triples: NDArray[np.intp] | Sequence[tuple[int, int, int]],
              mentions: NDArray[np.intp] | Sequence[tuple[int, int]] = ()) -> EntityFeatures:
@@ -122,11 +121,10 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     if n > EXACT_UP_TO:
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
     own, around = vectors.shape[1], relation_vectors.shape[1]
-    # The blocks are written in place: with many entities each copy of them is as large as all that detection needs.
     representations = np.empty((n, 2 * own + around), np.float32)
-    representations[:, :own] = _centre(vectors)
-    representations[:, own:own + around] = _CONTEXT_WEIGHT * _centre(relations @ relation_vectors)
-    representations[:, own + around:] = _CONTEXT_WEIGHT * _centre(shares(neighbours) @ vectors)
+    _centre_into(representations[:, :own], vectors)
+    _centre_into(representations[:, own:own + around], relations @ relation_vectors, _CONTEXT_WEIGHT)
+    _centre_into(representations[:, own + around:], shares(neighbours) @ vectors, _CONTEXT_WEIGHT)
     for block in _blocks(n):
         representations[block] = unit(representations[block])
     different = entities != others
@@ -169,17 +167,24 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return table
 
 
-def _centre(rows: Vectors) -> Vectors:
-    """Subtract the mean: all sentence embeddings share a direction, which tells no community from another."""
-    return np.asarray(rows - rows.mean(axis=0), np.float32) if len(rows) else rows
+def _centre_into(target: Vectors, rows: Vectors, weight: float = 1.0) -> None:
+    """Write rows without their mean: all sentence embeddings share a direction, which tells no community from another.
+
+    A copy of all rows of many entities would be as large as much else that detection needs.
+    """
+    if len(rows):
+        mean = rows.mean(axis=0)
+        for block in _blocks(len(rows)):
+            target[block] = weight * (rows[block] - mean)
 
 
+@one_thread()
 def _principal(rows: Vectors) -> Vectors:
     """Project the rows on their first principal components."""
     if rows.shape[1] <= _COMPONENTS:
         return rows
     if len(rows) < rows.shape[1]:  # their own products are the smaller matrix, and say the same
-        centred = _centre(rows)
+        centred = rows - rows.mean(axis=0)
         variances, axes = np.linalg.eigh(np.asarray(centred @ centred.T, np.float64))
         return np.asarray((axes * np.sqrt(np.maximum(variances, 0.0)))[:, -_COMPONENTS:], np.float32)
     mean, products = rows.mean(axis=0), np.zeros((rows.shape[1],) * 2)
