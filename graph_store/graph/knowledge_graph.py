@@ -268,12 +268,17 @@ class KnowledgeGraph:
 
     def incident(self, entity: str) -> list[EdgeKey]:
         """Return the triples in which an entity is head or tail, sorted."""
-        return [self._at(row) for row in self._incident(entity)]
+        return [self._at(row) for row in self.incident_rows(self._rows[entity])]
 
-    def _incident(self, entity: str) -> list[int]:
-        row = self._rows[entity]
-        own, (order, starts) = self.columns.outgoing[row:row + 2].tolist(), self.columns.incoming
-        return sorted({*range(*own), *order[starts[row]:starts[row + 1]].tolist()})
+    def incident_rows(self, entity: int) -> list[int]:
+        """Return the rows of the triples in which the entity of a row is head or tail, sorted; so are their keys."""
+        own, (order, starts) = self.columns.outgoing[entity:entity + 2].tolist(), self.columns.incoming
+        return sorted({*range(*own), *order[starts[entity]:starts[entity + 1]].tolist()})
+
+    def ends_of(self, row: int) -> tuple[int, int]:
+        """Return the rows of the head and the tail of a triple."""
+        head, _, tail = self.columns.triples[row].tolist()
+        return head, tail
 
     def neighbours(self, entity: str) -> set[str]:
         """Return the other entities that triples join an entity to."""
@@ -333,7 +338,11 @@ class KnowledgeGraph:
 
     def statement(self, key: EdgeKey) -> str:
         """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.validity(key).with_note(self.words(key))
+        return self.statement_of(self.triple_row(key))
+
+    def statement_of(self, row: int) -> str:
+        """Return the triple of a row in words; see `statement`."""
+        return self.validity_of(row).with_note(self.words(self._at(row)))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
         """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""

@@ -6,13 +6,13 @@ change keeps its name and summary.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ...schemas.naming import content_id, normalise, relation_id
 from ...schemas.retrieval import CommunityDigest
-from ..graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import Community
 from ..vectors.vector_store import VectorStore
 from .clusters import Labels, groups
@@ -125,9 +125,9 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
 
 def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
     told = set[str]()
-    triples = _new(map(graph.statement, _facts(graph, community)), _DIGEST_FACTS, told)
+    triples = _new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, told)
     values = _new(_values(graph, community), _DIGEST_VALUES, told)
-    connections = _new(map(graph.statement, _connections(graph, community)), _DIGEST_CONNECTIONS, told)
+    connections = _new(map(graph.statement_of, _connections(graph, community)), _DIGEST_CONNECTIONS, told)
     kinds = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
@@ -148,18 +148,18 @@ def _new(facts: Iterable[str], most: int, told: set[str]) -> list[str]:
     return new
 
 
-def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """Yield the triples between members, those about keywords first; of large communities only the first."""
-    members = set(community.members)
-    told = set[EdgeKey]()
-    for keyword in community.keywords:
-        about = sorted(set(_triples_with(graph, keyword, members)) - told)
+def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
+    """Yield the rows of triples between members, those about keywords first; of large communities only the first."""
+    members, keywords = list(map(graph.row, community.members)), list(map(graph.row, community.keywords))
+    within, others, told = set(members), set(members) - set(keywords), set[int]()
+    for keyword in keywords:
+        about = [row for row, end in _triples_of(graph, keyword) if end in within and row not in told]
         told.update(about)
         yield from about
-    others = members - set(community.keywords)
-    for head in community.members:
-        if head in others:
-            yield from sorted(edge for edge in _triples_with(graph, head, others) if edge[0] == head)
+    for member in members:
+        if member in others:
+            yield from (row for row, end in _triples_of(graph, member) if end in others
+                        and graph.ends_of(row)[0] == member)
 
 
 def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
@@ -169,18 +169,21 @@ def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
             yield from (graph.value_statement(keyword, attribute, value) for value in values)
 
 
-def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[EdgeKey]:
-    """Yield the triples that lead over the boundary: first to those whom eq. 4 adds, then those of the keywords."""
-    members = set(community.members)
-    rank = {entity: number for number, entity in enumerate(community.keywords)}
-    over = {edge for entity in boundary(graph, community.members) for edge in _triples_with(graph, entity, members)}
-    yield from sorted(over, key=lambda e: (min(rank.get(e[0], len(rank)), rank.get(e[2], len(rank))), e))
-    for member in dict.fromkeys((*community.keywords, *community.members)):
-        yield from sorted(set(_triples_with(graph, member, graph.neighbours(member) - members)) - over)
+def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
+    """Yield the rows of triples that lead over the boundary: to those whom eq. 4 adds, then those of the keywords."""
+    ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
+    members, last = set(ordered), len(community.keywords)
+    rank = {entity: number for number, entity in enumerate(ordered[:last])}
+    over = {row: min(rank.get(end, last) for end in graph.ends_of(row))
+            for entity in boundary(graph, community.members)
+            for row, end in _triples_of(graph, graph.row(entity)) if end in members}
+    yield from sorted(over, key=lambda row: (over[row], row))
+    for member in ordered:
+        yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in over)
 
 
-def _triples_with(graph: KnowledgeGraph, entity: str, ends: Collection[str]) -> Iterator[EdgeKey]:
-    """Yield the triples between an entity and some others."""
-    for key in graph.incident(entity):
-        if (key[2] if key[0] == entity else key[0]) in ends:
-            yield key
+def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows of the triples of an entity, with what is at their other end; both entities as rows."""
+    for row in graph.incident_rows(entity):
+        head, tail = graph.ends_of(row)
+        yield row, tail if head == entity else head
