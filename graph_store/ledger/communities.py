@@ -122,6 +122,12 @@ class CommunityTable:
         """Return the communities of the default view, of all levels, without a summary."""
         return self._read("s.id IS NULL")
 
+    def has_undescribed(self) -> bool:
+        """Return True if a community of the default view has no summary."""
+        return bool(self._db.count(
+            "SELECT count(*) FROM (SELECT 1 FROM communities c LEFT JOIN summaries s USING (id) "
+            "WHERE view = :view AND s.id IS NULL LIMIT 1) AS waiting", view=DEFAULT_VIEW))
+
     def searchable(self) -> list[Community]:
         """Return the communities that retrieval searches: the finest of the default view that have a summary."""
         return self._read("level = 0 AND s.id IS NOT NULL")

@@ -46,7 +46,7 @@ class TreeSynchroniser:
         """Bring the tree up to the graph, or describe what an earlier run left undescribed."""
         if self.is_behind():
             self.build(summarise)
-        elif self._communities.find_undescribed():
+        elif self._communities.has_undescribed():
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
@@ -118,7 +118,7 @@ class TreeSynchroniser:
     def _revise(self) -> None:
         """Tell readers that the tree is another one, and the next run whether it is whole."""
         self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
-        self._db.set_meta("tree_described", "" if self._communities.find_undescribed() else "yes")
+        self._db.set_meta("tree_described", "" if self._communities.has_undescribed() else "yes")
 
     def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
         """Build a further view, which is in step with the graph from then on."""
