@@ -33,7 +33,7 @@ def main(bases: list[str], home: Path | None = None, each: Annotated[int, typer.
     settings, console = Settings(), Console(width=150)
     embedder = load_embedder(settings)
     for name in bases:
-        with KnowledgeBase.open(home or settings.home, name, embedder) as kb:
+        with KnowledgeBase.open(home or settings.home, name, embedder, any_embedding=True) as kb:
             communities = kb.communities.all()
             sizes = sorted((len(community.members) for community in communities), reverse=True)
             console.print(f"[bold]{name}[/]: {len(communities)} communities, the largest of {sizes[0]}; modularity "
