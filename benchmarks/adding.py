@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from rich.table import Table
 
 RECORDED = Path("/work/shared/data/musique_train100/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json")
 MOST = 390_000
-"""Triples of the passages and copies, the last of which are added."""
+"""Triples of the passages and copies, the last of which are added; more where a store has as many."""
 WORKERS = 3
 PHASES: tuple[tuple[str, type, str], ...] = (
     ("reading rows", KnowledgeGraph, "of_rows"), ("resolved graph", LedgerGraph, "_resolve"),
@@ -169,7 +169,8 @@ def main() -> None:
     stores = [grown(arguments.home, arguments.recorded, size, "derived", []) for size in arguments.sizes]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "added.jsonl"
-        last = list(records(arguments.recorded, MOST, []))[-arguments.documents:]
+        most = max(MOST, round(1.1 * max(arguments.sizes)))
+        last = deque(records(arguments.recorded, most, []), maxlen=arguments.documents)
         source.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in last), "utf-8")
         found = [measured(arguments.home, store, source) for store in stores]
     show(arguments.sizes, found, Console(width=150))

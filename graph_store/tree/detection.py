@@ -1,7 +1,7 @@
 """Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7), and the hierarchy above it.
 
-From K-means clusters, two steps take turns until nothing changes: entities move to the community they
-fit best, and communities merge whose members fit both alike. How the equations are read, each with its
+From K-means clusters entities first move to where most of their links lead. Then two steps take turns until little
+changes: entities move to the community they fit best, and communities merge whose members fit both alike. How the equations are read, each with its
 alternatives measured by `benchmarks/community_readings.py`:
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
@@ -19,6 +19,9 @@ alternatives measured by `benchmarks/community_readings.py`:
   those of b, averaged. Every entity is left out of the community that it is compared with: else a small
   cluster seems to fit its own members in any case, and nothing merges. Read word by word, as the
   difference of two expectations, it is near 0 for any two coherent communities and all merge.
+- The paper goes from clusters to fusion at once. Clusters are of alike names, and half of all entities left theirs in
+  the first rounds; moving by links alone does most of that for a small part of the cost, and fusion that starts from
+  there ends with a higher phi and a higher modularity (benchmarks/README.md).
 - Above a size the communities of one level are the entities of the next, by the same method.
 - Above another size, `exact_up_to`, cost would grow with the square: K-means finds its centres by a sample, and a
   community is compared with those of the regions nearest to it.
