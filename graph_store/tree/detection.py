@@ -1,8 +1,8 @@
 """Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7), and the hierarchy above it.
 
 From K-means clusters entities first move to where most of their links lead. Then two steps take turns until little
-changes: entities move to the community they fit best, and communities merge whose members fit both alike. How the equations are read, each with its
-alternatives measured by `benchmarks/community_readings.py`:
+changes: entities move to the community they fit best, and communities merge whose members fit both alike. How the
+equations are read, each with its alternatives measured by `benchmarks/community_readings.py`:
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
 - Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of
