@@ -190,14 +190,13 @@ def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, mon
 
 
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
-    rows = kb.database.rows("SELECT id, members FROM communities WHERE view = '' ORDER BY id")
-    everything = json.dumps(kb.graph.entity_ids())
+    first, *others = kb.graph.entity_ids()
     kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members)",
-                        members=everything)
+                        members=json.dumps([first, *others]))
     assert "has no parent" in whats(kb)
     kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
     assert "parent" not in whats(kb)
-    kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=rows[0].members)
+    kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=json.dumps(others))
     assert "the communities of level 1 do not partition the entities" in whats(kb)
     assert "does not lie in its parent" in whats(kb)
 

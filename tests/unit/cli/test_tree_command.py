@@ -44,9 +44,10 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
 
 
 def test_only_the_largest_are_printed_unless_more_are_asked_for(shell):
-    assert len(communities(shell)) > 1
-    printed = shell("tree", "--kb", "kb", "--limit", "1").out
-    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
+    view = ("--view", "relation:employer")
+    assert len(communities(shell, *view)) == 3
+    assert "and 2 more (--limit)" in shell("tree", "--kb", "kb", *view, "--limit", "1").out
+    assert "more (--limit)" not in shell("tree", "--kb", "kb", *view, "--limit", "3").out
 
 
 @pytest.mark.parametrize(("view", "labels"), [
