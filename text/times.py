@@ -199,7 +199,7 @@ class Validity(NamedTuple):
 
     def note(self) -> str:
         """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
-        if not self.times:  # as for most facts, of which digests and files ask hundreds of thousands of times
+        if not self.times:  # most facts have no time, and digests ask for every fact
             return ""
         said = [time.words for time in self.times[-_MOST_NOTED:]]
         return "; ".join([*["…"] * (len(self.times) > _MOST_NOTED), *said,

@@ -271,7 +271,7 @@ class KnowledgeGraph:
         return [self._at(row) for row in self.incident_rows(self._rows[entity])]
 
     def incident_rows(self, entity: int) -> list[int]:
-        """Return the rows of the triples in which the entity of a row is head or tail, sorted; so are their keys."""
+        """Return the rows of the triples of an entity, given by its row, in the order of their keys."""
         own, (order, starts) = self.columns.outgoing[entity:entity + 2].tolist(), self.columns.incoming
         return sorted({*range(*own), *order[starts[entity]:starts[entity + 1]].tolist()})
 

@@ -40,17 +40,20 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
     careful = len(representations) <= EXACT_UP_TO
-    return renumber(_cut(_nested(representations, per_cluster, most, sampled=sampled, careful=careful), largest))
+    return renumber(_cut(_apply_k_means(representations, per_cluster, most, sampled=sampled, careful=careful), largest))
 
 
-def _nested(points: Vectors, per_cluster: int, most: int, *, sampled: bool, careful: bool) -> Labels:
-    """Apply K-means once, or again within clusters where too many are wanted; the square root of them costs least."""
+def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, careful: bool) -> Labels:
+    """Apply K-means, and again within its clusters if more than `most` are wanted.
+
+    Making the square root of their number first costs least.
+    """
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
         return k_means(points, wanted, careful=careful, sampled=sampled)
     labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
     for members in groups(labels):
-        inner = _nested(points[members], per_cluster, most, sampled=sampled, careful=False)
+        inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, careful=False)
         labels[members] = inner + labels.max() + 1
     return renumber(labels)
 

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...runtime.one_thread import one_thread
-from .clusters import Labels, initial_clusters, renumber
+from .clusters import Labels, initial_clusters, membership, renumber
 from .community_fusion import SETTLED, adjacent, follow_links, merge, move
 from .features import EntityFeatures, only_shared, unit
 from .scores import Perception, Scores
@@ -168,8 +168,7 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
 
 def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     """Make the communities the entities of the next level: centroids, joint neighbourhoods, the links between them."""
-    n = len(labels)
-    members = sparse.csr_array((np.ones(n, np.float32), (labels, np.arange(n))))
+    members = membership(labels).T.tocsr()
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
     return EntityFeatures(

@@ -118,7 +118,7 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     mentioned = _counts(rows, passages, (n, int(passages.max(initial=-1)) + 1))
     pairs, column = np.unique(relation * n + others, return_inverse=True)
     ends = _counts(entities, column, (n, len(pairs)))
-    if n > EXACT_UP_TO:
+    if n > EXACT_UP_TO:  # this frees the input, which is why no decorator may hold it
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
     own, around = vectors.shape[1], relation_vectors.shape[1]
     representations = np.empty((n, 2 * own + around), np.float32)
@@ -170,7 +170,7 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
 def _centre_into(target: Vectors, rows: Vectors, weight: float = 1.0) -> None:
     """Write rows without their mean: all sentence embeddings share a direction, which tells no community from another.
 
-    A copy of all rows of many entities would be as large as much else that detection needs.
+    It goes by blocks, because a copy of all rows would double the memory.
     """
     if len(rows):
         mean = rows.mean(axis=0)

@@ -90,16 +90,23 @@ class Perception:
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
-        """Compute the mean of S_s of the members of a and the community b, and of b's and a, averaged, for pairs."""
+        """Compute the mean of S_s(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
+
+        Returns:
+            Shape (pairs,); exact, because the mean of cosines to one vector is a product of sums.
+        """
         lengths = np.sqrt(np.maximum(self._squares, 1e-6))
         dots = self._dots(self.sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
     def bound_overlaps(self, a: Labels, b: Labels) -> Scores:
-        """Compute the most that S_r of a's members and b, averaged with that of b's and a, may come to, for pairs.
+        """Bound the mean of S_r(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
 
-        The minimum is concave, so what members have in common with b is on average at most what their mean has; and
-        what either has is at least what b has.
+        The minimum is concave, so by Jensen's inequality the numerator is on average at most that of the mean member.
+        The denominator is at least the mass of b.
+
+        Returns:
+            Upper bounds, shape (pairs,).
         """
         each = np.maximum(self.sizes, 1)
         means = sparse.csr_array(sparse.diags_array(1.0 / each).astype(np.float32) @ self._total)

@@ -43,11 +43,14 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
     assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
 
 
-def test_only_the_largest_are_printed_unless_more_are_asked_for(shell):
-    view = ("--view", "relation:employer")
-    assert len(communities(shell, *view)) == 3
-    assert "and 2 more (--limit)" in shell("tree", "--kb", "kb", *view, "--limit", "1").out
-    assert "more (--limit)" not in shell("tree", "--kb", "kb", *view, "--limit", "3").out
+def test_only_the_largest_are_printed_unless_more_are_asked_for(tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell.copy_built(TEXTS | {f"{team}.txt": " ".join(
+        f"P{team}{number}:Person --employer--> Q{team}:Organization." for number in range(9)) for team in range(4)})
+    assert len(communities(shell)) > 1
+    printed = shell("tree", "--kb", "kb", "--limit", "1").out
+    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
+    assert "more (--limit)" not in shell("tree", "--kb", "kb", "--limit", str(len(communities(shell)))).out
 
 
 @pytest.mark.parametrize(("view", "labels"), [

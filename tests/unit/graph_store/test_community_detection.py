@@ -111,6 +111,7 @@ def test_the_relational_term_is_the_overlap_of_neighbourhoods_and_of_their_commu
                [(psi[0], psi[1]), (psi[0], psi[2:].mean(axis=0)), (psi[1], psi[0]), (psi[1], psi[2:].mean(axis=0))]]
     assert overlap == pytest.approx(jaccard), "each is left out of its own community"
     assert overlap[3] > overlap[2], "1 and 2 made the same"
+    assert now.cosine(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])).shape == (4,)
 
 
 def test_a_relation_type_alone_attracts_nobody():
