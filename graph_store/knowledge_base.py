@@ -158,7 +158,7 @@ class KnowledgeBase:
         """Return True if the derived files of this home folder are of what the ledger has."""
         return not self.extractions.position() or (
             self.written_index() is not None and not self.vector_synchroniser.is_behind()
-            and graph_file.is_of(self.layout.graph, self._graph_state()))
+            and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
@@ -318,9 +318,9 @@ class KnowledgeBase:
         except graph_file.GraphFileDamagedError as error:
             _LOG.warning("%s; it is made again from the ledger", error)
             with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, self._graph_state(), self._node_link())
+                graph_file.save(self.layout.graph, self.version(), self._node_link())
             return self.fresh_tree_graph()
-        if state != self._graph_state():
+        if state != list(self.version()):
             return self.fresh_tree_graph()
         found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
         return found
@@ -337,10 +337,6 @@ class KnowledgeBase:
                  "current": not self.tree.is_behind()}
         return node_link(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
 
-    def _graph_state(self) -> list[int]:
-        """Numbers of which one differs where the graph's file would."""
-        return [*self.version(), self.documents.count_documents()]
-
     @gc_paused()
     def save_graph(self) -> None:
         """Write the graph's file, if it is of another state.
@@ -348,7 +344,7 @@ class KnowledgeBase:
         Raises:
             OSError: it cannot be written; the old one is unchanged.
         """
-        state = self._graph_state()
+        state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
             graph_file.save(self.layout.graph, state, self._node_link())
 
@@ -364,7 +360,7 @@ class KnowledgeBase:
             self.vector_synchroniser.follow_model()
 
     def version(self) -> Version:
-        """Return what differs between states of facts, vectors, communities or schema, and after a reindex."""
+        """Return what differs between states of documents, facts, communities or schema, and after a reindex."""
         return version_of(self.database)
 
     def freeze(self) -> None:

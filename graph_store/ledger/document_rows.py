@@ -61,16 +61,14 @@ class Documents:
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
-            # Readers read the place of a chunk with its facts, so they have to hear that it moved.
-            if any(chunk in old and old[chunk] != place for chunk, place in new.items()):
-                advance(self._db)
+            advance(self._db)
         return True
 
     def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
         row = (document.id, *contents_of(document), now())
         self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
                          **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
-        self._drop_chunks(gone)
+        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in gone])
         self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
 
     def put_in_service(self, document_id: str) -> list[str]:
@@ -100,8 +98,7 @@ class Documents:
                 return
             self._db.set_meta(_DELETING, document_id)
             self._note_edit()
-            self._drop_chunks([str(row[0]) for row in
-                               self._db.rows("SELECT id FROM chunks WHERE document = :id", id=document_id)])
+            advance(self._db)
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
             # Nothing says which documents a response repeats. What was made of it is stored with its chunk or
@@ -119,11 +116,6 @@ class Documents:
                 # Descriptions of communities that are gone were stored in case that these come back.
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
                 self._db.set_meta(_DELETING, "")
-
-    def _drop_chunks(self, chunk_ids: list[str]) -> None:
-        if chunk_ids:
-            advance(self._db)
-        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in chunk_ids])
 
     def _note_edit(self) -> None:
         """Let everyone, of other processes too, read texts again."""

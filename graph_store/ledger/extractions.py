@@ -64,9 +64,11 @@ class Extractions:
         with self._db.transaction():
             changed = {table for table in _TABLES if replace_rows(
                 self._db, table, chunk_ids, [row for own in rows for row in own[table]])}
-            if not changed.isdisjoint(_ADMITTED):
+            # A chunk of which nothing is admitted changes what is derived as well: it can be found from now on.
+            added = self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
+                                     among=json.dumps(chunk_ids))
+            if added or not changed.isdisjoint(_ADMITTED):
                 advance(self._db)
-            self._db.execute(f"UPDATE chunks SET status = 'done' WHERE {among('id')}", among=json.dumps(chunk_ids))  # noqa: S608
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
         """Return the rows of what is admitted of some chunks, or of all by default; they are read as they are used."""
@@ -88,7 +90,7 @@ class Extractions:
                                      attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
 
     def position(self) -> int:
-        """Return the number of the last change of rows, which derived files are compared with."""
+        """Return the number of the last change of the rows that anything is derived from (see `facts.advance`)."""
         return position(self._db)
 
     def count_rejections(self) -> dict[str, int]:

@@ -51,12 +51,16 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
 
 
 def position(database: Database) -> int:
-    """Return the number of the last change of rows, which derived files are compared with."""
+    """Return the number of the last change of the rows that anything is derived from (see `advance`)."""
     return int(database.get_meta(_POSITION) or 0)
 
 
 def advance(database: Database) -> None:
-    """Count a change of rows, inside the transaction that makes it."""
+    """Count a change of rows that anything is derived from, inside the transaction that makes it.
+
+    These rows are the documents in service, their chunks, whether a chunk is done, and what is admitted of it. Derived
+    files are compared with this number alone, so every change of such rows has to be counted here.
+    """
     database.set_meta(_POSITION, str(position(database) + 1))
 
 

@@ -11,10 +11,10 @@ _LARGEST = 2**53
 
 
 class Version(NamedTuple):
-    """Differs between states that differ for a reader: in facts, communities, or the schema."""
+    """Differs between states that differ for a reader: in documents, facts, communities, or the schema."""
 
     position: int
-    """The number of the last change of rows."""
+    """The number of the last change of documents, chunks, or what is admitted of them."""
     tree: int
     """The position that the communities reflect."""
     tree_revision: int
