@@ -1,6 +1,5 @@
 """Answers of the whole agent: correct, cited, and declined if the question is unanswerable."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.shown_text import without_marks
 from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Frozen
@@ -15,13 +15,6 @@ from ..schemas.retrieval import Mode
 from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
 from .answer_scores import exact_match, f1, holds
 from .datasets import GoldPassage, Question, is_part
-
-_MARKS = re.compile(r"(?:(?<!\s)\s++)?+\[\d++\]")
-
-
-def without_marks(answer: str) -> str:
-    """Return an answer without its citation numbers."""
-    return _MARKS.sub("", answer)
 
 
 class AnswerRecord(Frozen):

@@ -165,7 +165,7 @@ class Reflection(BaseModel):
 
 
 class QuotedDraft(DraftAnswer):
-    """A draft whose claims are quotes from passages instead of written sentences."""
+    """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
 
 class Answer(Frozen):

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 
 from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.shown_text import source_text
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..graph_store.layout import check_name
@@ -82,7 +83,7 @@ def answer_text(answer: Mapping[str, Any]) -> str:
         document's words cannot be mistaken for anything else.
     """
     sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
-               f"{json.dumps(on_one_line(cited['quote']), ensure_ascii=False)}"
+               f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}"
                for cited in answer.get("citations", ())]
     return "\n".join([answer["answer"], *(["", "Sources:", *sources] if sources else [])])
 

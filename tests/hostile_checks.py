@@ -9,6 +9,7 @@ from typing import Any
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval.shown_text import find_marks
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 
@@ -121,8 +122,8 @@ def check_answer(kb: KnowledgeBase, answer: dict[str, Any]) -> None:
         text = kb.documents.get(citation["document"]).text
         assert text[citation["start"]:citation["end"]] == citation["quote"] != ""
     said = answer["answer"]
-    assert {int(number) for number in re.findall(r"\[(\d+)\]", said)} == set(numbers)
-    assert not re.search(r"\][(:]|\]\[(?!\d+\])|<\w|【", said)
+    assert {int(mark[1]) for mark in find_marks(said)} == set(numbers)
+    assert not re.search(r"\][(:]|\]\[(?!\d+\])|<\w", said)
     assert not UNSEEN.search(said)
 
 

@@ -1,29 +1,19 @@
 """Turning a draft into an answer whose citations are all verified in their sources."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation
-from ...schemas.naming import UNSEEN
 from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote, QuotedDraft
 from ...text.sentences import split_sentences
 from ...text.tokens import estimate_tokens, first_tokens
+from .shown_text import plain_text, source_text
 from .supporting import is_support
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
-
-# A model's own marks are passage numbers or invented: an answer's marks are set here instead.
-_MARK = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
-_BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
-_NESTED = 8
-"""How many levels of nested marks are taken out; if there are more, all brackets are."""
-# Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_LINK = re.compile(r"\](?=[(\[:])")
 
 
 def within_budget(passages: Iterable[Passage], tokens: int) -> list[Passage]:
@@ -76,7 +66,7 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
 
     Returns:
         The answer with `[n]` behind each claim, a claim a line; every citation's quote is
-        `document.text[start:end]`. Marks and markup in the claims' own words are taken out or broken.
+        `document.text[start:end]`. What is shown of the claims' words is said in `shown_text`.
     """
     citations: list[Citation] = []
     quoted = isinstance(draft, QuotedDraft)
@@ -86,7 +76,8 @@ def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, 
     confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=plain_text(draft.short),
+    short = source_text(draft.short) if quoted else plain_text(draft.short)
+    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=short,
                   citations=tuple(citations))
 
 
@@ -105,29 +96,26 @@ def cite_claim(claim: Claim, passages: Sequence[Passage], documents: Documents, 
         documents: the sources.
         mode: see `cite`.
         citations: those of the claims before it; new ones are appended.
-        quoted: whether the claim's text is itself a quote.
+        quoted: whether the claim's words are a document's instead of a model's (see `QuotedDraft`).
 
     Returns:
         The claim with `[n]` behind it, or "" if it is left out.
     """
-    text = f"“{plain_text(claim.text)}”" if quoted else plain_text(claim.text)
     numbers = _cite(claim, passages, documents, citations)
+    text = (_show_source(claim.text, [citations[n - 1].quote for n in numbers]) if quoted
+            else plain_text(claim.text))
     if numbers:
         return f"{text} {''.join(f'[{n}]' for n in numbers)}"
     return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
 
 
-def plain_text(text: str) -> str:
-    """Return a text as it may be shown: on one line, without marks of citations or markup that a viewer would act on.
+def _show_source(text: str, quotes: Iterable[str]) -> str:
+    """Return a document's words, in quotation marks if one of its quotes has them as they stand.
 
-    Whatever is put into an answer goes through this, a model's words as well as a document's: the marks `[n]` are ours,
-    and showing an answer fetches nothing.
+    The cells of a table's row are put in other words, so they get none.
     """
-    plain = " ".join(UNSEEN.sub("", text).split())
-    for _ in range(_NESTED):  # a mark within a mark leaves another one
-        plain = _MARK.sub("", plain)
-    plain = plain.translate(_BRACKETS) if _MARK.search(plain) else plain
-    return _LINK.sub("] ", _TAG.sub("‹", plain)).strip()
+    shown = source_text(text)
+    return f"“{shown}”" if any(shown in source_text(quote) for quote in quotes) else shown
 
 
 def _cite(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:

@@ -8,6 +8,7 @@ from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite
+from .shown_text import without_marks
 from .spelling import names_near
 
 _LONGEST_QUESTION = 300
@@ -47,8 +48,14 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
     if confidence < abstain_below:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{said['closest']}", "abstained": True,
                                          "confidence": confidence, "short": ""})
-    lines = [said["found"].format(quoted.short), quoted.answer] if quoted.short else [quoted.answer]
+    lines = [_show_short(said["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
     return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": confidence})
+
+
+def _show_short(found: str, short: str) -> str:
+    """Return the line of a short answer, in quotation marks if its last words would be taken for citation marks."""
+    line = found.format(short)
+    return line if without_marks(line) == line else found.format(f"“{short}”")
 
 
 def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:

@@ -118,7 +118,7 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
         # Omit quotes that the answer itself contains.
-        quoted = f"” [{citation['id']}]" in answer["answer"]
+        quoted = f"” [{citation['id']}]\n" in f"{answer['answer']}\n"
         said = f"[dim]{place}[/dim]" if quoted else (
             f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:

@@ -8,11 +8,11 @@ from typing import Any, cast
 from ...agents.resources import Resources
 from ...agents.retrieval.citing import cite, within_budget
 from ...agents.retrieval.graph import build_graph
+from ...agents.retrieval.shown_text import without_marks
 from ...agents.retrieval.state import AskContext
 from ...runtime.budgets import Budget, Usage, charge_calls
 from ...schemas.documents import Chunk
 from ...schemas.retrieval import Mode
-from ..agent_answers import without_marks
 from ..baselines import Baseline, baselines
 from ..datasets import is_gold
 from ..recall import gold_rank

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
+from ...agents.retrieval.shown_text import find_marks, source_text
 from ...graph_store.layout import check_name, knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
@@ -33,7 +34,7 @@ from ..service import Service, Serving
 from ..streaming import event_stream, stopping_with
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-_MARK = re.compile(r"\[(\d+)\]")
+_SOURCE = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 
 class TextPart(BaseModel):
@@ -167,18 +168,23 @@ async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], se
 
 def _sources(citations: Sequence[dict[str, Any]]) -> str:
     """Return the sources as lines, for front ends that do not show annotations."""
-    lines = [f"[{one['id']}] {one['document']}: \u201c{' '.join(one['quote'].split())}\u201d" for one in citations]
+    lines = [f"[{one['id']}] {one['document']}: \u201c{source_text(one['quote'])}\u201d" for one in citations]
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
-    """Return each mark `[n]` as a citation of OpenAI's API, whose address opens the quote in Banyan's page."""
+    """Return each mark `[n]`, of claims and of sources, as a citation of OpenAI's API.
+
+    Its address opens the quote in Banyan's page.
+    """
     by_id = {one["id"]: one for one in citations}
     start = max(text.rfind(WITHDRAWN), 0)  # what is withdrawn cites nothing
+    sources = len(text) - len(_sources(citations))
+    marks = [*find_marks(text[:sources], start), *_SOURCE.finditer(text, sources)]
     return [{"type": "url_citation", "url_citation": {
         "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
         "url": _address(kb, cited, request), "quote": cited["quote"]}}
-        for mark in _MARK.finditer(text, start) if (cited := by_id.get(int(mark[1])))]
+        for mark in marks if (cited := by_id.get(int(mark[1])))]
 
 
 def _address(kb: str, cited: dict[str, Any], request: Request) -> str:

@@ -17,8 +17,11 @@ const NAMED = /^([^:]+):\s+/;
 const INLINE = /\*\*(?=\S)(.+?)\*\*|(?<![\w*])\*(?=\S)([^*]+?)\*(?![\w*])|`([^`]+)`|\[([^\]]+)\]\([^)\s]*\)/g;
 const TAGS = ["strong", "em", "code", "span"];
 
-/** A quote as people read it: rows of tables without their bars. */
-export const quoteText = (text) =>
+/** A source's words as they stand, in quotation marks; a row of a table without its bars, and without the marks. */
+export const quoted = (text) => (ROW.test(text) ? h("span", {}, withoutBars(text)) : h("q", {}, text));
+
+/** A text in which rows of tables have no bars. */
+export const withoutBars = (text) =>
   text
     .split("\n")
     .map((line) => (ROW.test(line) ? cellTexts(line).join(" · ") : line))

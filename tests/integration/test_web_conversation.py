@@ -230,17 +230,21 @@ def test_a_question_is_limited_to_some_documents(web_browser, web_server):
         browsing.shoot(page, "scope")
 
 
-ANSWER = """Polonium decays within months [1]. She was born in Warsaw [2].
+ANSWER = """Polonium decays within months. [1]
+She was born in Warsaw. [2]
 | Element | Symbol |
 |---|---|
-| Polonium | Po [1] |
+| Polonium | Po | [1]
 - **first** [2]"""
 CITATIONS = [{"id": 1, "quote": "| Element: Polonium | Half life: 138 days |", "document": "elements.md"},
              {"id": 2, "quote": "She was born in Warsaw.", "document": "marie-curie.md"}]
-SHOW = """async ([text, citations]) => {
+QUOTES = """Found: “order [1]”
+“By order [1] No. 3 [see](x)” [1]
+Order of 1903: decree [1] [2]"""
+SHOW = """async ([text, citations, short = ""]) => {
     const { answerView } = await import("/assets/ask/answer.js");
     for (const one of citations) Object.assign(one, { start: 0, end: 10 });
-    const answer = { answer: text, citations, short: "", confidence: 0.8, iterations: 1 };
+    const answer = { answer: text, citations, short, confidence: 0.8, iterations: 1 };
     document.querySelector(".turns").append(answerView("english", { text, answer }));
 }"""
 
@@ -266,6 +270,18 @@ def test_a_models_answer_shows_tables_and_a_card_for_each_citation(web_browser, 
         expect(card).to_contain_text("She was born in Warsaw.")
         page.keyboard.press("Escape")
         expect(card).to_have_count(0)
+
+
+def test_a_documents_own_brackets_are_no_citations(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        page.evaluate(SHOW, [QUOTES, CITATIONS, "order [1]"])
+        answer = page.locator(".answer")
+        expect(answer.locator(".short")).to_have_text("order [1]")
+        expect(answer.locator(".quotes a")).to_have_count(2)
+        expect(answer.locator(".quotes q")).to_have_text(["By order [1] No. 3 [see](x)"])
+        expect(answer.locator(".quotes span")).to_have_text(["Order of 1903: decree [1]"])
+        expect(answer.locator("a.mark")).to_have_count(0)
+        assert "Found: " not in answer.inner_text()
 
 
 def test_the_question_stands_once_and_the_model_and_the_scope_always(web_browser, web_server):

@@ -1,15 +1,18 @@
 // An answer with its numbered citations, each a link to the words it quotes.
 
 import { h } from "../dom.js";
-import { quoteText, rendered } from "../markdown.js";
+import { quoted, rendered } from "../markdown.js";
 import { href } from "../route.js";
 import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 import { withCard } from "./cards.js";
 
-const MARK = /\[(\d+)\]/g;
+/** The marks of citations, which end a line; brackets anywhere else are a document's own (see `shown_text.py`). */
+const MARKS = /(?<=\S) (?:\[\d+\])+$/;
+/** One of them, behind a word joiner, which no answer contains, so it is found within the line's rendered text. */
+const MARK = /\u2060\[(\d+)\]/g;
 /** A line that quotes a passage, as in answers of the rules. */
-const QUOTE = /^“(.*)” \[(\d+)\]$/s;
+const QUOTE = /^“(.*)” \[\d+\]$/s;
 
 /** An answer, or its checked claims so far below a line on its progress, where the short answer will stand. */
 export function answerView(base, turn, progress) {
@@ -19,14 +22,15 @@ export function answerView(base, turn, progress) {
   // Do not repeat the sentence that is shown in large letters above.
   const said = short && text.startsWith(`${short}: `) ? text.slice(short.length + 2) : text;
   const all = said.split("\n").filter(Boolean);
-  const quotes = all.filter((line) => QUOTE.test(line));
-  const first = short && quotes.length > 0 ? all.findIndex((line) => QUOTE.test(line)) : 0;
-  const lines = all.slice(first).filter((line) => !QUOTE.test(line));
+  const found = short && isFound(all[0] ?? "", short);
+  const listed = found || answer?.abstained || all.some((line) => QUOTE.test(line));
+  const quotes = listed ? all.filter((line) => MARKS.test(line)) : [];
+  const lines = all.slice(found ? 1 : 0).filter((line) => !quotes.includes(line));
   return h(
     "div",
     { class: answer?.abstained ? "answer abstained" : "answer" },
     progress,
-    short && quotes.length > 0 && h("p", { class: "found" }, t("answer.found")),
+    found && h("p", { class: "found" }, t("answer.found")),
     short && h("p", { class: "short" }, short),
     answer?.abstained && prose(lines, cited),
     quotes.length > 0 && quoteList(quotes, cited, short),
@@ -36,24 +40,39 @@ export function answerView(base, turn, progress) {
   );
 }
 
+/** Whether a line of the rules' answer introduces the short answer: claims end with marks or a note instead. */
+const isFound = (line, short) => !MARKS.test(line) && (line.endsWith(short) || line.endsWith(`“${short}”`));
+
 /** A line that continues a table, list or quotation of the line before. */
 const BLOCK = /^\s*(?:[|>]|[-*+]\s|\d+[.)]\s)/;
 
 /** The lines of an answer, in which Markdown's tables and lists are rendered. */
 function prose(lines, cited) {
-  const text = lines.map((line) => (BLOCK.test(line) ? line : `\n${line}\n`)).join("\n");
+  const text = lines
+    .map(withFoundMarks)
+    .map((line) => (BLOCK.test(line) ? line : `\n${line}\n`))
+    .join("\n");
   return lines.length > 0 && rendered(text, { leaf: (part) => marked(part, cited) });
 }
 
-/** Quotes, the best first, each a link to its source; the short answer is marked in them. */
+/** A line in which MARK finds the marks once it is rendered; those of a table's row are put into its last cell. */
+function withFoundMarks(line) {
+  const [marks] = MARKS.exec(line) ?? [""];
+  const words = line.slice(0, line.length - marks.length);
+  const found = marks.replaceAll("[", "\u2060[");
+  return marks && words.endsWith("|") ? `${words.slice(0, -1)}${found} |` : words + found;
+}
+
+/** Quotes and rows of tables, the best first, each a link to its source; the short answer is marked in them. */
 function quoteList(quotes, cited, short) {
   return h(
     "ul",
     { class: "quotes" },
     quotes.map((line) => {
-      const [, words, id] = QUOTE.exec(line);
-      const one = cited.get(Number(id));
-      const quote = h("q", {}, ...highlighted(words, short));
+      const [marks] = MARKS.exec(line);
+      const one = cited.get(Number(/\d+/.exec(marks)));
+      const words = QUOTE.exec(line)?.[1];
+      const quote = h(words ? "q" : "span", {}, ...highlighted(words ?? line.slice(0, -marks.length), short));
       return h("li", {}, one ? h("a", { href: sourceHref(one) }, quote, h("cite", {}, placeOf(one))) : quote);
     }),
   );
@@ -102,7 +121,7 @@ function citations(all, text) {
           "a",
           { href: sourceHref(one) },
           h("span", { class: "number", "aria-hidden": "true" }, String(one.id)),
-          h("span", {}, !text.includes(one.quote) && h("q", {}, quoteText(one.quote)), h("cite", {}, placeOf(one))),
+          h("span", {}, !text.includes(one.quote) && quoted(one.quote), h("cite", {}, placeOf(one))),
         ),
       ),
     ),

@@ -1,7 +1,7 @@
 // The card of a citation: its quote and its place, while the pointer or the focus is on its number.
 
 import { fill, h } from "../dom.js";
-import { quoteText } from "../markdown.js";
+import { quoted } from "../markdown.js";
 import { placeOf } from "../sources.js";
 
 const GAP = 6;
@@ -45,7 +45,7 @@ function cardOf(citation) {
   const element = h("span", { class: "cite-card", id: "cite-card", role: "tooltip", popover: "manual" });
   return fill(
     element,
-    h("q", {}, quoteText(citation.quote)),
+    quoted(citation.quote),
     h("cite", {}, placeOf(citation), citation.title && citation.title !== citation.document && ` · ${citation.title}`),
   );
 }

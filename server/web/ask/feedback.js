@@ -3,7 +3,6 @@
 import { of, post, put } from "../api.js";
 import { copied } from "../copying.js";
 import { button, failure, fill, h } from "../dom.js";
-import { quoteText } from "../markdown.js";
 import { spaced } from "../names.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
@@ -39,7 +38,7 @@ export function afterAnswer(talk, turn) {
 
 /** An answer with its sources, for pasting elsewhere. */
 function asText({ question, text, answer }) {
-  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${quoteText(one.quote)}”`);
+  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${one.quote}”`);
   return [question, "", text, "", ...sources].join("\n");
 }
 

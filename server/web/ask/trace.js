@@ -1,7 +1,7 @@
 // The trace of a question: for each round its sub-queries, the results of each route, the passages, the reflection.
 
 import { h } from "../dom.js";
-import { quoteText } from "../markdown.js";
+import { withoutBars } from "../markdown.js";
 import { factText, spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { number, t } from "../strings.js";
@@ -104,8 +104,8 @@ function queryView(query, searches) {
 
 /** Reports are prose; the other routes find entities and facts. */
 const searchView = ({ route, ...step }) =>
-  findings(t(`trace.route.${route}`), step, route === "community" ? quoteText : factText);
-const surveyView = (step) => findings(t("trace.survey"), step, quoteText);
+  findings(t(`trace.route.${route}`), step, route === "community" ? withoutBars : factText);
+const surveyView = (step) => findings(t("trace.survey"), step, withoutBars);
 
 function findings(name, { total = 0, found = [] }, inWordsOf) {
   return h(

@@ -1,7 +1,7 @@
 // One entity: its names, values, facts with their sources, and buttons for its neighbours.
 
 import { button, h } from "../dom.js";
-import { quoteText } from "../markdown.js";
+import { quoted } from "../markdown.js";
 import { spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { t } from "../strings.js";
@@ -116,7 +116,7 @@ function factView(fact, named, wrong) {
       wrongButton(`${subject.name} ${spaced(relation)} ${object.name}`, () => wrong.fact(fact)),
     ),
     evidence.map((one) =>
-      h("a", { class: "quote", href: sourceHref(one) }, h("q", {}, quoteText(one.quote)), h("cite", {}, one.document)),
+      h("a", { class: "quote", href: sourceHref(one) }, quoted(one.quote), h("cite", {}, one.document)),
     ),
   );
 }

@@ -1,12 +1,14 @@
 """Citations checked against the sources, and passages cut to the context's budget."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.citing import cite, plain_text, within_budget
+from banyan.agents.retrieval.citing import cite, within_budget
+from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_marks
 from banyan.agents.retrieval.supporting import is_support
 from banyan.schemas.documents import Document
-from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
+from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft
 from banyan.text.tokens import estimate_tokens
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,6 +109,47 @@ def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents
     (said, mark) = cite(draft, [passage("ada", 0, 80)], documents, "reject").answer.rsplit(" ", 1)
     assert mark == "[1]"
     assert not set("[]") & set(said)
+
+
+def quote_all(text: str, shown: str = ""):
+    """Answer with a document's whole text as a quote, or with other words that the text supports."""
+    source = SimpleNamespace(get=lambda _: SimpleNamespace(text=text), page=lambda *_: None, metadata=lambda _: {})
+    draft = QuotedDraft(answerable=True, confidence=1, short=text, claims=[
+        Claim(text=shown or " ".join(text.split()), quotes=[Quote(passage=1, words=text)])])
+    return cite(draft, [Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1)], source, "reject")
+
+
+def letters(text: str) -> str:
+    """A text without white space, and without what neutralises a tag."""
+    return "".join(text.split()).replace("‹", "<")
+
+
+SIGNS = ["[2008]", "[1]", " [1]", "[1][2]", "[1, 2]", "[^3]", "【4】", "[[1]2]", "[here](http://x.example)",
+         "![it](http://x.example)", "[x]: y", "|", " | ", "<b>", "a < b", "‹", "“", "” [1]", "\n", "  ", "*so*", "§ 3"]
+
+
+@given(st.lists(st.sampled_from([*SIGNS, "decree", " of "]), max_size=8).map(lambda parts: f"Decree {''.join(parts)}"))
+def test_a_quote_is_shown_as_it_stands(text):
+    answer = quote_all(text)
+    line, short = answer.answer, answer.short
+    assert line.startswith("“")
+    assert line.endswith("” [1]")
+    assert letters(without_marks(line)) == letters(f"“{text}”")
+    assert letters(short) == letters(text)
+    assert [mark.span() for mark in find_marks(line)] == [(len(line) - 3, len(line))]
+    assert not re.search(r"<[A-Za-z/!?]|\][(\[:](?!1\]$)|\n", line)
+
+
+def test_cells_of_a_row_are_not_shown_as_a_quote():
+    row = "| Model: X200 | Order: decree [2008] | Price: 499 USD |"
+    assert quote_all(row, "Order of X200: decree [2008]").answer == "Order of X200: decree [2008] [1]"
+    assert quote_all(row).answer == f"“{row}” [1]"
+
+
+def test_only_the_marks_at_the_end_of_a_line_are_an_answers():
+    answer = "“decree [2008] No. 3” [1]\nOrder: [3] [1][2]\n[4] one (Not from the documents.)"
+    assert without_marks(answer) == "“decree [2008] No. 3”\nOrder: [3]\n[4] one (Not from the documents.)"
+    assert [mark[1] for mark in find_marks(answer)] == ["1", "1", "2"]
 
 
 @given(st.lists(st.integers(1, 80), max_size=6), st.integers(2, 200), st.sampled_from(["w ", "Wasp. ", "字", "字。"]))

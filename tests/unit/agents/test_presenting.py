@@ -41,6 +41,12 @@ def test_a_short_answer_stands_above_the_quote_that_states_it():
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
 
 
+def test_a_short_answer_is_not_taken_for_a_citation():
+    said = present_quotes("What was built?", quoting("decree [1]"), [PASSAGE], DOCUMENTS, 0.5)
+    assert said.short == "decree [1]"
+    assert said.answer.startswith("Found: “decree [1]”\n")
+
+
 def test_without_a_short_answer_the_quotes_come_first():
     said = present_quotes("Where was it built?", quoting("Marlow", 0.4), [PASSAGE], DOCUMENTS, 0.5)
     assert said.answer == f"“It was built in Marlow.” [1]\n{CLOSEST}"
