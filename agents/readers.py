@@ -19,7 +19,7 @@ from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.errors import BanyanError
 from ..schemas.scope import Scope
-from ..tools.retriever import Retriever
+from ..tools.retriever import RankingModels, Retriever
 from .scoped_readers import ScopedReaders
 
 _LOG = logging.getLogger("banyan")
@@ -35,17 +35,19 @@ class Readers:
     """
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
-                 forgotten: Callable[[str], None]) -> None:
+                 forgotten: Callable[[str], None], ranking: RankingModels) -> None:
         """Open nothing yet.
 
         Args:
             settings: where knowledge bases are.
             embedder: gives the embedding model when it is first needed, or those of which each has its own.
             forgotten: called with the name of each knowledge base that is closed.
+            ranking: the models that rank passages.
         """
         self._forgotten = forgotten
         self._settings = settings
         self._embedder = embedder
+        self._ranking = ranking
         self._opened: dict[str, KnowledgeBase] = {}
         self._ledgers: dict[str, Database] = {}
         self._retrievers: dict[str, Retriever] = {}
@@ -198,7 +200,7 @@ class Readers:
             if retriever is None or retriever.version != kb.version():
                 # Readers are frozen: what a question's embedding costs goes through the other connection.
                 retriever = self._retrievers[name] = Retriever(
-                    kb, lambda *paid: Calls(self.ledger(name)).put_down(*paid))
+                    kb, lambda *paid: Calls(self.ledger(name)).put_down(*paid), self._ranking)
             return retriever
 
     def scoped_retriever(self, name: str, scope: Scope) -> Retriever:

@@ -40,7 +40,7 @@ from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.scope import EVERYTHING, Scope
-from ..tools.retriever import Retriever
+from ..tools.retriever import RankingModels, Retriever
 from .model_choice import AskStep
 from .readers import Readers
 from .reasoners import Reasoners
@@ -80,7 +80,9 @@ class Resources:
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
         self._reasoners = Reasoners(self._calls, self._make_reasoner)
         self.spending = Spending(self.settings)
-        self.readers = Readers(self.settings, lambda: self.embedding, self._reasoners.forget)
+        self._parser = Parser(self.settings.spacy_pipelines)
+        self.readers = Readers(self.settings, lambda: self.embedding, self._reasoners.forget, RankingModels(
+            self._parser, lambda: self.reranker, self.settings.rerank_passages))
         self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases,
                          self._reasoners.forget)
         self._lock = threading.RLock()
@@ -194,7 +196,7 @@ class Resources:
         """What finds the closest quotes where a model found no answer."""
         from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
 
-        return Answers(Parser(self.settings.spacy_pipelines))
+        return Answers(self._parser)
 
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
@@ -205,7 +207,7 @@ class Resources:
                 update={f"llm_model_{step}": model for step, model in models}), calls)
         from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
 
-        return RulesReasoner(Parser(self.settings.spacy_pipelines))
+        return RulesReasoner(self._parser)
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:

@@ -68,7 +68,7 @@ class ScopedReaders:
                 kb, documents, place, lambda made: thresholds_in(made, self._settings)))
         opened = KnowledgeBase(layout, self._embedder())
         opened.freeze()
-        return Retriever(opened, base.account)
+        return Retriever(opened, base.account, base.models)
 
     def forget(self, name: str) -> None:
         """Let go of the scopes of a knowledge base."""

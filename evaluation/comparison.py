@@ -36,7 +36,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
         The setting's report. If several rows are measured, it has `rows`, with the setting first.
 
     Raises:
-        DatasetError: the questions do not fit the knowledge base, or the cut-offs exceed the ranking.
+        DatasetError: the questions do not fit the knowledge base.
     """
     setting = setting or Setting()
     if setting.sub_queries == "gold" and not any(question.steps for question in questions):
@@ -63,8 +63,6 @@ def ablations(setting: Setting) -> dict[str, Setting]:
         changes[f"beta {_FIXED_BETA}"] = {"beta": _FIXED_BETA}
     variants = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
              for row, change in changes.items()}
-    if setting.agent and setting.sub_queries == "none":
-        variants["agent off"] = setting.model_copy(update={"agent": False})
     if setting.decompose and setting.sub_queries == "none":
         variants["decomposition off"] = setting.model_copy(update={"decompose": False})
     return variants

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from typing import Literal
 
 from ..agents.resources import Resources
-from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.state import AskContext
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.references import literal, replace_references
 from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
@@ -26,8 +24,8 @@ Watch = Callable[[str], AbstractContextManager[Progress]]
 class Setting(Frozen):
     """How questions are searched.
 
-    `agent`: judge the evidence and search again; otherwise search once. `decompose`: split questions into sub-queries.
-    `sub_queries` "gold": use the dataset's decomposition with the answers filled in, instead of the agent's.
+    `decompose`: split questions into sub-queries. `sub_queries` "gold": use the dataset's decomposition with the
+    answers filled in, instead of the grammar's. `agent`: where questions are answered, look things up in rounds.
     """
 
     switches: Switches = EVERYTHING
@@ -37,17 +35,13 @@ class Setting(Frozen):
 
 
 def setting_search(resources: Resources, name: str, setting: Setting, depth: int) -> Search:
-    """Return a search over a knowledge base in one setting.
-
-    Raises:
-        DatasetError: the depth exceeds the number of ranked chunks.
-    """
+    """Return a search over a knowledge base in one setting that ranks at least `depth` passages."""
+    retriever = resources.retriever(name)
     if setting.sub_queries == "gold":
-        return _gold_search(resources.retriever(name), setting.switches)
-    if depth > resources.settings.top_k:
-        raise DatasetError(f"recall at {depth} cannot be measured: only {resources.settings.top_k} passages are ranked "
-                           "for a question; set BANYAN_TOP_K higher")
-    return _agent_search(resources, name, setting)
+        return _gold_search(retriever, setting.switches)
+    limit = max(depth, resources.settings.top_k)
+    return lambda question: [key for key, _ in retriever.rank_passages(
+        question.question, limit, switches=setting.switches, decompose=setting.decompose)]
 
 
 def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
@@ -92,22 +86,10 @@ def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> i
     return len(wanted) - len(there)
 
 
-def _agent_search(resources: Resources, name: str, setting: Setting) -> Search:
-    graph = build_graph(resources)
-    context = AskContext(agent=setting.agent, decompose=setting.decompose, **dict(setting.switches))
-
-    def search(question: Question) -> list[str]:
-        state = graph.invoke({"knowledge_base": name, "question": question.question}, context=context,
-                             output_keys=["ranking"], interrupt_before=["answer"])
-        return [key for key, _ in state["ranking"]]
-
-    return search
-
-
 def _gold_search(retriever: Retriever, switches: Switches) -> Search:
     def search(question: Question) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _fill_steps(question)])
-        scores = retriever.rank(queries, [retriever.evidence(query, switches.routes) for query in queries], switches)
+        scores = retriever.rank(queries, switches)
         return [key for key, _ in retriever.ranking(scores, len(retriever.index.chunks))]
 
     return search

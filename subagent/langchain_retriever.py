@@ -1,14 +1,16 @@
 """Search for passages, without an answer; and as a LangChain retriever."""
 
-from typing import Any, Self, cast
+from typing import Self
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, PrivateAttr, model_validator
 
+from ..agents.contexts import check_context
 from ..agents.resources import Resources
-from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.conversation import read_conversation
+from ..agents.retrieval.spelling import respelt
 from ..agents.retrieval.state import AskContext
 from ..config import Settings
 from ..graph_store.layout import check_name
@@ -17,26 +19,27 @@ from .asking import resources_for
 
 
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None) -> list[Passage]:
-    """Return the best passages for a query, best first, ranked as the retrieval graph ranks them for an answer.
+    """Return the best passages for a query, best first, without what reasoners read of them besides.
 
     Args:
         resources: models and open knowledge bases.
         kb: the knowledge base.
         query: a question, or keywords.
         k: the maximum number of passages.
-        context: how to search; None means one round along all routes, without calling a model.
+        context: its documents, switches and `decompose` count; None means all documents and routes, undivided.
 
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
     """
-    context = context or AskContext(agent=False, decompose=False)
-    state = build_graph(resources, checkpointer=False).invoke(
-        cast("Any", {"knowledge_base": kb, "question": query}), context=context,
-        output_keys=["ranking"], interrupt_before=["answer"])
+    context = context or AskContext(decompose=False)
+    check_context(context)
+    _, question = read_conversation({"question": query})
     retriever = resources.retriever(kb, context.scope)
-    # The knowledge base may have changed since the ranking.
-    return [retriever.passage(chunk, score) for chunk, score in state["ranking"][:k]
-            if chunk in retriever.index.chunk_row]
+    question, _ = respelt(question, retriever.index)
+    ranking = retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
+    found = [(retriever.index.chunks[retriever.index.chunk_row[chunk]], score) for chunk, score in ranking]
+    return [Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
+                    start=chunk.start, score=score) for chunk, score in found]
 
 
 class BanyanRetriever(BaseRetriever):
@@ -49,8 +52,7 @@ class BanyanRetriever(BaseRetriever):
 
     kb: str = Field(description="the knowledge base")
     k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
-    agent: bool = Field(default=False, description="decompose the query and search in rounds, which asks the model "
-                                                   "of the settings; else one round")
+    decompose: bool = Field(default=False, description="split a nested query into steps")
     documents: tuple[str, ...] = Field(default=(), description="ids, titles or paths of the documents to search, or "
                                        "patterns; none: all")
     where: dict[str, str] = Field(default={}, description="metadata of the documents to search, as {key: value or "
@@ -68,7 +70,7 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
-        context = AskContext(agent=self.agent, decompose=self.agent, documents=self.documents, where=self.where)
+        context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
         return [_document(passage) for passage in search(self._opened, self.kb, query, self.k, context)]
 
 

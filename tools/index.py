@@ -32,14 +32,6 @@ _KEPT = 1 << 13
 _COMMUNITIES_KEPT = 1 << 8
 
 
-class Fact(NamedTuple):
-    """A triple as evidence shows it: its words with its time, the chunks that support it, and its head and tail."""
-
-    text: str
-    chunk_ids: tuple[str, ...]
-    ends: tuple[str, str]
-
-
 class Dated(NamedTuple):
     """When a fact holds, and the chunks that say so."""
 
@@ -99,12 +91,13 @@ class RetrievalIndex:
         self._arrays = arrays = knowledge_base.index()
         self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in COMPARED}
         self.entity_row = Ids(arrays, "entities")
-        # Routes look at the same few again and again.
+        # Rankings and lookups read the same few again and again.
         self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.fact, self.about = lru_cache(_KEPT)(self._fact), lru_cache(_KEPT)(self._read_about)
+        self.about = lru_cache(_KEPT)(self._read_about)
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
         self._times, self._value_times = Texts(arrays, "triples.times"), Texts(arrays, "entities.times")
+        self._attribute_names, self._owners = Texts(arrays, "attributes"), Lists(arrays, "attributes.entities")
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
         self.titled = Lists(arrays, "entities.titled")
@@ -118,7 +111,6 @@ class RetrievalIndex:
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
-        self._chunk_triples = Lists(arrays, "chunks.triples")
         self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
         self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
@@ -180,6 +172,16 @@ class RetrievalIndex:
         stored = self._attributes.raw(self._row_of(entity))
         return orjson.loads(stored) if stored else {}
 
+    @cached_property
+    def attribute_counts(self) -> dict[str, int]:
+        """How many entities have each attribute, by its name."""
+        return dict(zip(self._attribute_names, np.diff(self._owners.starts).tolist(), strict=True))
+
+    def owners(self, attribute: str) -> list[str]:
+        """Return the entities that have an attribute, in the order of their rows."""
+        names = list(self.attribute_counts)
+        return list(map(self.entity_row.at, self._owners[names.index(attribute)])) if attribute in names else []
+
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, by attribute and value; those without a time are left out."""
         found: dict[str, dict[str, Validity]] = {}
@@ -214,11 +216,6 @@ class RetrievalIndex:
         return self.incident_of(row for row in map(self.entity_at, entities) if row is not None)
 
     # Triples.
-
-    def relations_of(self, rows: Rows) -> NDArray[np.int32]:
-        """Return the numbers of some triples' relations."""
-        relations: NDArray[np.int32] = self.triples[rows, 1]
-        return relations
 
     def relation_rows(self, relations: Iterable[str]) -> list[int]:
         """Return the numbers of some relations; those that no triple has are left out."""
@@ -262,22 +259,12 @@ class RetrievalIndex:
         row = self.edge_row(said) if corrected is None else corrected
         return None if row is None or row < 0 else self.edges[row]
 
-    def _fact(self, row: int) -> Fact:
-        """Return the triple of a row."""
-        chunks = map(self.chunk_row.at, self._triple_chunks[row].tolist())
-        return Fact(self.text(row), tuple(chunks), self.ends(row))
-
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Return where chunks state the triple of a row, as (chunk, start, end), by chunk."""
         at = self._triple_chunks.starts[row]
         chunks = self._triple_chunks[row]
         for chunk, (start, end) in zip(chunks.tolist(), self._spans[at:at + len(chunks)].tolist(), strict=True):
             yield self.chunk_row.at(chunk), start, end
-
-    def said(self, row: int) -> tuple[str, str, str]:
-        """Return the triple of a row in words: its head's name, its relation, its tail's name."""
-        head, relation, tail = self.triples[row].tolist()
-        return self.about(head)[0], self._relations[relation].replace("_", " "), self.about(tail)[0]
 
     def validity(self, row: int) -> Validity:
         """Return when the triple of a row holds."""
@@ -290,10 +277,6 @@ class RetrievalIndex:
             return Dated()
         words, later, chunks = orjson.loads(stored)
         return Dated(Validity.of(words, later), frozenset(chunks))
-
-    def text(self, row: int) -> str:
-        """Return the triple of a row as a sentence with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.validity(row).with_note(" ".join(self.said(row)))
 
     @cached_property
     def _relation_row(self) -> dict[str, int]:
@@ -311,10 +294,6 @@ class RetrievalIndex:
 
     def _chunk(self, row: int) -> Chunk:
         return Chunk(**orjson.loads(self._chunks.raw(row)))
-
-    def chunk_triples(self, chunks: Iterable[str]) -> Rows:
-        """Return the rows of the triples that some chunks support, ascending."""
-        return self._chunk_triples.of(self.chunk_row[key] for key in chunks if key in self.chunk_row)
 
     def typed_facts(self, chunk: str) -> tuple[TypedFact, ...]:
         """Return the dates and numbers of a chunk."""

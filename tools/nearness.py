@@ -55,7 +55,7 @@ class Nearness:
         if among is not None:
             return self._find_best(limit, among)
         searched, best = self._best
-        if limit > searched:  # several routes want the best of all, some only the first few
+        if limit > searched:  # a cached question is ranked again
             best = self._find_best(limit, None)
             self._best = limit, best
         return best[0][:limit], best[1][:limit]

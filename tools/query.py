@@ -1,4 +1,4 @@
-"""A sub-query as the routes see it, with what is computed once for all of them."""
+"""A sub-query with its vector, the names in it, and its cosines, each computed once."""
 
 import re
 import threading
@@ -9,7 +9,6 @@ from ..graph_store.index.name_trie import Named
 from ..graph_store.vectors.vector_store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replace_references
-from ..schemas.retrieval import SubQuery
 from .index import RetrievalIndex
 from .nearness import Nearness
 
@@ -33,7 +32,7 @@ class Batch:
 
     def nearness(self, kind: Kind, row: int) -> Nearness:
         """Return how near one of them is to the elements of a kind."""
-        with self._locks[kind]:  # routes that are searched side by side wait for what one of them computes
+        with self._locks[kind]:  # threads that rank the same question wait for what one of them computes
             if kind not in self._nearness:
                 self._nearness[kind] = self._index.nearness(kind, self._vectors)
         return self._nearness[kind][row]
@@ -71,11 +70,6 @@ class Meaning:
         return self._batch.nearness("triples", self._row)
 
     @property
-    def entities(self) -> Nearness:
-        """How near it is to the entities; 0 where the entity has no vector yet."""
-        return self._batch.nearness("entities", self._row)
-
-    @property
     def chunks(self) -> Nearness:
         """How near it is to the chunks."""
         return self._batch.nearness("chunks", self._row)
@@ -83,9 +77,8 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A sub-query, its meaning, and the queries whose evidence stands in for the answers that it refers to."""
+    """The meaning of a sub-query, and the queries whose walks stand in for the answers that it refers to."""
 
-    sub_query: SubQuery
     meaning: Meaning
     follows: tuple["Query", ...] = ()
 
@@ -103,8 +96,3 @@ class Query:
     def trust(self) -> float:
         """How far vectors can be trusted for it, 0 to 1."""
         return self.meaning.trust
-
-    @cached_property
-    def chain(self) -> tuple["Query", ...]:
-        """The queries that lead to this one, first to last, this one included."""
-        return (*self.follows[-1].chain, self) if self.follows else (self,)

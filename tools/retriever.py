@@ -1,7 +1,8 @@
-"""The retriever embeds sub-queries together, runs routes and fuses; long-lived and read-only."""
+"""The retriever embeds sub-queries together and ranks passages; long-lived and read-only."""
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from cachetools import LRUCache
@@ -9,20 +10,20 @@ from cachetools import LRUCache
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.metadata import CREATED
 from ..models.embedding.embedder import Vectors, as_queries
+from ..models.parsing.parser import Parser
+from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
-from ..schemas.retrieval import EVERYTHING, ROUTES, Evidence, Passage, Route, SubQuery, Switches
+from ..schemas.references import literal
+from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
 from ..text.tokens import first_tokens
 from .best import best_rows
 from .index import RetrievalIndex
 from .query import Batch, Meaning, Query, wording
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
-from .ranking.hops import second_hop
-from .routes import community, dfs, entity, triple
+from .ranking.reranking import reranked
+from .ranking.steps import split_question, with_second_hop
 
-_SEARCHES = {"entity": entity.search, "triple": triple.search, "community": community.search, "dfs": dfs.search}
-EVIDENCE = 20
-"""Findings of one route for one sub-query."""
 # How many sub-queries' meanings are cached, each with its cosine to everything: enough for a busy server's questions.
 # For a large base it is only a few, to bound a reader's memory.
 _MEANINGS, _FEWEST = 64, 8
@@ -30,22 +31,74 @@ _COSINES = 1 << 26
 # Labels of the schema and attribute values whose vectors are cached.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
-_ABOUT_TOKENS = 60
+_ABOUT_TOKENS = 40
+
+
+@dataclass(frozen=True)
+class RankingModels:
+    """The models that rank passages besides the embedding model.
+
+    Attributes:
+        parser: parses questions, whose grammar splits them.
+        reranker: returns the cross-encoder, or None if there is none.
+        reordered: how many of the best passages the cross-encoder reorders.
+    """
+
+    parser: Parser = field(default_factory=Parser)
+    reranker: Callable[[], Reranker | None] = lambda: None
+    reordered: int = 30
 
 
 class Retriever:
-    """Evidence and ranked passages for sub-queries, over one state of a knowledge base."""
+    """Embedded questions and ranked passages, over one state of a knowledge base."""
 
-    def __init__(self, knowledge_base: KnowledgeBase, account: Account | None = None) -> None:
+    def __init__(self, knowledge_base: KnowledgeBase, account: Account | None = None,
+                 models: RankingModels | None = None) -> None:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
-        self.account = account
+        self.account, self.models = account, models or RankingModels()
         self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
-        # Each route and each fusion needs the same few.
+        # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._lock = threading.Lock()
+
+    def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
+                      decompose: bool = True) -> list[tuple[str, float]]:
+        """Return the best passages for a question.
+
+        Args:
+            question: a question, or keywords.
+            limit: how many passages at most.
+            switches: what is left out.
+            decompose: split a nested question into steps.
+
+        Returns:
+            (chunk id, weight), best first; passages without weight are left out.
+        """
+        queries = self.queries(self.sub_queries(question, decompose=decompose))
+        scores = self.rank(queries, switches)
+        reranker, best = self.models.reranker(), self.models.reordered
+        if reranker is None:
+            return self.ranking(scores, limit)
+        ranking = self.ranking(scores, max(limit, best))
+        return self.reorder(reranker, [query.text for query in queries if not query.follows], ranking, best)[:limit]
+
+    def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
+        """Return what is searched for a question: itself first, then its steps or its second hop."""
+        question = literal(question)
+        if not decompose:
+            return with_second_hop(question, self.index.names.find)
+        return split_question(question, self.models.parser, self.index.names.find)
+
+    def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],
+                best: int) -> list[tuple[str, float]]:
+        """Return a ranking with its first `best` passages reordered; see `reranked`."""
+        passages = [self.passage(*ranked) for ranked in ranking[:best]]
+        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+        with charge_calls(account=self.account):
+            return reranked(reranker, questions, texts, ranking)
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
         """Turn sub-queries into queries, in their order.
@@ -56,7 +109,7 @@ class Retriever:
         made: list[Query] = []
         meanings = self._embed_meanings([wording(part.question) for part in sub_queries])
         for sub_query, meaning in zip(sub_queries, meanings, strict=True):
-            made.append(Query(sub_query, meaning, tuple(made[number] for number in sub_query.follows)))
+            made.append(Query(meaning, tuple(made[number] for number in sub_query.follows)))
         return made
 
     def _embed_meanings(self, texts: Sequence[str]) -> list[Meaning]:
@@ -84,21 +137,7 @@ class Retriever:
                     known[text] = self._texts[text] = vector
         return [known[text] for text in texts]
 
-    def second_hop(self, question: SubQuery, number: int) -> SubQuery | None:
-        """Return what to search after a question that was not decomposed; see `hops.second_hop`."""
-        return second_hop(question, self.index.names.find(question.question), number)
-
-    def search(self, route: Route, query: Query, limit: int = EVIDENCE) -> list[Evidence]:
-        """Search a route for a query, and return its evidence, best first."""
-        return _SEARCHES[route](self.index, query, limit)
-
-    def evidence(self, query: Query, routes: Collection[Route] = ROUTES) -> list[Evidence]:
-        """Return the evidence of the query's routes that are switched on."""
-        return [item for route in ROUTES if route in routes and route in query.sub_query.routes
-                for item in self.search(route, query)]
-
-    def rank(self, queries: Sequence[Query], evidence: Sequence[Sequence[Evidence]],
-             switches: Switches = EVERYTHING) -> Scores:
+    def rank(self, queries: Sequence[Query], switches: Switches = EVERYTHING) -> Scores:
         """Return the chunks' weights for several sub-queries, shape (chunks,).
 
         Each sub-query's weights are scaled to its best chunk and added up: chunks found by several sub-queries rank
@@ -107,9 +146,9 @@ class Retriever:
         """
         total = np.zeros(len(self.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}
-        for query, items in zip(queries, evidence, strict=True):
+        for query in queries:
             before = [walks[earlier] for earlier in query.follows]
-            walks[query] = fusion.walk(self.index, query, items, switches, before)
+            walks[query] = fusion.walk(self.index, query, switches, before)
             best = float(walks[query].chunks.max(initial=0.0))
             if best > 0:
                 total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
@@ -123,8 +162,9 @@ class Retriever:
     def passage(self, chunk_id: str, score: float) -> Passage:
         """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
-        about = "; ".join(f"{name}: {value}" for name, value in
-                          self.index.store.documents.metadata(chunk.document_id).items() if name != CREATED)
+        metadata = self.index.store.documents.metadata(chunk.document_id)
+        about = "; ".join(f"{name}: {value}" for name, value in metadata.items()
+                          if name != CREATED and "://" not in value)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
+                       heading=chunk.heading, start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
                        about=about[:first_tokens(about, _ABOUT_TOKENS)])

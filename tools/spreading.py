@@ -35,10 +35,10 @@ class Seeds(NamedTuple):
     weights: Weights
 
     @classmethod
-    def of(cls, weights: Weights, nodes: Rows | None = None) -> "Seeds":
-        """Return seeds at the nodes that have a weight, among some nodes, ascending, or all."""
+    def of(cls, weights: Weights, nodes: Rows) -> "Seeds":
+        """Return seeds at those of some nodes, ascending, that have a weight."""
         having = np.flatnonzero(weights)
-        return cls(having if nodes is None else nodes[having], weights[having])
+        return cls(nodes[having], weights[having])
 
     def dense(self, size: int) -> Weights:
         """Return the weights of all nodes, shape (size,)."""
@@ -61,11 +61,6 @@ class SpreadingGraph:
         self._steps = csr_array((arrays[f"{name}.shares"], arrays[f"{name}.values"], starts), (self.size, self.size))
         self.whole = self._steps.nnz <= _WHOLE
         """True if walks cover the whole graph."""
-
-    def spread(self, seeds: Weights) -> Weights:
-        """Return the stationary weights of a walk that restarts by all nodes' weights; see `Walkable.spread`."""
-        restart = Seeds.of(seeds)
-        return self.around(restart).spread(restart)
 
     def around(self, seeds: Seeds) -> "Walkable":
         """Return the part to walk for some seeds: the whole graph or, in a large one, what they reach."""

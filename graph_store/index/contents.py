@@ -135,13 +135,23 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
              if key in dated else b"" for key in keys)
     values = [(words(value), keys[key]) for key, found in held.items() for own in found.values() for value in own]
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **columns.ids("entities", list(keys)),
+    return {"counts": counts, **columns.ids("entities", list(keys)), **_owners(held, keys),
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
             **columns.texts("entities.times", times), **_support(graph, rows),
             **trie("names", fold_spellings()), **trie("values", (held for held in values if _is_telling(held[0]))),
             **columns.texts("spellings", sorted({name for called in names for name in called})),
             **columns.texts("name_words", sorted(said))}
+
+
+def _owners(held: Mapping[str, Mapping[str, Any]], rows: Mapping[str, int]) -> Made:
+    """Return the names of all attributes, sorted, and the entities that have each."""
+    attributes = sorted({attribute for found in held.values() for attribute in found})
+    number = {attribute: at for at, attribute in enumerate(attributes)}
+    pairs = np.array([(number[attribute], rows[key]) for key, found in held.items() for attribute in found],
+                     np.int64).reshape(-1, 2)
+    return {**columns.texts("attributes", attributes),
+            **columns.inverted("attributes.entities", pairs[:, 0], pairs[:, 1], len(attributes))}
 
 
 def _is_telling(value: Sequence[str]) -> bool:
@@ -177,8 +187,7 @@ def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
             **columns.texts("relations", [graph.columns.texts[number] for number in relations.tolist()]),
             **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
                                np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
-            **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations)),
-            **columns.inverted("chunks.triples", chunks, owners, rows.chunk_count)}
+            **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations))}
 
 
 def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:

@@ -17,6 +17,8 @@ from .columns import Words, narrow, words
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _K1 = 1.5
+ONCE = 1 / (1 + _K1)
+"""The share of a term's idf that a text of mean length scores for having it once."""
 
 
 def terms(text: str) -> list[str]:
@@ -81,15 +83,12 @@ class LexicalIndex:
             np.add.at(scores, self._indices[postings], self._data[postings])
         return scores
 
-    def coverage(self, query: str, scores: NDArray[np.float32]) -> float:
-        """Return how much of a query's words the best text has, 0 to 1, each by its idf.
+    def information(self, query: str) -> float:
+        """Return the sum of the idf of a query's terms; what no text has counts most."""
+        numbers = map(self._terms.get, dict.fromkeys(terms(query)))
+        return sum(self.idf(0 if number is None else int(self._starts[number + 1] - self._starts[number]))
+                   for number in numbers)
 
-        Args:
-            query: the query.
-            scores: those of the texts for it. 1 means that the best is that of a text of mean length with all words.
-        """
-        every = 0.0
-        for number in map(self._terms.get, dict.fromkeys(terms(query))):
-            texts = 0 if number is None else int(self._starts[number + 1] - self._starts[number])
-            every += math.log1p((self._size - texts + 0.5) / (texts + 0.5))
-        return min(1.0, float(scores.max(initial=0.0)) * (1 + _K1) / every) if every else 0.0
+    def idf(self, texts: int) -> float:
+        """Return the inverse document frequency of what stands in a number of texts."""
+        return math.log1p((self._size - texts + 0.5) / (texts + 0.5))

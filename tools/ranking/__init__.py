@@ -1,1 +1,1 @@
-"""From evidence to ranked chunks."""
+"""Rank the chunks for a question."""

@@ -1,10 +1,9 @@
 """Reorder the best passages by a cross-encoder.
 
 A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages: a passage that a
-chain of facts leads to may look irrelevant to it. So ranks are fused, as those of lexical search are
-(tools/ranking/chunk_scores.py): 1 / (60 + rank) in the ranking by everything else plus 1 / (60 + rank) by the
-cross-encoder, with equal weight, because no measurement favours another. The cross-encoder's rank of a passage is its
-best over all sub-queries, so each sub-query keeps its own passages.
+chain of facts leads to may look irrelevant to it. So ranks are fused: 1 / (60 + rank) in the ranking by everything else
+plus 1 / (60 + rank) by the cross-encoder, with equal weight, because no measurement favours another. The
+cross-encoder's rank of a passage is its best over all sub-queries, so each sub-query keeps its own passages.
 """
 
 from collections.abc import Sequence
@@ -12,8 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...models.reranking.reranker import Reranker
-from ...runtime.budgets import charge_calls
-from ...tools.retriever import Retriever
 
 # Cormack, Clarke and Büttcher 2009.
 _RANK_OFFSET = 60
@@ -43,18 +40,6 @@ def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
     weights = [weight for _, weight in ranking]
     ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
     return list(zip(ids, weights, strict=True))
-
-
-def rerank(reranker: Reranker | None, retriever: Retriever, questions: Sequence[str],
-           ranking: list[tuple[str, float]], best: int) -> tuple[list[tuple[str, float]], str]:
-    """Return the ranking, its first `best` passages reordered if there is a cross-encoder, and a note on that."""
-    if reranker is None:
-        return ranking, ""
-    passages = [retriever.passage(*ranked) for ranked in ranking[:best]]
-    texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-    with charge_calls(account=retriever.account):
-        ranking = reranked(reranker, questions, texts, ranking)
-    return ranking, f"the best {len(texts)} reordered by the cross-encoder"
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:

@@ -1,0 +1,73 @@
+"""Split a question into the sub-queries that its passages are ranked by.
+
+The rules' grammar unfolds a nested question into steps ("the X of the Y of Z"). A step that refers to the answer of an
+earlier one is searched by its other words, and the entities that the earlier step leads to stand in for the answer.
+The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it. A
+question without steps gets a second hop.
+"""
+
+from collections.abc import Callable, Sequence
+
+from ...graph_store.bounding.grounding import words
+from ...graph_store.index.name_trie import Named
+from ...models.parsing.parser import Parser
+from ...models.rules.decomposition import unfold
+from ...schemas.naming import canonical_name
+from ...schemas.references import references
+from ...schemas.retrieval import SubQuery
+from ..query import wording
+
+NamesIn = Callable[[str], Sequence[Named]]
+"""Returns the names of a text that the knowledge base knows, from left to right."""
+# A question of more steps is searched as it is, as in one round of the agent.
+_MOST = 5
+
+
+def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[SubQuery]:
+    """Return the question and its steps as sub-queries, each after those that it follows.
+
+    Args:
+        question: the question, without references.
+        parser: parses the question.
+        names_in: returns the names of a text that the knowledge base knows.
+    """
+    steps = unfold(question, _MOST, parser)
+    if len(steps) == 1 or _is_misread(steps, names_in):
+        return with_second_hop(question, names_in)
+    parts, numbers = [SubQuery(question=question)], dict[int, int]()
+    for position, step in enumerate(steps, 1):
+        waits_for = references(step)
+        follows = tuple(dict.fromkeys(numbers[one] for one in waits_for if one in numbers))
+        if _is_new(step, parts) and (not waits_for or (follows and words(wording(step)))):
+            numbers[position] = len(parts)
+            parts.append(SubQuery(question=step, follows=follows))
+    return parts
+
+
+def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
+    """Return a question, and its words without the names in it as a sub-query that follows it.
+
+    "How many people live in the state where the Bald Hills Wind Farm operates?" names the farm, which leads to the
+    state; what is asked about the state is in the rest of the question. This needs no grammar of any language.
+    """
+    whole, parts, end = SubQuery(question=question), list[str](), 0
+    for named in names_in(question):
+        parts.append(question[end:named.start])
+        end = named.end
+    rest = wording(" ".join([*parts, question[end:]]))
+    return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
+
+
+def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
+    """Return True if a step that nothing leads to names nothing, while a later one names something.
+
+    "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
+    Billy Elliot born?".
+    """
+    named = [bool(names_in(wording(step))) for step in steps]
+    return any(not there and not references(step) and any(named[place:])
+               for place, (step, there) in enumerate(zip(steps, named, strict=True)))
+
+
+def _is_new(step: str, parts: Sequence[SubQuery]) -> bool:
+    return canonical_name(step) not in {canonical_name(part.question) for part in parts}

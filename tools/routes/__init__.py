@@ -1,1 +1,0 @@
-"""The four routes of retrieval."""
