@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
     llm_tokens_per_minute: int | None = Field(None, gt=0, description="rate limit; none: unlimited")
     language: Literal["auto", "en", "zh"] = Field("auto", description="language of the prompts")
-    prompts: Path | None = Field(None, description="folder of prompt files that replace Banyan's: `en/reflect.txt` and "
+    prompts: Path | None = Field(None, description="folder of prompt files that replace Banyan's: `en/agent.txt` and "
                                                    "so on, with the same placeholders; none: Banyan's alone")
     prices: Path | None = Field(None, description="JSON file of the models' prices per million tokens, in any one "
                                                   'currency: `{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, '
@@ -177,14 +177,12 @@ class Settings(BaseSettings):
                                                               "60 with the rules, 300 with an LLM")
     builds_at_once: int = Field(2, ge=1, description="builds that the server runs at once; others wait")
 
-    max_sub_queries: int = Field(5, ge=1, description="parts of a question searched in one round")
-    max_rounds: int = Field(3, ge=1, description="rounds of retrieval for a question")
-    # What the two caps above allow (1 + 3 x 5, along 4 routes): raising those alone does not raise the cost.
-    max_sub_queries_in_all: int = Field(16, ge=1, description="sub-queries of all rounds, the question among them")
-    max_tool_calls: int = Field(64, ge=1, description="searches of a sub-query along a route, over all rounds")
+    max_rounds: int = Field(5, ge=1, description="rounds of lookups for a question, after the first look")
+    max_tool_calls: int = Field(30, ge=1, description="lookups for a question, over all rounds")
     abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
-    context_tokens: int = Field(1500, ge=100, description="budget of the evidence that a model is shown at once")
-    context_passages: int | None = Field(None, ge=1, description="most passages among them; none: as many as fit")
+    context_tokens: int = Field(4000, ge=100, description="budget of the evidence in one prompt; the first look and "
+                                                          "each round of lookups add at most a quarter")
+    context_passages: int = Field(20, ge=1, description="passages that naive RAG reads in `banyan bench`")
     top_k: int = Field(100, ge=1, description="chunks ranked for a question")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
     reranker_base_url: EndpointUrl | None = Field(None, description="endpoint with a `/rerank` path that has this "

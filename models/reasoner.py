@@ -6,17 +6,9 @@ from typing import Protocol
 from ..schemas.errors import BanyanError
 from ..schemas.extraction import Extraction, ExtractionRequest
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.inquiry import Inquiry, Judgement
 from ..schemas.resolution import EntityPair, PairVerdict
-from ..schemas.retrieval import (
-    CommunityDigest,
-    CommunitySummary,
-    DraftAnswer,
-    Mode,
-    Passage,
-    Reflection,
-    SubAnswer,
-    SubQuery,
-)
+from ..schemas.retrieval import CommunityDigest, CommunitySummary
 
 
 class ReasonerError(BanyanError):
@@ -48,8 +40,7 @@ class Reasoner(Protocol):
     def reasons(self) -> bool:
         """Whether it judges evidence: then each of its calls costs, and each item that it reads.
 
-        A reasoner that only finds and quotes reads all that search ranks, and its steps are searched before they are
-        answered.
+        A reasoner that only finds and quotes reads more of what search ranks, and looks nothing up.
         """
 
     def with_instructions(self, instructions: str) -> "Reasoner":
@@ -61,37 +52,18 @@ class Reasoner(Protocol):
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order."""
 
-    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """At most `limit` atomic sub-queries; a simple question comes back as one."""
+    def judge(self, inquiry: Inquiry) -> Judgement:
+        """Answer from the evidence, or say what to look up next.
 
-    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                schema: GraphSchema) -> Reflection:
-        """Judge whether the passages suffice for the question; give the answer if so, else what to look for next.
-
-        `history` holds the sub-queries asked so far. The reflection's `sub_answers` are their
-        answers as far as the passages give them, in the same order.
-        """
-
-    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-               mode: Mode) -> DraftAnswer:
-        """Return the answer in claims with verbatim quotes and how sure it is; `answerable=False` where there is none.
-
-        Whether a doubtful answer is shown is for the caller to decide, by its `confidence`.
+        A claim names the items that support it, by their number. Whether a doubtful answer is shown is for the caller
+        to decide, by its `confidence`.
         """
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Return a follow-up question made to stand alone; `messages` are (role, text), oldest first."""
 
-    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """Decompose without holding a thread while a model works."""
-
-    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                       schema: GraphSchema) -> Reflection:
-        """Reflect without holding a thread while a model works."""
-
-    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                      mode: Mode) -> DraftAnswer:
-        """Answer without holding a thread while a model works."""
+    async def ajudge(self, inquiry: Inquiry) -> Judgement:
+        """Judge without holding a thread while a model works."""
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Condense without holding a thread while a model works."""

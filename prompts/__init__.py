@@ -1,9 +1,11 @@
 """The prompts: text files by language, one for each step, and how they are filled in."""
 
-from .evidence_text import evidence_block
+from .agent_text import last_text, lookups_text, mode_text
+from .evidence_text import block_text, passage_text, rounds_text
 from .language import Language, language_of, question_language
 from .rendering import (
     STEPS,
+    Fenced,
     Prompt,
     PromptFileError,
     Step,
@@ -15,5 +17,6 @@ from .rendering import (
 )
 from .schema_text import schema_block
 
-__all__ = ["STEPS", "Language", "Prompt", "PromptFileError", "Step", "check_prompts", "evidence_block", "example",
-           "instructions_line", "language_of", "number_items", "question_language", "render", "schema_block"]
+__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
+           "example", "instructions_line", "language_of", "last_text", "lookups_text", "mode_text",
+           "number_items", "passage_text", "question_language", "render", "rounds_text", "schema_block"]

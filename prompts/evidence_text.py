@@ -1,50 +1,68 @@
-"""The evidence for a question as a model reads it: numbered passages, facts and reports."""
+"""The evidence of a question as a model reads it: numbered items below the lookups that found them."""
 
-import re
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator
 
+from ..schemas.inquiry import Block, Inquiry, Round
+from ..schemas.lookups import lookup_arguments
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Passage
-from .rendering import number_items
+from .language import Language
+from .rendering import Fenced, close_item, fence
 
-# A line that is one by itself: a row, an item of a list, a heading, a quote.
-_SET_APART = re.compile(r"^\s*(?:[|#>*+\-•·]|\d+[.)、])")
 _MARKS = "#= \t*_"
+_FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
+_ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
+_DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}
+_NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
 
 
-def evidence_block(items: Sequence[Passage]) -> str:
-    """Return the items as a numbered list, from 1."""
-    return number_items(item.statement or _passage(item) for item in items)
+def rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
+    """Return all rounds with their items, numbered from 1; a later text of the same question begins with this one.
+
+    Each round's items are fenced as data, and so is the thought that led to it.
+    """
+    number, parts = 1, list[str]()
+    for place, one in enumerate(inquiry.rounds):
+        lines = []
+        for block in one.blocks:
+            lines.append(_numbered_block(block, number, inquiry.dropped, language))
+            number += len(block.items)
+        asked = [_request_text(one)] if one.lookups else []
+        title = _FIRST[language] if not one.lookups else _ROUND[language].format(place)
+        parts.append(f"{title}\n{fence(chr(10).join([*asked, *(lines or [_NOTHING[language]])]))}")
+    return Fenced("\n".join(parts))
 
 
-def _passage(item: Passage) -> str:
-    return f"{item.header}\n{_flowing(_without_title(item))}"
+def block_text(block: Block) -> str:
+    """Return what a lookup found as lines without numbers, each with the document that it is from."""
+    return "\n".join([block.title, *(_item(item) for item in block.items), *_note(block)])
 
 
-def _without_title(item: Passage) -> str:
-    """Return the text of a passage without a heading that only repeats its title."""
+def _request_text(one: Round) -> str:
+    lookups = [{"tool": lookup.tool, **lookup_arguments(lookup)} for lookup in one.lookups]
+    return json.dumps({"thought": one.thought, "lookups": lookups}, ensure_ascii=False)
+
+
+def _numbered_block(block: Block, first: int, dropped: frozenset[int], language: Language) -> str:
+    shown = [f"[{number}] {close_item(_item(item))}" for number, item in enumerate(block.items, first)
+             if number not in dropped]
+    left = len(block.items) - len(shown)
+    return "\n".join([f"## {close_item(block.title)}", *shown, *([_DROPPED[language].format(left)] if left else []),
+                      *_note(block)])
+
+
+def _note(block: Block) -> Iterator[str]:
+    if block.note:
+        yield f"({block.note})"
+
+
+def _item(item: Passage) -> str:
+    return item.statement or f"{item.header}\n{passage_text(item)}"
+
+
+def passage_text(item: Passage) -> str:
+    """Return the text of a passage without a heading that only repeats its title; its lines stay as they are."""
     first, _, rest = item.text.partition("\n")
     heading = canonical_name(first.strip(_MARKS))
-    return rest.lstrip() if rest.strip() and heading == canonical_name(item.title) else item.text
-
-
-def _flowing(text: str) -> str:
-    """Return a text whose line breaks within a paragraph are spaces: where a file broke its lines says nothing."""
-    lines: list[str] = []
-    for paragraph in re.split(r"\n[^\S\n]*\n\s*", text):
-        if lines:
-            lines.append("")
-        joinable = False
-        for line in paragraph.split("\n"):
-            own = bool(_SET_APART.match(line))
-            if lines and joinable and not own:
-                lines[-1] = f"{lines[-1]}{_between(lines[-1], line)}{line.strip()}"
-            else:
-                lines.append(line.rstrip())
-            joinable = not line.lstrip().startswith(("|", "#"))
-    return "\n".join(lines)
-
-
-def _between(before: str, after: str) -> str:
-    """Return the separator of two joined lines: a space, or nothing in a script without spaces."""
-    return "" if "\u2e80" <= before[-1:] <= "\uffef" and "\u2e80" <= after.strip()[:1] <= "\uffef" else " "
+    return rest.strip("\n") if rest.strip() and heading == canonical_name(item.title) else item.text

@@ -20,8 +20,7 @@ from ..schemas.naming import UNSEEN
 from ..text.tokens import estimate_tokens
 from .language import Language
 
-Step = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer_reject", "answer_open", "condense",
-               "judge", "retell", "infer", "group", "repair"]
+Step = Literal["extract", "resolve", "summarise", "agent", "condense", "judge", "retell", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
 _LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -67,20 +66,38 @@ def instructions_line(instructions: str, language: Language) -> str:
     return f"{_INSTRUCTIONS[language]}{' '.join(instructions.split())}\n" if instructions.strip() else ""
 
 
+class Fenced(str):
+    """A text whose fences are its own: every value in it went through `fence`."""
+
+
+def fence(text: str) -> Fenced:
+    """Return a text between `<data>` and `</data>`, which nothing in it can close."""
+    return Fenced(f"<data>\n{_as_data(text)}\n</data>")
+
+
+def close_item(text: str) -> str:
+    """Return a text of a numbered list that cannot begin another item of it."""
+    return _NUMBER.sub("\\1⟦", text)
+
+
+def _as_data(text: str) -> str:
+    return _TURN.sub(_replace_opening, _FENCE.sub("‹", text))
+
+
 def render(step: Step, language: Language, folder: Path | None = None, **values: str) -> Prompt:
     """Return the messages of a step.
 
     Args:
         step: the step, the name of its file.
         language: the folder of prompts in that language.
-        folder: prompt files of the user's own, `en/reflect.txt` and so on; a file that it lacks is Banyan's.
+        folder: prompt files of the user's own, `en/agent.txt` and so on; a file that it lacks is Banyan's.
         **values: the text of each `$placeholder`; `$` and braces in it are left as they are, and a
-            `<data>`, `</data>` or a sign of a turn in it gets another opening bracket.
+            `<data>`, `</data>` or a sign of a turn in it gets another opening bracket, unless it is `Fenced`.
 
     Raises:
         PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
     """
-    fenced = {name: _TURN.sub(_replace_opening, _FENCE.sub("‹", value)) for name, value in values.items()}
+    fenced = {name: value if isinstance(value, Fenced) else _as_data(value) for name, value in values.items()}
     system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip(), language)
 
@@ -95,7 +112,7 @@ def number_items(items: Iterable[str]) -> str:
 
     A line of a text that begins as an item does gets another opening bracket.
     """
-    closed = (_NUMBER.sub("\\1⟦", item) for item in items)
+    closed = map(close_item, items)
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
 
 
@@ -112,7 +129,7 @@ def check_prompts(folder: Path) -> None:
     files = sorted(folder.rglob("*.txt"))
     if not files:
         raise PromptFileError(f"BANYAN_PROMPTS: {folder} has no prompt files; copy those to change from "
-                              f"{resources.files(__package__)}, for example en/reflect.txt")
+                              f"{resources.files(__package__)}, for example en/agent.txt")
     known = {Path(language, f"{step}.txt"): (step, language) for step in STEPS for language in _LANGUAGES}
     for file in files:
         if file.relative_to(folder) not in known:

@@ -1,23 +1,27 @@
-"""The values passed between the nodes of the retrieval graph: sub-queries, evidence, reflection, answer."""
+"""The values passed between the nodes of the retrieval graph: evidence, claims, answers."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .documents import Citation, Frozen
 
-Route = Literal["entity", "triple", "community", "dfs"]
-ROUTES: tuple[Route, ...] = ("entity", "triple", "community", "dfs")
-"""The routes of retrieval; CONTRIBUTING.md says how to add one."""
-Mode = Literal["reject", "open"]
+Route = Literal["entity", "triple", "community"]
+ROUTES: tuple[Route, ...] = ("entity", "triple", "community")
+"""What the graph adds to the ranking of passages: names, near facts, near communities."""
+Mode = Literal["reject", "strict", "open"]
+"""reject: stated and inferred answers, told apart; strict: stated ones alone; open: own knowledge allowed, marked."""
+Grade = Literal["stated", "inferred", "none"]
+"""How an answer is supported: every link is in the evidence, one link is not stated, or not at all."""
+Kind = Literal["passage", "fact", "report", "opening"]
 
 
 class Switches(Frozen):
     """The parts of retrieval that are on; by default all of them.
 
     `dense` and `lexical` are the chunks' own scores by vector and by words. `spreading` is the walk over the
-    entity-chunk graph; without it, seeds only weigh the passages that mention them. `beta` is a fixed share of the
-    graph routes; None means that the question decides (UniAI-GraphRAG eq. 9).
+    entity-chunk graph; without it, seeds only weigh the passages that mention them. `beta` is the fixed weight of names
+    and near facts, and communities have the rest; None means that the question decides (UniAI-GraphRAG eq. 9).
     """
 
     routes: tuple[Route, ...] = ROUTES
@@ -31,35 +35,14 @@ EVERYTHING = Switches()
 
 
 class SubQuery(Frozen):
-    """One atomic question with its schema elements and routes.
+    """One atomic question of those that passages are ranked by.
 
-    `question` may refer to the answers of earlier sub-queries (`schemas/references.py`). `follows` are the numbers of
-    those sub-queries, from 0 among all that are searched; until their answers are known, their findings replace them.
+    `question` may refer to the answers of earlier ones (`schemas/references.py`). `follows` are the numbers of those,
+    from 0: what they lead to stands in for their answers.
     """
 
     question: str = Field(min_length=1)
-    entity_types: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    attributes: tuple[str, ...] = ()
-    routes: tuple[Route, ...] = ROUTES
     follows: tuple[int, ...] = ()
-
-
-class Evidence(Frozen):
-    """A finding of a route.
-
-    `chunk_ids` are the chunks that support it, and `entity_ids` are the entities that it is about. `score` is between 0
-    and 1 within its route. `path` describes for people how it was reached. `community_id` is set if the evidence is a
-    community as a whole.
-    """
-
-    route: Route
-    text: str
-    score: float
-    chunk_ids: tuple[str, ...] = ()
-    entity_ids: tuple[str, ...] = ()
-    path: tuple[str, ...] = ()
-    community_id: str = ""
 
 
 class TypedFact(Frozen):
@@ -77,12 +60,21 @@ class TypedFact(Frozen):
     end: int
 
 
-class Passage(Frozen):
-    """A chunk as the reasoner sees it when it reflects and answers, with offsets in the document.
+class Place(Frozen):
+    """Words of a document that support an item; `member` is the part of a line that they support, such as a value."""
 
-    `about` is the document's metadata: author, date, source. `facts` are the typed values in the graph from this chunk.
-    With a `statement`, it is a fact of the graph or a report instead of a passage: the reasoner reads the statement,
-    and `text` is the part of the source that supports it.
+    document: str
+    start: int
+    text: str
+    member: str = ""
+
+
+class Passage(Frozen):
+    """A numbered item of the evidence: a chunk, or what the graph says, with its offset in the document.
+
+    Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
+    support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
+    single fact. `about` is the document's metadata; `facts` are the typed values in the graph from this chunk.
     """
 
     chunk_id: str
@@ -91,43 +83,48 @@ class Passage(Frozen):
     text: str
     start: int
     score: float
+    kind: Kind = "passage"
+    heading: str = ""
+    about: str = ""
     facts: tuple[TypedFact, ...] = ()
     statement: str = ""
-    about: str = ""
+    cells: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def header(self) -> str:
-        """The line above its text in a prompt."""
-        return f"{self.title} ({self.about})" if self.about else self.title
-
-
-class SubAnswer(Frozen):
-    """A sub-query and its answer; `answer` is empty if none was found.
-
-    `missing` is what the last reflection missed.
-    """
-
-    question: str
-    answer: str = ""
-    missing: str = ""
+        """The line above its text in a prompt: where the passage stands."""
+        named = self.title if self.title == self.document or not self.title else f"{self.document}: {self.title}"
+        above = " > ".join(filter(None, [named or self.document, self.heading]))
+        return f"{above} ({self.about})" if self.about else above
 
 
 class Quote(BaseModel):
-    """Words of a passage, verbatim. `passage` counts from 1 in the given order."""
+    """An item that supports a claim, by its number from 1; of a passage also the words, verbatim."""
 
     model_config = ConfigDict(extra="ignore")
 
-    passage: int
-    words: str
+    item: int
+    words: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_number(cls, given: Any) -> Any:
+        """Read a mere number, which models write for an item without words."""
+        return {"item": given} if isinstance(given, int | str) else given
 
 
 class Claim(BaseModel):
-    """One sentence of an answer with the quotes that support it."""
+    """One sentence of an answer with the quotes that support it.
+
+    `unstated` is the one link of an inferred claim that the evidence does not state, in words.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
     text: str
     quotes: list[Quote] = Field(default_factory=list)
+    unstated: str = ""
 
 
 class DraftAnswer(BaseModel):
@@ -147,23 +144,6 @@ class DraftAnswer(BaseModel):
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
-class Reflection(BaseModel):
-    """A judgement whether the evidence suffices: if so the answer, if not what to search for next.
-
-    `draft` is the answer that the same call gave, or None to ask `Reasoner.answer`. `keep` lists the numbers, from 1,
-    of the items that an answer will need: they are shown again beside what is found next.
-    """
-
-    model_config = ConfigDict(extra="ignore")
-
-    sufficient: bool
-    missing: str = ""
-    sub_answers: list[SubAnswer] = Field(default_factory=list)
-    sub_queries: list[SubQuery] = Field(default_factory=list)
-    draft: DraftAnswer | None = None
-    keep: list[int] = Field(default_factory=list)
-
-
 class QuotedDraft(DraftAnswer):
     """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
@@ -172,13 +152,14 @@ class Answer(Frozen):
     """The checked answer: every citation's quote is in its document.
 
     `confidence` is the probability that the passages answer the question, or 0 without an answer; an answer that
-    abstains has it too. `short` is as in `DraftAnswer`.
+    abstains has it too. `short` is as in `DraftAnswer`. `grade` is that of its least supported claim.
     """
 
     answer: str
     abstained: bool
     confidence: float = 0.0
     short: str = ""
+    grade: Grade = "none"
     citations: tuple[Citation, ...] = ()
     sub_queries: tuple[str, ...] = ()
     iterations: int = 0

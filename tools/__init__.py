@@ -1,1 +1,1 @@
-"""Retrieval: routes, index, spreading and fusion. Each route is also a LangChain tool."""
+"""Retrieval: the ranking of passages over the index, and the lookups, each of which is also a LangChain tool."""

@@ -1,107 +1,124 @@
-"""The four routes as LangChain tools: the retrieval graph's search nodes call them, and agents that plan themselves."""
+"""The five lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
+from ..prompts import block_text
 from ..schemas.errors import BanyanError
-from ..schemas.references import literal
-from ..schemas.retrieval import ROUTES, Evidence, Route, SubQuery
-from .query import Query
+from ..schemas.inquiry import Block
+from ..schemas.lookups import (
+    LOOKUPS,
+    TOOLS,
+    CommunityLookup,
+    EntityLookup,
+    Lookup,
+    PassageLookup,
+    PathLookup,
+    Tool,
+    TripleLookup,
+    lookup_arguments,
+)
+from ..schemas.retrieval import EVERYTHING, Switches
+from ..text.times import DateError
+from .cards import look_up_entity
+from .passages import look_up_passages
+from .paths import look_up_paths
+from .reports import look_up_reports
 from .retriever import Retriever
+from .tables import look_up_table
 
-ROUTE_DESCRIPTIONS: dict[Route, str] = {
-    "entity": "Look up entities that a question names or is close to: their types, attributes and relations.",
-    "triple": "Find single facts (subject, relation, object) close to a question.",
-    "community": "Find themes: groups of entities that belong together, with a summary and their main facts.",
-    "dfs": "Find chains of facts that lead from the entities in a question to others, at most five steps long.",
+TOOL_DESCRIPTIONS: dict[Tool, str] = {
+    "entity_search": "Look up what the knowledge graph knows of an entity: type, names, facts and values, with times "
+                     "and documents. An unknown name gets the nearest ones.",
+    "triple_search": "List all rows of a relation or an attribute of the schema, filtered by parts of names, document "
+                     "or date: for lists, counts and comparisons. An unknown relation gets those that exist.",
+    "dfs_search": "Find chains of facts that connect two entities, or that begin at one.",
+    "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
+    "passage_search": "Find the passages of the documents that are most relevant to a query.",
 }
-_LIMIT, _MOST = 10, 50
+_TOKENS = 1500
+"""The budget of one lookup, estimated tokens, where the caller sets none."""
 
 
-class SearchedStep(BaseModel):
-    """A question with the schema elements that it uses."""
-
-    question: str = Field(min_length=1, description="One question about one thing, with names instead of pronouns.")
-    entity_types: list[str] = Field(default_factory=list, description="Types of the schema that it asks about.")
-    relations: list[str] = Field(default_factory=list, description="Relations of the schema that it asks for.")
-    attributes: list[str] = Field(default_factory=list, description="Attributes of the schema that it asks for.")
-
-
-class SearchArguments(SearchedStep):
-    """The arguments of a search along one route."""
-
-    after: list[SearchedStep] = Field(default_factory=list, description=(
-        "Questions whose unknown answers this one is about, first to last: chains of facts are followed along them."))
-    limit: int = Field(_LIMIT, ge=1, le=_MOST, description="How many findings at most.")
-    described: Annotated[bool, InjectedToolArg] = Field(True, description="Write the findings as lines, too.")
-
-
-def route_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
-    """Return each route as a tool.
+def lookup_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
+    """Return each lookup as a tool.
 
     Args:
         retriever_of: returns the current retriever of a knowledge base, at each call of a tool.
 
     Returns:
-        Tools named `entity_search`, `triple_search`, `community_search` and `dfs_search`. The content is one finding
-        a line, with the ids of the documents that support it; the artifact is a list of `Evidence`, best first.
+        Tools named as `TOOLS`. The content is lines that name the documents which support them; the artifact is a
+        list of `Block`, whose items lead to documents, offsets and words.
     """
-    return [_tool(retriever_of, route) for route in ROUTES]
+    return [_tool(retriever_of, tool) for tool in TOOLS]
 
 
-def call_route(retriever: Retriever, route: Route, query: Query, limit: int) -> list[Evidence]:
-    """Search one route by its tool.
+async def call_tool(retriever: Retriever, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
+                    switches: Switches) -> list[Block]:
+    """Run a lookup by its tool, as the agent does.
 
     Args:
         retriever: the knowledge base.
-        route: the route.
-        query: a sub-query; those that it follows are passed as the steps before it.
-        limit: how many findings at most.
+        lookup: what to look up.
+        tokens: the budget, estimated tokens.
+        question: the question that it is for.
+        seen: the ids of chunks that were shown before.
+        switches: what the ranking of passages uses.
     """
-    *before, step = (_step(part) for part in query.chain)
-    tool = _tool(lambda: retriever, route)
-    message = tool.invoke({"type": "tool_call", "id": route, "name": tool.name,
-                           "args": {**step, "after": before, "limit": limit, "described": False}})
-    found: list[Evidence] = message.artifact
+    tool = _tool(lambda: retriever, lookup.tool)
+    message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": {
+        **lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen), "switches": switches}})
+    found: list[Block] = message.artifact
     return found
 
 
-def _step(query: Query) -> dict[str, object]:
-    part = query.sub_query
-    return {"question": query.text, "entity_types": list(part.entity_types), "relations": list(part.relations),
-            "attributes": list(part.attributes)}
-
-
-def _tool(retriever_of: Callable[[], Retriever], route: Route) -> BaseTool:
-    def search(limit: int = _LIMIT, after: Sequence[SearchedStep] = (), *, described: bool = True,
-               **step: object) -> tuple[str, list[Evidence]]:
+def _tool(retriever_of: Callable[[], Retriever], tool: Tool) -> BaseTool:
+    def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
+               **arguments: Any) -> tuple[str, list[Block]]:
         try:
             retriever = retriever_of()
+            found = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens, question=question,
+                            seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
-        *_, query = retriever.queries([
-            _sub_query(part, route, number) for number, part in enumerate([*after, SearchedStep.model_validate(step)])])
-        found = retriever.search(route, query, limit)
-        # The search nodes read the artifact alone, and lines are a third of the time.
-        lines = "\n".join(_line(retriever, item) for item in found) if described else f"{len(found)} findings"
-        return lines or "Nothing was found.", found
+        return "\n\n".join(map(block_text, found)), found
 
-    return StructuredTool(name=f"{route}_search", description=ROUTE_DESCRIPTIONS[route], args_schema=SearchArguments,
-                          func=search, response_format="content_and_artifact", handle_tool_error=True)
+    return StructuredTool(name=tool, description=TOOL_DESCRIPTIONS[tool], args_schema=_arguments(tool), func=search,
+                          response_format="content_and_artifact", handle_tool_error=True)
 
 
-def _sub_query(step: SearchedStep, route: Route, number: int) -> SubQuery:
-    """Return the sub-query of a step in a chain, which follows the step before it."""
-    return SubQuery(question=literal(step.question), entity_types=tuple(step.entity_types),
-                    relations=tuple(step.relations), attributes=tuple(step.attributes), routes=(route,),
-                    follows=(number - 1,) if number else ())
+def _arguments(tool: Tool) -> type[BaseModel]:
+    """Return the schema of a tool's arguments; an agent sees those of the lookup alone."""
+    injected: dict[str, Any] = {
+        "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
+        "tokens": (Annotated[int, InjectedToolArg], Field(_TOKENS, ge=1)),
+        "question": (Annotated[str, InjectedToolArg], ""),
+        "seen": (Annotated[list[str], InjectedToolArg], []),
+        "switches": (Annotated[Switches, InjectedToolArg], EVERYTHING)}
+    return create_model(f"{tool}_arguments", __base__=LOOKUPS[tool], **injected)
 
 
-def _line(retriever: Retriever, item: Evidence) -> str:
+def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, question: str = "",
+            seen: Sequence[str] = (), switches: Switches = EVERYTHING) -> list[Block]:
+    """Run a lookup: check its arguments against the schema in force and return what it finds.
+
+    What cannot be looked up, such as an unknown name or a date without a year, is said in the note of a block.
+    """
     index = retriever.index
-    documents = sorted({index.chunks[index.chunk_row[chunk]].document_id
-                        for chunk in item.chunk_ids if chunk in index.chunk_row})
-    return f"{item.text} [{', '.join(documents)}]" if documents else item.text
+    try:
+        match lookup:
+            case EntityLookup():
+                return look_up_entity(index, lookup, tokens)
+            case TripleLookup():
+                return look_up_table(index, index.store.schemas.current(), lookup, tokens)
+            case PathLookup():
+                return look_up_paths(index, lookup, tokens)
+            case CommunityLookup():
+                return look_up_reports(retriever, lookup, question, tokens)
+            case PassageLookup():
+                return look_up_passages(retriever, lookup, tokens, seen, switches)
+    except DateError as error:
+        return [Block(title=lookup.tool, note=str(error))]

@@ -1,84 +1,75 @@
 """Turning a draft into an answer whose citations are all verified in their sources."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.store_errors import UnknownDocumentError
-from ...schemas.documents import Citation
-from ...schemas.retrieval import Answer, Claim, DraftAnswer, Mode, Passage, Quote, QuotedDraft
-from ...text.sentences import split_sentences
-from ...text.tokens import estimate_tokens, first_tokens
+from ...models.rules.content_words import Language, language_of
+from ...schemas.documents import Citation, Span
+from ...schemas.naming import normalise
+from ...schemas.retrieval import Answer, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
+from ...text.table_rows import SET_APART
 from .shown_text import plain_text, source_text
-from .supporting import is_support
+from .supporting import follows, is_support
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 
-
-def within_budget(passages: Iterable[Passage], tokens: int) -> list[Passage]:
-    """Return the first passages whose estimated tokens fit a budget together.
-
-    Args:
-        passages: the evidence, best first.
-        tokens: the budget, titles included.
-
-    Returns:
-        Passages up to the first that does not fit. A passage that exceeds the whole budget by itself is cut to the
-        sentences that fit what is left, and ends the list. Its start stays, so quotes of it are found in the source.
-    """
-    kept: list[Passage] = []
-    left = tokens
-    for passage in passages:
-        cost = (estimate_tokens(passage.statement) if passage.statement else
-                estimate_tokens(passage.header) + estimate_tokens(passage.text))
-        if cost > left:
-            cut = _cut(passage, left, whole_words=not kept) if cost > tokens else None
-            return [*kept, cut] if cut else kept
-        left -= cost
-        kept.append(passage)
-    return kept
+_NOTES: dict[Language, dict[str, str]] = {
+    "en": {"inferred": "(Inferred; not stated: {})", "left": "(Claims left out, as no document states them: {}.)"},
+    "zh": {"inferred": "（推断；文档未说明：{}）", "left": "（有 {} 条结论文档没有说明，已略去。）"}}
+_MOST_CITED, _FIRST_CITED = 12, 3
+"""Places of one line that a claim cites: of the members that it names, or of the first ones."""
+_METADATA = 1000
+"""Characters at the beginning of a document that hold what it says of itself."""
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
-def _cut(passage: Passage, tokens: int, *, whole_words: bool) -> Passage | None:
-    """Cut a passage to a budget: to whole sentences, or to words if none fits and `whole_words` is set, else None."""
-    # A header that would leave nothing for the text is cut as well.
-    title = passage.header[:first_tokens(passage.header, tokens // 2)]
-    end = first_tokens(passage.text, tokens - estimate_tokens(title))
-    sentences = [last for _, last in split_sentences(passage.text) if last <= end]
-    if not sentences and not whole_words:
-        return None
-    return passage.model_copy(update={"title": title, "about": "",
-                                      "text": passage.text[:sentences[-1] if sentences else end]})
-
-
-def cite(draft: DraftAnswer, passages: Sequence[Passage], documents: Documents, mode: Mode,
+def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mode: Mode,
          abstain_below: float = 0.0) -> Answer:
     """Check a draft's quotes and number them.
 
     Args:
-        draft: claims with quotes of numbered passages.
-        passages: those passages, the first one number 1.
+        draft: claims with quotes of numbered items.
+        items: those items, the first one number 1.
         documents: the sources.
         mode: "reject": a claim without a sound quote is left out, and without any claim the answer
-            abstains; "open": such a claim stays, marked as not from the documents.
-        abstain_below: in mode "reject" a draft of less confidence abstains.
+            abstains; "strict": so is an inferred claim; "open": such a claim stays, marked as not from the documents.
+        abstain_below: except in mode "open" a draft of less confidence abstains.
 
     Returns:
         The answer with `[n]` behind each claim, a claim a line; every citation's quote is
-        `document.text[start:end]`. What is shown of the claims' words is said in `shown_text`.
+        `document.text[start:end]`. What is shown of the claims' words is said in `shown_text`. An inferred claim
+        says which link is not stated. A last line says how many claims were left out.
     """
     citations: list[Citation] = []
     quoted = isinstance(draft, QuotedDraft)
-    claims = draft.claims if is_shown(draft, mode, abstain_below) else ()
-    lines = [line for claim in claims
-             if (line := cite_claim(claim, passages, documents, mode, citations, quoted=quoted))]
+    claims = draft.claims if is_shown(draft, mode, abstain_below) else []
+    checked = [(claim, line) for claim in claims
+               if (line := cite_claim(claim, items, documents, mode, citations, quoted=quoted))]
     confidence = draft.confidence if draft.answerable else 0.0
-    if not lines:
+    if not checked:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    short = source_text(draft.short) if quoted else plain_text(draft.short)
-    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, short=short,
-                  citations=tuple(citations))
+    lines = [line for _, line in checked]
+    if left := len(claims) - len(checked):
+        lines.append(_words(lines[0], "left").format(left))
+    survivors = [claim for claim, _ in checked]
+    said = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
+    # A chain that lost a link no longer leads to the short answer.
+    is_whole = mode != "strict" or not any(map(is_inferred, claims))
+    return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
+                  short=(source_text(draft.short) if quoted
+                         else plain_text(draft.short) if is_whole and follows(draft.short, said) else ""),
+                  grade=_grade(survivors, lines))
+
+
+def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
+    """Return the grade of the least supported claim that is shown."""
+    if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
+        return "none"
+    return "inferred" if any(map(is_inferred, claims)) else "stated"
 
 
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
@@ -86,13 +77,18 @@ def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
     return mode == "open" or (draft.answerable and draft.confidence >= abstain_below)
 
 
-def cite_claim(claim: Claim, passages: Sequence[Passage], documents: Documents, mode: Mode,
+def is_inferred(claim: Claim) -> bool:
+    """Return True if one link of a claim is not stated."""
+    return bool(claim.unstated.strip())
+
+
+def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mode: Mode,
                citations: list[Citation], *, quoted: bool = False) -> str:
     """Check a claim's quotes and return its line of the answer.
 
     Args:
         claim: the claim.
-        passages: what it quotes, the first one number 1.
+        items: what it quotes, the first one number 1.
         documents: the sources.
         mode: see `cite`.
         citations: those of the claims before it; new ones are appended.
@@ -101,12 +97,19 @@ def cite_claim(claim: Claim, passages: Sequence[Passage], documents: Documents, 
     Returns:
         The claim with `[n]` behind it, or "" if it is left out.
     """
-    numbers = _cite(claim, passages, documents, citations)
+    if mode == "strict" and is_inferred(claim):
+        return ""
+    numbers = _cite(claim, items, documents, citations)
     text = (_show_source(claim.text, [citations[n - 1].quote for n in numbers]) if quoted
             else plain_text(claim.text))
     if numbers:
-        return f"{text} {''.join(f'[{n}]' for n in numbers)}"
+        note = f" {_words(text, 'inferred').format(plain_text(claim.unstated))}" if is_inferred(claim) else ""
+        return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
     return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
+
+
+def _words(text: str, what: str) -> str:
+    return _NOTES[language_of(text)][what]
 
 
 def _show_source(text: str, quotes: Iterable[str]) -> str:
@@ -118,47 +121,100 @@ def _show_source(text: str, quotes: Iterable[str]) -> str:
     return f"“{shown}”" if any(shown in source_text(quote) for quote in quotes) else shown
 
 
-def _cite(claim: Claim, passages: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
+def _cite(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
     """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
     numbers: list[int] = []
-    for quote in claim.quotes:
-        spot = located(quote, passages, documents)
-        if spot is not None and is_support(spot[3], claim.text):
-            document, start, end, words = spot
-            same = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
-            number = next(same, len(citations) + 1)
-            if number > len(citations):
-                citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
-                                          metadata=documents.metadata(document), page=documents.page(document, start)))
-            numbers.append(number)
+    for document, start, words in _supporting_places(claim, items, documents):
+        end = start + len(words)
+        same = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
+        number = next(same, len(citations) + 1)
+        if number > len(citations):
+            citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
+                                      metadata=documents.metadata(document), page=documents.page(document, start)))
+        numbers.append(number)
     return list(dict.fromkeys(numbers))
 
 
-def located(quote: Quote, passages: Sequence[Passage], documents: Documents) -> tuple[str, int, int, str] | None:
-    """Find a quote in its document.
+def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Documents) -> Iterator[tuple[str, int, str]]:
+    """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
+    for quote in claim.quotes:
+        if not 1 <= quote.item <= len(items):
+            continue
+        item = items[quote.item - 1]
+        if item.kind == "passage":
+            found = locate_quote(quote, item, documents)
+            if found and is_support(found[2], claim.text, _list_of(item, found[1])):
+                yield found
+            continue
+        for place in _places_for(claim, item):
+            # The document may have been replaced or deleted since it was read: then there are no such words.
+            if _source(documents, place.document, place.start, len(place.text)) == place.text and is_support(
+                    place.text, claim.text, f"{item.title} {item.statement}"):
+                yield place.document, place.start, place.text
+
+
+def _list_of(item: Passage, start: int) -> str:
+    """Return the title and headings above words that are in a row or an item of a list; else nothing."""
+    at = max(0, start - item.start)
+    line = item.text[item.text.rfind("\n", 0, at) + 1:]
+    return item.header if SET_APART.match(line) else ""
+
+
+def _places_for(claim: Claim, item: Passage) -> list[Place]:
+    """Return the places of a line that a claim speaks of: of the members that it names, else of the first ones."""
+    if not item.places:
+        return [Place(document=item.document, start=item.start, text=item.text)]
+    said = content_key(claim.text)
+    named = [place for place in item.places if place.member and content_key(place.member) in said]
+    return named[:_MOST_CITED] or list(item.places[:_FIRST_CITED])
+
+
+def content_key(text: str) -> str:
+    """Return the form in which a name or value is looked for in a claim: letters and digits alone, folded."""
+    return _NO_LETTER.sub("", normalise(text))
+
+
+def _cited_words(claim: Claim, items: Sequence[Passage]) -> Iterator[str]:
+    """Yield the words of the items that a claim quotes; of a passage only those that it copies."""
+    for quote in claim.quotes:
+        if 1 <= quote.item <= len(items):
+            item = items[quote.item - 1]
+            yield item.statement or quote.words
+
+
+def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
+    """Find the words of a quote in its document.
 
     Args:
-        quote: words of one of the passages.
-        passages: numbered from 1.
+        quote: words of a passage: looked up verbatim first, then ignoring case and spaces, which models change.
+        passage: the passage.
         documents: the sources.
 
     Returns:
-        The document, the quote's start and end in it, and the document's own words; None if there is no such passage
-        or the words are not in it.
+        The document, the start of the words in it, and the document's own words; None if they are not there.
     """
-    if not 1 <= quote.passage <= len(passages):
-        return None
-    passage = passages[quote.passage - 1]
-    text = SourceText(passage.text)
-    # A fact or report is cited by the whole stretch of its source that supports it. A passage's quote is looked up
-    # verbatim first, then ignoring case and spaces, which models change.
-    span = text.verbatim(passage.text if passage.statement else quote.words) or text.find(quote.words)
+    if not quote.words.strip():
+        # A count or a list rests on all of a list or table; any other passage says nothing without its words.
+        quote = Quote(item=quote.item, words=passage.text if SET_APART.match(passage.text) else "")
+    span, offset = _span(quote.words, passage.text), passage.start
+    if span is None and passage.about:
+        # What is above a passage is metadata, which stands at the beginning of its document.
+        span, offset = _span(quote.words, _source(documents, passage.document, 0, _METADATA)), 0
     if span is None:
         return None
-    start, end = passage.start + span.start, passage.start + span.end
-    try:
-        source = documents.get(passage.document).text[start:end]
-    except UnknownDocumentError:
-        return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
-    return (passage.document, start, end, source) if source == span.quote else None
+    words = _source(documents, passage.document, offset + span.start, span.end - span.start)
+    return (passage.document, offset + span.start, words) if words == span.quote else None
+
+
+def _span(words: str, text: str) -> Span | None:
+    source = SourceText(text)
+    return source.verbatim(words) or source.find(words) if words.strip() else None
+
+
+def _source(documents: Documents, document: str, start: int, length: int) -> str:
+    """Return characters of a document; empty if it is gone."""
+    try:
+        return documents.get(document).text[start:start + length]
+    except UnknownDocumentError:
+        return ""

@@ -48,7 +48,7 @@ class ShownClaims:
             self._claims.append(claim)
             if line:
                 self._is_visible = True
-                self._tell("claim", [line], citations=[one.model_dump() for one in self._citations[known:]])
+                self._write_step("claim", [line], citations=[one.model_dump() for one in self._citations[known:]])
 
     def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
         """Withdraw the claims unless the complete reply has them and is sure enough to be shown.
@@ -64,10 +64,10 @@ class ShownClaims:
     def withdraw(self) -> None:
         """Take back all claims that were shown."""
         if self._is_visible:
-            self._tell("withdrawn", [])
+            self._write_step("withdrawn", [])
         self._claims, self._citations, self._is_visible = [], [], False
 
-    def _tell(self, step: str, found: list[str], **more: Any) -> None:
+    def _write_step(self, step: str, found: list[str], **more: Any) -> None:
         self._write({"step": step, "found": found, **more})
 
 

@@ -1,192 +1,128 @@
-"""What a model is given to reflect and answer: numbered passages, facts and reports that it has not seen, in a budget.
+"""The rounds of a question: items are only ever appended, nothing is shown twice, and all of it is in one budget."""
 
-What the reflection before relied on comes first, so prompts of one question begin alike. Passages follow in the
-order of their ranking, then facts that no shown passage states, nearest first, then reports where the question is
-thematic. A fact or report is cited by the words that support it.
-"""
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-import re
-from collections.abc import Collection, Iterator, Sequence
+from ...schemas.inquiry import Block, Round
+from ...schemas.lookups import Lookup, PassageLookup, lookup_text
+from ...schemas.retrieval import Passage
+from ...tools.line_budget import fit_lines, item_cost
+from ...tools.passages import AT_LEAST
 
-from ...graph_store.bounding.grounding import without_aside
-from ...schemas.naming import canonical_name
-from ...schemas.retrieval import Evidence, Passage, Reflection
-from ...text.tokens import estimate_tokens
-from ...tools.near_facts import near_facts
-from ...tools.query import Query
-from ...tools.retriever import Retriever
-from ...tools.statements import Statement
-from .citing import within_budget
-from .context import MARK_TOKENS, items_cost, shown_reports, statement_item
+ROUND_SHARE = 1 / 4
+"""Of the budget of all evidence: what the first look, and each round of lookups, may add."""
+_SHOWN_ABOVE = "the rest was shown above"
 
-_FACTS_SHARE, _REPORTS_SHARE, _BESIDE_SHARE = 1 / 5, 1 / 4, 1 / 2
-_MOST_FACTS = 20
-_ABOUT_FIRST = 3
-"""Passages of each sub-query that go first because they are about what it names."""
-_BEST_AGAIN = 2
-_RELIED_ON = 3
-"""Items shown again because they hold an answer, where a model does not say which it needs."""
-_FLOOR, _FEWEST, _FEWEST_LATER = 0.03, 5, 2
-"""A passage whose weight is less than this share of the best one's is left out, where there are so many others.
 
-Of the gold passages of benchmarks/questions that are ranked at all one in 210 is below."""
-_WORD = re.compile(r"[^\W_]+")
-_SAME = 0.95
-"""The share of a passage's words that another one has, from which it may be the same."""
+def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
+    """Yield the items of rounds in the order of their numbers."""
+    for one in rounds:
+        for block in one.blocks:
+            yield from block.items
 
 
 def item_key(item: Passage) -> str:
-    """Return the key of an item: its statement, or a passage's chunk."""
+    """Return the key in which equal items agree: a passage's chunk, or the statement."""
     return item.statement or item.chunk_id
 
 
-def choose_evidence(retriever: Retriever, ranking: Sequence[tuple[str, float]], queries: Sequence[Query],
-                    evidence: Sequence[Evidence], tokens: int, kept: Sequence[Passage],
-                    seen: Collection[str]) -> list[Passage]:
-    """Return what a model reads next.
+def seen_chunks(rounds: Iterable[Round]) -> list[str]:
+    """Return the ids of the chunks that were shown as passages."""
+    return [item.chunk_id for item in items_of(rounds) if item.kind == "passage"]
+
+
+def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[list[Lookup], list[Lookup]]:
+    """Return the lookups that are new, and those that an earlier round made; each once.
+
+    Passages are searched again: then the next ones are shown.
+    """
+    made = {lookup for one in rounds for lookup in one.lookups if not isinstance(lookup, PassageLookup)}
+    asked = list(dict.fromkeys(lookups))
+    return [one for one in asked if one not in made], [one for one in asked if one in made]
+
+
+def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,
+                    omitted: Sequence[tuple[Lookup, str]] = ()) -> Round:
+    """Return a round with what its lookups found, without items that were shown before or by an earlier lookup.
 
     Args:
-        retriever: the knowledge base.
-        ranking: chunks as (id, weight), best first.
-        queries: the sub-queries that it is to serve: the question first, or those of a later round.
-        evidence: of all routes; communities among it may become reports.
-        tokens: the budget, estimated tokens of all items together.
-        kept: the items that the reflection before relied on; they come first.
-        seen: the keys of all items shown before.
-
-    Returns:
-        The kept items, passages beside them, further passages, facts and reports. Items that are no passages have a
-        `statement`; their `text` is the stretch of a document that supports it.
+        rounds: the earlier ones.
+        asked: the round's thought and lookups.
+        found: what each of its lookups found.
+        tokens: the budget of the round, estimated tokens; a lookup that needs less leaves the rest to the others.
+        omitted: lookups that were asked for and not made, each with the reason.
     """
-    kept = within_budget(kept, tokens)
-    reports = [item for item in shown_reports(retriever, queries, evidence, int(tokens * _REPORTS_SHARE))
-               if item_key(item) not in seen]
-    left = tokens - items_cost(kept) - items_cost(reports)
-    kept = [*kept, *_within_share(_beside(retriever, kept, seen), left)]
-    left = tokens - items_cost(kept) - items_cost(reports)
-    fresh = list(_fresh(retriever, ranking, kept, {*seen, *map(item_key, kept)}))
-    passages = within_budget(fresh, left)
-    near = near_facts(retriever, queries)
-    facts = list(_facts(retriever, near, [*kept, *passages], seen))
-    room = left - items_cost(passages)
-    wanted = min(items_cost(facts), int(tokens * _FACTS_SHARE))
-    if room < wanted and len(passages) > 1:
-        passages = within_budget(fresh, left - wanted)
-        facts, room = list(_facts(retriever, near, [*kept, *passages], seen)), left - items_cost(passages)
-    return [*kept, *passages, *_fitting(facts, room), *reports]
+    known = {item_key(item) for item in items_of(rounds)}
+    described = {item.document for item in items_of(rounds)
+                 if item.about or (item.kind == "passage" and item.start == 0)}
+    costs = [sum(item_cost(item) for block in of_one for item in block.items if item_key(item) not in known)
+             for of_one in found]
+    passages = max(1, AT_LEAST // max(1, len(found)))
+    blocks = list[Block]()
+    for of_one, share in zip(found, _shares(costs, tokens), strict=True):
+        # What an earlier lookup found but did not show is not known yet.
+        for block in _within((_without_known(block, known) for block in of_one), share, passages, described):
+            known.update(map(item_key, block.items))
+            blocks.append(block)
+    blocks += [Block(title=lookup_text(lookup), note=why) for lookup, why in omitted]
+    return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(blocks))
 
 
-def answering_first(retriever: Retriever, queries: Sequence[Query], ranking: Sequence[tuple[str, float]],
-                    ) -> tuple[list[tuple[str, float]], set[str]]:
-    """Return a ranking that begins with passages about what follow-ups name, and those that are shown again.
+def _without_known(block: Block, known: Collection[str]) -> Block:
+    new = tuple(item for item in block.items if item_key(item) not in known)
+    note = block.note if len(new) == len(block.items) else "; ".join(filter(None, [block.note, _SHOWN_ABOVE]))
+    return block.model_copy(update={"items": new, "note": note})
 
-    A passage is about what its title names. What was read before its name was asked for may not have helped:
-    passages about the name, and the best of the ranking, are shown again if the model has seen them.
+
+def _shares(costs: Sequence[int], tokens: int) -> list[int]:
+    """Return what each of several lookups may show: all get the same, and what one does not need goes to the others."""
+    shares = [0] * len(costs)
+    for done, place in enumerate(sorted(range(len(costs)), key=lambda place: costs[place])):
+        shares[place] = min(costs[place], tokens // (len(costs) - done))
+        tokens -= shares[place]
+    return shares
+
+
+def _within(blocks: Iterable[Block], tokens: int, passages: int, described: set[str]) -> Iterator[Block]:
+    """Yield blocks with the items that fit a share, at least some passages; a document's metadata is shown once."""
+    for block in blocks:
+        items = [_describe_once(item, described) for item in block.items]
+        are_passages = bool(items) and items[0].kind == "passage"
+        at_least = passages if are_passages else 1
+        shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
+        tokens -= sum(map(item_cost, shown))
+        more = f"{left} more passages" if are_passages else f"{left} more lines: narrow it"
+        note = "; ".join(filter(None, [block.note, more if left else ""]))
+        yield block.model_copy(update={"items": tuple(shown), "note": note})
+
+
+def _describe_once(item: Passage, described: set[str]) -> Passage:
+    if not item.about:
+        return item
+    if item.document in described:
+        return item.model_copy(update={"about": ""})
+    described.add(item.document)
+    return item
+
+
+def dropped_numbers(rounds: Sequence[Round], kept: Collection[int], dropped: Collection[int], tokens: int) -> list[int]:
+    """Return the numbers of the items that no longer fit the budget, those dropped before among them.
+
+    The oldest items that no reply asked to keep go first; what was kept and the last round stay.
 
     Args:
-        retriever: the knowledge base.
-        queries: the follow-ups.
-        ranking: of their passages as (id, weight), best first.
-
-    Returns:
-        The ranking, and the ids that are shown again.
+        rounds: all rounds, the newest last.
+        kept: the numbers, from 1, of the items that replies asked to keep.
+        dropped: the numbers of items that were dropped before.
+        tokens: the budget, estimated tokens.
     """
-    index, first = retriever.index, dict[str, float]()
-    weights = dict(ranking)
-    for query in queries:
-        names = {canonical_name(name) for named in query.meaning.names
-                 for name in (named.name, *(index.name(entity) for entity in named.entities))}
-        mentioned = {key: weights.get(key, 0.0) for named in query.meaning.names for entity in named.entities
-                     for key in index.entity_support(entity)}
-        titled = [key for key in sorted(mentioned, key=lambda key: (-mentioned[key], key))
-                  if canonical_name(without_aside(index.chunks[index.chunk_row[key]].title)) in names]
-        first.update((key, mentioned[key]) for key in titled[:_ABOUT_FIRST])
-    again = {*first, *(key for key, _ in ranking[:_BEST_AGAIN])}
-    return [*first.items(), *((key, weight) for key, weight in ranking if key not in first)], again
-
-
-def relied_on(reflection: Reflection, items: Sequence[Passage], tokens: int) -> list[Passage]:
-    """Return the items that a reflection asks to keep; where it names none, the first that hold an answer it gave."""
-    kept = [items[number - 1] for number in sorted(set(reflection.keep)) if 0 < number <= len(items)]
-    if not kept:
-        answers = [canonical_name(found.answer) for found in reflection.sub_answers if found.answer.strip()]
-        kept = [item for item in items
-                if any(answer in canonical_name(f"{item.title} {item.text}") for answer in answers)][:_RELIED_ON]
-    return within_budget(kept, tokens)
-
-
-def _beside(retriever: Retriever, kept: Sequence[Passage], seen: Collection[str]) -> Iterator[Passage]:
-    """Yield the passages that follow and precede kept ones in their documents, unless they were shown.
-
-    A list or a table that a passage breaks off goes on in the next one, whose words rarely repeat what it is about.
-    """
-    chunks, rows = retriever.index.chunks, retriever.index.chunk_row
-    shown = {*seen, *map(item_key, kept)}
-    for item in kept:
-        if item.statement or item.chunk_id not in rows:
-            continue
-        for row in (rows[item.chunk_id] + 1, rows[item.chunk_id] - 1):
-            if 0 <= row < len(chunks) and (chunk := chunks[row]).document_id == item.document and chunk.id not in shown:
-                shown.add(chunk.id)
-                yield retriever.passage(chunk.id, item.score)
-
-
-def _within_share(passages: Iterator[Passage], tokens: int) -> list[Passage]:
-    """Return the first passages that fit their share of a budget; none is cut."""
-    found, left = list[Passage](), int(tokens * _BESIDE_SHARE)
-    for passage in passages:
-        left -= items_cost([passage])
-        if left < 0:
+    items = list(items_of(rounds))
+    newest = len(items) - len(list(items_of(rounds[-1:])))
+    gone = set(dropped)
+    left = tokens - sum(item_cost(item) for number, item in enumerate(items, 1) if number not in gone)
+    for number, item in enumerate(items[:newest], 1):
+        if left >= 0:
             break
-        found.append(passage)
-    return found
-
-
-def _fresh(retriever: Retriever, ranking: Sequence[tuple[str, float]], kept: Sequence[Passage],
-           seen: Collection[str]) -> Iterator[Passage]:
-    """Yield the passages that were not shown and say something that no better one says."""
-    said, count = [_words(item.text) for item in kept if not item.statement], 0
-    fewest, best = _FEWEST_LATER if seen else _FEWEST, max((weight for _, weight in ranking), default=0.0)
-    for key, weight in ranking:
-        if key in seen or key not in retriever.index.chunk_row:
-            continue
-        if count >= fewest and weight < _FLOOR * best:
-            return
-        passage = retriever.passage(key, weight)
-        words = _words(passage.text)
-        if not any(_says_nothing_new(words, other) for other in said):
-            said.append(words)
-            count += 1
-            yield passage
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text))
-
-
-def _says_nothing_new(words: frozenset[str], said: frozenset[str]) -> bool:
-    """Return True if nearly all words were said, and those that were not are neither names nor numbers."""
-    new = words - said
-    return (len(new) <= (1 - _SAME) * len(words)
-            and not any(word[0].isupper() or not word.isalpha() for word in new))
-
-
-def _facts(retriever: Retriever, near: Sequence[Statement], shown: Sequence[Passage],
-           seen: Collection[str]) -> Iterator[Passage]:
-    """Yield the near facts that no passage states which is shown or was."""
-    lines: dict[str, list[Passage]] = {}
-    for statement in near:
-        lines.setdefault(statement.line, []).append(
-            statement_item(retriever, statement, statement.score, statement.line))
-    read = {item_key(item) for item in shown} | set(seen)
-    unread = [items[0] for line, items in lines.items()
-              if line not in read and not any(item.chunk_id in read for item in items)]
-    yield from unread[:_MOST_FACTS]
-
-
-def _fitting(facts: Sequence[Passage], tokens: int) -> Iterator[Passage]:
-    for fact in facts:
-        tokens -= estimate_tokens(fact.statement) + MARK_TOKENS
-        if tokens < 0:
-            return
-        yield fact
+        if number not in gone and number not in kept:
+            gone.add(number)
+            left += item_cost(item)
+    return sorted(gone)

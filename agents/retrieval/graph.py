@@ -1,13 +1,13 @@
 """The retrieval graph: a question in, an answer with checked citations out.
 
-    condense -> decompose -> entity_search, triple_search, community_search, dfs_search: all sub-queries of a round
-                          or survey: a batch of reports each, for questions about the whole corpus
-             -> fuse -> reflect -> (new sub-queries: search again, at most `max_rounds`) -> answer
+    condense -> first_look -> decompose -> (entity_search | triple_search | dfs_search | community_search
+                 | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
-What each node does is in `nodes`. What is searched next is decided in `planning` and `chaining`, what a model reads in
-`evidence`; `citing` checks quotes and whether enough of them hold, `presenting` decides that for answers made of quotes
-alone. `reflect` keeps the cap on rounds (the first counts) and asks no model in the last round. `survey` is no route:
-it reads reports instead of searching. Each step leaves a `TraceStep` in the state.
+What each node does is in `nodes`. `first_look` needs no model: passages, short cards and tables of what the question
+names. `decompose` is the first call, and may answer at once; without a model it quotes. A lookup is made by the
+LangChain tool that other agents call too (`tools/langchain_tools`), and `evidence` appends what it found, so that a
+later prompt begins as the earlier ones did. `reflect` answers or looks further, within the caps (`caps`); the last
+time it has to answer. `citing` checks every quote.
 """
 
 from functools import partial
@@ -16,11 +16,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from ...schemas.retrieval import ROUTES
-from ..nodes import as_node, traced_node
+from ...schemas.lookups import TOOLS
+from ..nodes import as_node
 from ..resources import Resources
 from .nodes import RetrievalNodes
-from .state import AskContext, AskInput, AskOutput, AskState, SearchInput, SurveyInput
+from .state import AskContext, AskInput, AskOutput, AskState, LookupInput
 
 
 def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,
@@ -33,27 +33,22 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             nothing is stored beside the parent's state.
     """
     nodes = RetrievalNodes(resources)
-    # Nodes that wait for a model are coroutines; the others keep a core busy, and LangGraph runs them in threads.
-    waiting = partial(as_node, within=nodes.charged_to_client)
-    busy = partial(traced_node, within=nodes.charged_to_client)
-    searches = {route: f"{route}_search" for route in ROUTES}
+    node = partial(as_node, within=nodes.charged_to_client)
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
-    graph.add_node("condense", waiting(nodes.condense))
-    graph.add_node("decompose", waiting(nodes.decompose))
-    for route, name in searches.items():
-        graph.add_node(name, busy(partial(nodes.search, route), name), input_schema=SearchInput)
-    graph.add_node("survey", waiting(nodes.survey), input_schema=SurveyInput)
-    graph.add_node("fuse", busy(nodes.fuse, "fuse"))
-    graph.add_node("reflect", waiting(nodes.reflect))
-    graph.add_node("answer", waiting(nodes.answer))
+    graph.add_node("condense", node(nodes.condense))
+    graph.add_node("first_look", node(nodes.first_look))
+    graph.add_node("decompose", node(nodes.decompose))
+    for tool in TOOLS:
+        graph.add_node(tool, node(nodes.look_up), input_schema=LookupInput)
+    graph.add_node("reflect", node(nodes.reflect))
+    graph.add_node("answer", node(nodes.answer))
     graph.add_edge(START, "condense")
-    graph.add_edge("condense", "decompose")
-    # `fuse` at once: nothing is to be searched, such as a sub-query that waits for an answer that was not found.
-    graph.add_conditional_edges("decompose", nodes.begin, [*searches.values(), "survey", "fuse"])
-    for name in (*searches.values(), "survey"):
-        graph.add_edge(name, "fuse")
-    graph.add_edge("fuse", "reflect")
-    graph.add_conditional_edges("reflect", nodes.go_on, [*searches.values(), "fuse", "answer"])
+    graph.add_edge("condense", "first_look")
+    graph.add_edge("first_look", "decompose")
+    graph.add_conditional_edges("decompose", nodes.go_on, [*TOOLS, "reflect", "answer"])
+    for tool in TOOLS:
+        graph.add_edge(tool, "reflect")
+    graph.add_conditional_edges("reflect", nodes.go_on, [*TOOLS, "reflect", "answer"])
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="retrieval")
 

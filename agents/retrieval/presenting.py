@@ -6,13 +6,14 @@ from ...graph_store.ledger.document_rows import Documents
 from ...models.rules.content_words import Language, language_of
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
+from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite
 from .shown_text import without_marks
-from .spelling import names_near
 
 _LONGEST_QUESTION = 300
 """Characters of a question in which names are looked for."""
+_NEAR_NAMES = 3
 CLOSEST = "No short answer was found; these passages come closest."
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {"found": "Found: {}", "none": NOT_FOUND,
@@ -47,7 +48,7 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
         return quoted.model_copy(update={"answer": said["none"], "confidence": confidence})
     if confidence < abstain_below:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{said['closest']}", "abstained": True,
-                                         "confidence": confidence, "short": ""})
+                                         "confidence": confidence, "short": "", "grade": "none"})
     lines = [_show_short(said["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
     return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": confidence})
 
@@ -69,7 +70,7 @@ def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: boo
     """
     said = _WORDS[language_of(question)]
     lines = [answer.answer]
-    near = names_near(names_in(question[:_LONGEST_QUESTION]), retriever.index)
+    near = unknown_names_near(retriever.index, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
     if near:
         lines.append(said["near"].format(said["joint"].join(near)))
     if hint:

@@ -1,9 +1,8 @@
 """Misspelt names: what a question writes a letter or two otherwise than the knowledge base does."""
 
 import re
-from collections.abc import Sequence
 
-from rapidfuzz import fuzz, process
+from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from ...schemas.naming import normalise
@@ -13,8 +12,6 @@ _WORD = re.compile(r"[^\W\d_]{5,40}")
 _LONG = 8
 """Letters of a word in which two may be wrong; in a shorter one a second mistake makes another word."""
 _MOST_WORDS = 20
-_NEAR = 75
-_SHOWN = 3
 
 
 def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, str]]]:
@@ -41,13 +38,3 @@ def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, 
         question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
     return question, list(replaced.items())
 
-
-def names_near(names: Sequence[str], index: RetrievalIndex) -> list[str]:
-    """Return the knowledge base's names that are spelt like some unknown names, nearest first."""
-    near: dict[str, float] = {}
-    for name in names:
-        if not index.names.find(name):
-            for other, score, _ in process.extract(name, index.spellings, scorer=fuzz.ratio, score_cutoff=_NEAR,
-                                                   limit=_SHOWN):
-                near[other] = max(near.get(other, 0.0), score)
-    return sorted(near, key=lambda name: (-near[name], name))[:_SHOWN]

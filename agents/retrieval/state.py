@@ -1,7 +1,7 @@
 """What goes into the retrieval graph, what comes out, and what passes between its nodes."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -10,10 +10,15 @@ from typing_extensions import TypedDict
 
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from ...schemas.retrieval import ROUTES, DraftAnswer, Evidence, Mode, Passage, Route, SubAnswer, SubQuery, Switches
+from ...schemas.inquiry import Block, Round
+from ...schemas.lookups import TOOLS, Lookup, Tool
+from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, Switches
 from ...schemas.scope import Scope
 from ..model_choice import AskStep
 
+ToolName = Literal["entity", "triple", "dfs", "community", "passage"]
+TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
+"""The lookups by the names under which they are switched off, without `_search`."""
 MAX_QUESTION = 10_000
 MAX_EARLIER = 20_000
 """Characters of the conversation before a question that are read, the newest: some ten turns, and what a follow-up
@@ -35,12 +40,13 @@ class AskContext:
                                                              "all"})
     where: dict[str, str] = field(default_factory=dict, metadata={"description": "metadata of the documents to answer "
                                   "from, as {key: value or pattern}"})
-    mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; open: own "
-                                                   "knowledge allowed, and marked"})
-    agent: bool = field(default=True, metadata={"description": "judge the evidence and search again for what is "
-                                                   "missing; else one round"})
-    decompose: bool = field(default=True, metadata={"description": "split the question into sub-queries"})
-    routes: tuple[Route, ...] = field(default=ROUTES, metadata={"description": "routes switched on"})
+    mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; strict: and where "
+                                                   "one link is not stated; open: own knowledge allowed, and marked"})
+    agent: bool = field(default=True, metadata={"description": "judge what was found and look further for what is "
+                                                   "missing; else one round of lookups"})
+    decompose: bool = field(default=True, metadata={"description": "let the model choose the first lookups; else the "
+                                                       "question itself is searched"})
+    routes: tuple[ToolName, ...] = field(default=TOOL_NAMES, metadata={"description": "lookups switched on"})
     dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
     lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
     spreading: bool = field(default=True, metadata={"description": "evidence reaches what it is connected to"})
@@ -48,14 +54,10 @@ class AskContext:
                                                        "0 to 1; none: by the question"})
     abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
                                                                 "abstains; none: as set"})
-    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of retrieval; none: as set, "
-                                                             "and through a server at most that, as for the others"})
-    max_sub_queries: int | None = field(default=None, metadata={"description": "cap on sub-queries of a round; none: "
-                                                                  "as set"})
-    max_sub_queries_in_all: int | None = field(default=None, metadata={"description": "cap on sub-queries of all "
-                                                                         "rounds, the question among them"})
-    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on searches over all rounds; one "
-                                                                 "search is one sub-query along one route"})
+    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of lookups after the first "
+                                                             "look; none: as set, and through a server at most that"})
+    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on lookups over all rounds; none: "
+                                                                 "as set, and through a server at most that"})
     models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "steps that another LLM than the "
                                        "configured one is to do; through a server, one that it offers"})
     instructions: str = field(default="", metadata={"description": "how a model is to word the answer: tone, length, "
@@ -68,10 +70,15 @@ class AskContext:
         return Scope.of(self.documents, self.where)
 
     @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The lookups that are switched on."""
+        return tuple(tool for tool in TOOLS if tool.removesuffix("_search") in self.routes)
+
+    @property
     def switches(self) -> Switches:
         """What is on in retrieval."""
-        return Switches(routes=self.routes, dense=self.dense, lexical=self.lexical, spreading=self.spreading,
-                        beta=self.beta)
+        return Switches(routes=tuple(route for route in ROUTES if route in self.routes), dense=self.dense,
+                        lexical=self.lexical, spreading=self.spreading, beta=self.beta)
 
 
 class AskInput(TypedDict, total=False):
@@ -92,20 +99,22 @@ class AskOutput(TypedDict, total=False):
     confidence: Annotated[float, Field(description=(
         "the chance that the passages answer the question, 0 to 1; an answer that abstains has one too"))]
     short: Annotated[str, Field(description="the answer in the fewest words, where it has such")]
+    grade: Annotated[Grade, Field(description=(
+        "stated: the documents state every link of the answer; inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
         "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
-    sub_queries: Annotated[list[str], Field(description="what was searched for")]
-    iterations: Annotated[int, Field(description="rounds of retrieval")]
+    sub_queries: Annotated[list[str], Field(description="the question, and what was looked up for it")]
+    iterations: Annotated[int, Field(description="rounds: the first look, and those of lookups")]
     messages: Annotated[list[AnyMessage], Field(description="the conversation with the answer"), add_messages]
     trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
 class Found(Frozen):
-    """What one route found for one sub-query."""
+    """What one lookup found; `place` is its place among those of the round."""
 
-    number: int
-    route: Route
-    evidence: tuple[Evidence, ...]
+    round: int
+    place: int
+    blocks: tuple[Block, ...]
 
 
 _T = TypeVar("_T")
@@ -122,7 +131,7 @@ def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[
 
 
 class AskState(AskInput, AskOutput, total=False):
-    """What passes between the nodes. Sub-queries are numbered over all rounds from 0."""
+    """What passes between the nodes."""
 
     revision: str
     """Which state of the knowledge base the question is answered from; see `question_states`."""
@@ -132,58 +141,34 @@ class AskState(AskInput, AskOutput, total=False):
     """Words of the question that were taken for others, as (asked, meant)."""
     hinted: bool
     """Whether the conversation was already informed that a model would help."""
-    asked: list[SubQuery]
-    """All sub-queries so far, in the words in which they were searched."""
-    history: list[SubAnswer]
-    """Sub-queries as asked of the reasoner, with the answers found."""
-    planned: list[SubQuery]
-    """The same sub-queries in the same order; some wait for answers of others."""
-    round_start: int
-    """The number of the first sub-query of the current round."""
-    searches: list[tuple[int, Route]]
-    """What the current round searches: a sub-query's number and a route."""
+    rounds: list[Round]
+    """The first look, then each round of lookups with what it found."""
+    next_round: Round
+    """The thought and the lookups of the round under way."""
+    omitted: list[tuple[Lookup, str]]
+    """Lookups that were asked for in that round and are not made, each with the reason."""
     found: Annotated[list[Found], _gather]
-    surveyed: Annotated[list[Passage], _gather]
-    """What reports say to a question about the whole corpus."""
-    ranking: list[tuple[str, float]]
-    """The best chunks for all sub-queries as (id, weight), best first."""
-    followed: list[tuple[str, float]]
-    """The best chunks for the sub-queries of the current round alone, where a model has read those of earlier ones."""
-    fused: int
-    """The last round whose evidence is ranked."""
-    shown: list[Passage]
-    """The items of the last prompt; empty where new ones were searched since."""
-    seen: list[str]
-    """The keys of all items shown so far."""
-    kept: list[Passage]
-    """The items that the last reflection relied on."""
+    kept: list[int]
+    """The numbers of the items that replies asked to keep."""
+    dropped: list[int]
+    """The numbers of the items that no longer fit the budget."""
     draft: DraftAnswer | None
-    """The answer of a reflection that found the evidence sufficient."""
+    """The answer before its citations are checked."""
     steps: Annotated[list[dict[str, Any]], _append_steps]
     """Every step so far as `TraceStep` data."""
 
 
-class SearchInput(TypedDict):
-    """What one search is sent."""
-
-    knowledge_base: str
-    revision: str
-    scope: Scope
-    round: int
-    asked: list[SubQuery]
-    """All sub-queries so far."""
-    numbers: list[int]
-    """Which of them are searched."""
-
-
-class SurveyInput(TypedDict):
-    """What one call of the map step is sent."""
+class LookupInput(TypedDict):
+    """What one lookup is sent."""
 
     knowledge_base: str
     revision: str
     scope: Scope
     question: str
-    batch: list[Passage]
-    """Reports and facts."""
-    is_all: bool
-    """Whether there is no other batch: then a model answers from it at once."""
+    round: int
+    place: int
+    lookup: Lookup
+    tokens: int
+    """The round's budget; what all its lookups found is fitted into it."""
+    seen: list[str]
+    """The chunks that were shown before."""

@@ -1,21 +1,17 @@
-"""Making the steps of a trace: short, bounded, without whole passages.
+"""Making the steps of a trace: short, bounded, without whole passages."""
 
-A trace holds `FINDINGS` findings of each search and `PASSAGES` passages of each ranking, and searches
-and rounds are capped (agents/retrieval/planning.py), so that it stays small compared with the evidence in the state.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ...schemas.retrieval import Answer, Evidence, Passage, Route, SubAnswer
-from ...schemas.trace import TracedFinding, TracedPassage, TracedSubQuery, TraceStep
-from ...tools.retriever import Retriever
-from .planning import Plan
+from ...prompts import passage_text
+from ...schemas.inquiry import Block, Judgement
+from ...schemas.lookups import Lookup, lookup_text
+from ...schemas.retrieval import Answer, Passage
+from ...schemas.trace import StepName, TracedFinding, TraceStep
 
 FINDINGS = 3
-PASSAGES = 5
 TEXT = 160
 """Characters of a text in a trace: two lines of a terminal."""
 _DOCUMENTS = 3
@@ -28,49 +24,30 @@ def short(text: str, limit: int = TEXT) -> str:
     return line if len(line) <= limit else f"{line[:limit - 1]}…"
 
 
-def trace_decomposition(plan: Plan, notes: Sequence[str]) -> TraceStep:
-    """Trace the sub-queries that are searched first, and what was left out."""
-    return TraceStep(step="decompose", notes=_notes([*notes, *plan.notes]), sub_queries=_trace_parts(plan))
+def trace_question(question: str) -> TraceStep:
+    """Trace the question as it is looked up."""
+    return TraceStep(step="question", text=short(question))
 
 
-def trace_search(retriever: Retriever, search: tuple[int, int, Route], evidence: Sequence[Evidence]) -> TraceStep:
-    """Trace the best findings of a search, given as (round, number of the sub-query, route)."""
-    number, sub_query, route = search
-    best = tuple(TracedFinding(text=short(item.text), score=round(item.score, _DIGITS), documents=_documents(
-        retriever, item.chunk_ids), how=_describe_path(item)) for item in evidence[:FINDINGS])
-    return TraceStep(step="search", round=number, number=sub_query, route=route, found=best, total=len(evidence))
+def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> TraceStep:
+    """Trace what a lookup found, or the first look where it is None."""
+    items = [item for block in blocks for item in block.items]
+    return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
+                     text=short(lookup_text(lookup)) if lookup else "", total=len(items),
+                     found=tuple(map(_finding, items[:FINDINGS])), notes=_notes(block.note for block in blocks))
 
 
-def trace_survey(total: int, found: Sequence[Passage]) -> TraceStep:
-    """Trace what a batch of reports says on a question about the whole corpus."""
-    return TraceStep(step="survey", total=total, found=tuple(
-        TracedFinding(text=short(item.statement), score=round(item.score, _DIGITS), documents=(short(item.document),))
-        for item in found[:FINDINGS]))
-
-
-def trace_ranking(retriever: Retriever, number: int, ranking: Sequence[tuple[str, float]], text: str) -> TraceStep:
-    """Trace the best passages of a round's ranking."""
-    index = retriever.index
-    chunks = [(index.chunks[index.chunk_row[chunk_id]], score) for chunk_id, score in ranking[:PASSAGES]]
-    return TraceStep(step="fuse", round=number, text=text, total=len(ranking), passages=tuple(
-        TracedPassage(chunk_id=chunk.id, document=short(chunk.document_id), title=short(chunk.title),
-                      score=round(score, _DIGITS)) for chunk, score in chunks))
-
-
-def trace_reflection(number: int, missing: str, known: Sequence[SubAnswer], plan: Plan | None, *, sufficient: bool,
-              notes: Sequence[str] = ()) -> TraceStep:
-    """Trace what a reflection found sufficient or missing, and what is asked next."""
-    return TraceStep(step="reflect", round=number, sufficient=sufficient, text=short(missing),
-                     sub_answers=tuple(SubAnswer(question=short(item.question), answer=short(item.answer))
-                                       for item in known),
-                     notes=_notes([*notes, *(plan.notes if plan else ())]),
-                     sub_queries=_trace_parts(plan) if plan else ())
+def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: Iterable[str] = ()) -> TraceStep:
+    """Trace what a reasoner made of the evidence: an answer, or what it looks up next."""
+    return TraceStep(step=step, round=number, sufficient=bool(judgement.draft and judgement.draft.answerable),
+                     text=short(judgement.thought), notes=_notes(notes),
+                     lookups=tuple(short(lookup_text(lookup)) for lookup in judgement.lookups))
 
 
 def trace_answer(number: int, answer: Answer) -> TraceStep:
     """Trace the checked answer and the documents that it cites."""
     return TraceStep(step="answer", round=number, text=short(answer.answer), abstained=answer.abstained,
-                     confidence=round(answer.confidence, _DIGITS),
+                     confidence=round(answer.confidence, _DIGITS), grade=answer.grade,
                      documents=tuple(dict.fromkeys(short(citation.document) for citation in answer.citations)))
 
 
@@ -83,31 +60,14 @@ def data(step: TraceStep) -> dict[str, Any]:
 
 def _headlines(step: TraceStep) -> list[str]:
     """Describe a step in a few words, for a line of progress."""
-    lists = (
-        [query.question for query in step.sub_queries],
-        [passage.title or passage.document for passage in step.passages],
-        [item.text for item in step.found],
-    )
-    return next((found for found in lists if found), [step.text] if step.text else [])
+    return [*step.lookups] or [item.text for item in step.found] or [step.text] * bool(step.text)
 
 
-def _trace_parts(plan: Plan) -> tuple[TracedSubQuery, ...]:
-    return tuple(TracedSubQuery(number=number, **part.model_dump() | {"question": short(part.question)})
-                 for number, part in plan.new)
+def _finding(item: Passage) -> TracedFinding:
+    documents = dict.fromkeys((item.document, *(place.document for place in item.places)))
+    return TracedFinding(text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
+                         documents=tuple(short(document) for document in [*documents][:_DOCUMENTS]))
 
 
-def _describe_path(item: Evidence) -> str:
-    """Describe the path to a finding, without its end if the finding's text begins with it."""
-    steps = item.path[:-1] if len(item.path) > 1 and item.text.startswith(item.path[-1]) else item.path
-    return short(" → ".join(steps))
-
-
-def _notes(notes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(short(note) for note in dict.fromkeys(notes))
-
-
-def _documents(retriever: Retriever, chunk_ids: Sequence[str]) -> tuple[str, ...]:
-    index = retriever.index
-    rows = (index.chunk_row[chunk_id] for chunk_id in chunk_ids if chunk_id in index.chunk_row)
-    documents = dict.fromkeys(index.chunks[row].document_id for row in rows)
-    return tuple(short(document) for document in list(documents)[:_DOCUMENTS])
+def _notes(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(short(note) for note in dict.fromkeys(filter(None, notes)))

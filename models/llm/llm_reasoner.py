@@ -2,37 +2,31 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Literal, Self
 
 from ...config import Settings
 from ...prompts import (
     Language,
     Prompt,
-    Step,
     check_prompts,
-    evidence_block,
     example,
     instructions_line,
+    last_text,
+    lookups_text,
+    mode_text,
     number_items,
     question_language,
     render,
+    rounds_text,
     schema_block,
 )
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
-from ...schemas.retrieval import (
-    CommunityDigest,
-    CommunitySummary,
-    DraftAnswer,
-    Mode,
-    Passage,
-    Reflection,
-    SubAnswer,
-    SubQuery,
-)
+from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ...text.tokens import estimate_tokens
 from . import wire
 from .endpoint import Endpoint
@@ -149,54 +143,21 @@ class LlmReasoner(ModelCalls):
             summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities))
         return [summary for batch in summaries for summary in batch]
 
-    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """Return at most `limit` atomic sub-queries; a simple question comes back as one.
+    def judge(self, inquiry: Inquiry) -> Judgement:
+        """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
+        return process_loop().run(self.ajudge(inquiry))
 
-        Schema elements are named as the model named them, its labels turned into the schema's names.
-        """
-        return process_loop().run(self.adecompose(question, schema, limit))
+    async def ajudge(self, inquiry: Inquiry) -> Judgement:
+        """Judge without holding a thread while the endpoint works."""
+        return await self._ask(_step_of(inquiry), lambda: (
+            self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
-    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """Decompose without holding a thread while the endpoint works."""
-        language = self._question_language(question)
-        return await self._ask("decompose", lambda: (
-            render("decompose", language, self._settings.prompts, schema=schema_block(schema, language),
-                   limit=str(limit), question=question),
-            wire.decomposition(schema, limit)))
-
-    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                schema: GraphSchema) -> Reflection:
-        """Return whether the evidence suffices, with the answer if it does, and what to look for next if not.
-
-        Its sub-queries name no elements of the schema.
-        """
-        return process_loop().run(self.areflect(question, history, passages, schema))
-
-    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                       schema: GraphSchema) -> Reflection:
-        """Reflect without holding a thread while the endpoint works."""
-        del schema
-        return await self._ask("reflect", lambda: (
-            self._judging_prompt("reflect", question, history, passages), wire.reflection(history)))
-
-    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-               mode: Mode) -> DraftAnswer:
-        """Return the answer in claims with quotes; in mode open, a claim without quotes is the model's own."""
-        return process_loop().run(self.aanswer(question, history, passages, mode))
-
-    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                      mode: Mode) -> DraftAnswer:
-        """Answer without holding a thread while the endpoint works."""
-        step: Step = "answer_open" if mode == "open" else "answer_reject"
-        return await self._ask("answer", lambda: (
-            self._judging_prompt(step, question, history, passages), wire.DRAFT_ANSWER))
-
-    def _judging_prompt(self, step: Step, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                        ) -> Prompt:
-        """Return the prompt of a step that judges evidence; those of one question begin alike."""
-        language = self._question_language(question)
-        return render(step, language, self._settings.prompts, passages=evidence_block(passages),
-                      history=_history_text(history), question=question,
+    def _agent_prompt(self, inquiry: Inquiry) -> Prompt:
+        """Return the prompt of an inquiry; the earlier prompts of the same question are its beginning."""
+        language = self._question_language(inquiry.question)
+        return render("agent", language, self._settings.prompts, lookups=lookups_text(inquiry.tools, language),
+                      terms=inquiry.terms or "-", mode=mode_text(inquiry.mode, language), question=inquiry.question,
+                      rounds=rounds_text(inquiry, language), last=last_text(language, is_last=inquiry.is_last),
                       instructions=instructions_line(self._instructions, language))
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -217,6 +178,13 @@ class LlmReasoner(ModelCalls):
         return question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
+def _step_of(inquiry: Inquiry) -> Literal["decompose", "reflect", "answer"]:
+    """Return the step whose model is asked: the first call, a later one, or the one that must answer."""
+    if inquiry.is_last:
+        return "answer"
+    return "reflect" if len(inquiry.rounds) > 1 else "decompose"
+
+
 def _card_text(card: EntityCard) -> str:
     return "\n".join([f"{card.name} ({card.type})", *(f"- {fact}" for fact in card.facts)])
 
@@ -226,8 +194,3 @@ def _digest_text(community: CommunityDigest) -> str:
     own = len(community.facts)
     return "\n".join([", ".join(community.keywords), *lines[:own], *(["---", *lines[own:]] if lines[own:] else [])])
 
-
-def _history_text(history: Sequence[SubAnswer]) -> str:
-    """Return the steps with their answers, and what the last reflection missed."""
-    missing = dict.fromkeys(f"missing: {step.missing}" for step in history if step.missing)
-    return "\n".join([number_items(f"{step.question} -> {step.answer or '?'}" for step in history), *missing])

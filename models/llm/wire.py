@@ -13,27 +13,19 @@ are shown as they arrive.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Generic, TypeVar, get_args
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from ...prompts.schema_text import type_letters
 from ...schemas.delta import SameLabel
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.inquiry import Judgement
+from ...schemas.lookups import LOOKUPS, TOOLS, Lookup
 from ...schemas.naming import normalise
 from ...schemas.resolution import PairVerdict
-from ...schemas.retrieval import (
-    ROUTES,
-    Claim,
-    CommunityDigest,
-    CommunitySummary,
-    DraftAnswer,
-    Reflection,
-    Route,
-    SubAnswer,
-    SubQuery,
-)
+from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer
 
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
@@ -47,7 +39,9 @@ _TOKENS_OF_A_FACT = 5
 """Fewer words state no fact: a dense list has one in five or six tokens."""
 _FEWEST_ROWS = 6
 _MOST_LABELS = 5
-"""Of a kind in a sub-query, where more narrow nothing down, and of new ones in a text."""
+"""New ones in a text."""
+MOST_LOOKUPS = 6
+"""Lookups of one reply."""
 _STRICT = ("type", "enum", "items", "minItems", "maxItems")
 """What strict decoding takes of a JSON schema. It keeps the bounds of arrays, so a model that repeats itself ends."""
 
@@ -91,6 +85,8 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
             properties = {name: strict(value) for name, value in part["properties"].items()}
             return {"type": "object", "properties": properties, "required": list(properties),
                     "additionalProperties": False}
+        if "const" in part:
+            return {"type": "string", "enum": [part["const"]]}
         return {word: strict(part[word]) if word == "items" else part[word] for word in _STRICT if word in part}
 
     return strict(whole)
@@ -103,10 +99,6 @@ class _Wire(BaseModel):
 def _ask_for(**words: Any) -> Any:
     """Put words into the JSON schema of a field that are not checked in the answer."""
     return Field(json_schema_extra=words)
-
-
-_Labels = Annotated[list[str], _ask_for(maxItems=_MOST_LABELS)]
-_RouteName = Annotated[str, _ask_for(enum=list(ROUTES))]
 
 
 class _Terms:
@@ -237,57 +229,62 @@ def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
     return [by_number[number] for number in range(1, count + 1)]
 
 
-class _SubQuery(_Wire):
-    question: str = Field(min_length=1)
-    types: _Labels = []
-    relations: _Labels = []
-    attributes: _Labels = []
-    routes: Annotated[list[_RouteName], _ask_for(maxItems=len(ROUTES))] = []
-
-    def convert(self, terms: _Terms) -> SubQuery:
-        routes: tuple[Route, ...] = tuple(route for route in get_args(Route) if route in self.routes)
-        return SubQuery(question=self.question,
-                        entity_types=tuple(_schema_name(label, terms.types) for label in self.types),
-                        relations=tuple(_schema_name(label, terms.relations) for label in self.relations),
-                        attributes=tuple(_schema_name(label, terms.attributes) for label in self.attributes),
-                        routes=routes or ROUTES)
-
-
-class _Decomposition(_Wire):
+class _Judgement(_Wire):
     thought: str = ""
-    sub_queries: list[_SubQuery] = Field(min_length=1)
-
-
-class _NumberedAnswer(_Numbered):
-    answer: str
-
-
-class _Reflection(_Wire):
-    thought: str = ""
-    answers: list[_NumberedAnswer] = []
-    sufficient: bool
+    lookups: list[dict[str, Any]] = []
+    keep: list[int] = []
+    answerable: bool = False
     claims: list[Claim] = []
     short: str = ""
     confidence: float = Field(default=1.0, ge=0, le=1)
-    missing: str = ""
-    sub_queries: list[str] = []
-    keep: list[int] = []
 
-    def convert(self, history: Sequence[SubAnswer]) -> Reflection:
-        if self.sufficient and not self.claims:
-            raise ValueError("claims: empty although sufficient is true")
-        answers = {item.id: item.answer.strip() for item in self.answers}
-        draft = DraftAnswer(thought=self.thought, answerable=True, claims=self.claims, short=self.short,
-                            confidence=self.confidence)
-        return Reflection(
-            sufficient=self.sufficient,
-            missing=self.missing,
-            # An answer of an earlier round stays where this reflection leaves it out.
-            sub_answers=[SubAnswer(question=asked.question, answer=answers.get(number) or asked.answer)
-                         for number, asked in enumerate(history, 1)],
-            sub_queries=[] if self.sufficient else [
-                SubQuery(question=text) for text in self.sub_queries if text.strip()],
-            draft=draft if self.sufficient else None, keep=self.keep)
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_parts(cls, given: Any) -> Any:
+        """Refuse a claim or lookup that is read alone because the reply around it is broken."""
+        if isinstance(given, dict) and not given.keys() & {"answerable", "lookups"}:
+            raise ValueError("answerable: missing")
+        return given
+
+    def convert(self, *, looks_up: bool) -> Judgement:
+        """Return the answer if there is one, else the lookups.
+
+        Raises:
+            ValueError: it says that it answers and does not, asks for a lookup that there is not, or does neither.
+        """
+        if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
+            raise ValueError("answerable: missing")
+        if self.answerable and self.claims:
+            return Judgement(thought=self.thought, keep=self.keep, draft=DraftAnswer(
+                thought=self.thought, answerable=True, claims=self.claims, short=self.short,
+                confidence=self.confidence))
+        if looks_up and self.lookups:
+            lookups = _read_lookups(self.lookups)
+            return Judgement(thought=self.thought, lookups=lookups, keep=self.keep)
+        if self.answerable:
+            raise ValueError("claims: empty although answerable is true")
+        return Judgement(thought=self.thought, draft=DraftAnswer(thought=self.thought, answerable=False,
+                                                                 confidence=0.0))
+
+
+_LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
+
+
+def _read_lookups(given: Sequence[dict[str, Any]]) -> list[Lookup]:
+    """Return the lookups that can be run.
+
+    Raises:
+        ValueError: none of them can.
+    """
+    found, wrong = list[Lookup](), list[ValueError]()
+    for one in given[:MOST_LOOKUPS]:
+        try:
+            found.append(_LOOKUP.validate_python({name: value for name, value in one.items() if value is not None}))
+        except ValueError as error:
+            wrong.append(error)
+    if wrong and not found:
+        raise wrong[0]
+    return list(dict.fromkeys(found))
 
 
 class _Question(_Wire):
@@ -317,15 +314,8 @@ class _Same(_Wire):
                 for number, name, way in rows if number.strip().isdecimal() and name.strip()]
 
 
-def _has_claims(draft: DraftAnswer) -> DraftAnswer:
-    if draft.answerable and not draft.claims:
-        raise ValueError("claims: empty although answerable is true")
-    return draft
-
-
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
 RETELLING: Shape[str] = _shape("retelling", _Retelling, lambda answer: answer.text)
-DRAFT_ANSWER: Shape[DraftAnswer] = _shape("answer", DraftAnswer, _has_claims)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 """Malformed rows of it are dropped."""
 
@@ -355,16 +345,14 @@ def verdicts(count: int) -> Shape[list[PairVerdict | None]]:
         PairVerdict(same=one.same, confidence=one.confidence) for one in _in_order("pairs", answer.pairs, count)])
 
 
-def decomposition(schema: GraphSchema, limit: int) -> Shape[list[SubQuery]]:
-    """Return the shape of one to `limit` sub-queries; further ones are dropped."""
-    terms = _Terms(schema)
-    return _shape("decomposition", _Decomposition, lambda answer: [
-        query.convert(terms) for query in answer.sub_queries[:limit]], sub_queries=limit)
-
-
-def reflection(history: Sequence[SubAnswer]) -> Shape[Reflection]:
-    """Return the shape of a reflection with one sub-answer for each sub-query of `history`."""
-    return _shape("reflection", _Reflection, lambda answer: answer.convert(history))
+def judgement(tools: Sequence[str]) -> Shape[Judgement]:
+    """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
+    shape = _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)))
+    kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
+    lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS} if kinds else {
+        "type": "array", "items": {"type": "string"}, "maxItems": 0}
+    return Shape({**shape.json_schema, "properties": {**shape.json_schema["properties"], "lookups": lookups}},
+                 shape.read)
 
 
 def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
-from ...schemas.retrieval import (
-    CommunityDigest,
-    CommunitySummary,
-    DraftAnswer,
-    Mode,
-    Passage,
-    Reflection,
-    SubAnswer,
-    SubQuery,
-)
+from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..parsing.parser import Parser
-from . import decomposition, follow_ups, summaries
+from . import follow_ups, summaries
 from .answers import Answers
 
 if TYPE_CHECKING:
@@ -29,7 +21,7 @@ if TYPE_CHECKING:
 class RulesReasoner:
     """The `Reasoner` with patterns and word lists: it finds and quotes, and does not know any facts itself.
 
-    Mode "open" therefore answers like mode "reject". Safe for threads.
+    All modes therefore answer alike. Safe for threads.
     """
 
     def __init__(self, parser: Parser | None = None) -> None:
@@ -78,38 +70,17 @@ class RulesReasoner:
         """Summarise communities; see `summaries.summarise`."""
         return summaries.summarise(communities)
 
-    def decompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """Decompose a question; see `decomposition.decompose`."""
-        return decomposition.decompose(question, schema, limit, self._parser)
-
-    def reflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                schema: GraphSchema) -> Reflection:
-        """Check whether the question is answered; see `Answers.reflect`."""
-        return self._answers.reflect(question, history, passages, schema)
-
-    def answer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-               mode: Mode) -> DraftAnswer:
-        """Answer a question, in both modes alike; see `Answers.answer`."""
-        del mode
-        return self._answers.answer(question, history, passages)
+    def judge(self, inquiry: Inquiry) -> Judgement:
+        """Answer from the evidence in all modes alike; see `Answers.answer`. It never looks further."""
+        return Judgement(draft=self._answers.answer(inquiry.question, list(inquiry.items())))
 
     def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Make a follow-up question self-contained; see `follow_ups.condense`."""
         return follow_ups.condense(question, messages)
 
-    async def adecompose(self, question: str, schema: GraphSchema, limit: int) -> list[SubQuery]:
-        """Decompose in a thread."""
-        return await asyncio.to_thread(self.decompose, question, schema, limit)
-
-    async def areflect(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                       schema: GraphSchema) -> Reflection:
-        """Reflect in a thread."""
-        return await asyncio.to_thread(self.reflect, question, history, passages, schema)
-
-    async def aanswer(self, question: str, history: Sequence[SubAnswer], passages: Sequence[Passage],
-                      mode: Mode) -> DraftAnswer:
-        """Answer in a thread."""
-        return await asyncio.to_thread(self.answer, question, history, passages, mode)
+    async def ajudge(self, inquiry: Inquiry) -> Judgement:
+        """Judge in a thread."""
+        return await asyncio.to_thread(self.judge, inquiry)
 
     async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Condense in a thread."""

@@ -8,7 +8,7 @@ from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.times import CELL_MARK, is_running
+from ...text.times import is_running
 from ...text.values import kind_of
 from .content_words import spoken_words
 from .finder import Found
@@ -221,7 +221,7 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
     asked = frozenset(question.words_of(question.text))
     ends: dict[str, int] = {}
     for number, item in enumerate(passages, 1):
-        head, relation, tail, *times = [*item.statement.split(CELL_MARK), "", ""][:4]
+        head, relation, tail, *times = [*item.cells, "", "", ""][:4]
         # What is planned, or has ended, is no answer to mark.
         if not tail or (any(times) and not is_running(times[0])):
             continue

@@ -7,11 +7,11 @@ so they need no description: their name, most typical members and facts are read
 import re
 from collections.abc import Iterator
 
-from ...graph_store.ledger.communities import Community
-from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import normalise
-from ...text.dates import find_dates, parse_date, years_of
-from ...tools.index import RetrievalIndex
+from ..graph_store.ledger.communities import Community
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import normalise
+from ..text.dates import find_dates, parse_date, years_of
+from .index import RetrievalIndex
 
 _BY = {True: r"\b(?:by|per|each|every)(?: the)? (?:{})s?\b", False: r"(?:按照?|各个?|每个?|不同)(?:{})"}
 _PERIODS = {"year": ("year", "年", "年份"), "decade": ("decade", "年代"), "century": ("century", "世纪")}

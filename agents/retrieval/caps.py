@@ -1,0 +1,42 @@
+"""Limits on what one question may cost."""
+
+from dataclasses import dataclass, replace
+
+from ...config import Settings
+from ...schemas.errors import BanyanError
+from .state import AskContext
+
+
+class CapError(BanyanError):
+    """A cap on a question's cost allows no lookup at all."""
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Limits on what one question may cost: rounds of lookups after the first look, and lookups over all rounds."""
+
+    rounds: int
+    tool_calls: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value < 1:
+                raise CapError(f"max_{name} is {value}, which allows no lookup: give 1 or more")
+
+
+def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
+    """Return the context's caps; those that it does not set are the settings'.
+
+    A client of a server (`served`) may only lower them: what a question may cost is not its decision.
+    """
+    most = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
+    given = {"rounds": context.max_rounds, "tool_calls": context.max_tool_calls}
+    caps = replace(most, **{name: value for name, value in given.items() if value is not None})
+    if not served:
+        return caps
+    return Caps(rounds=min(caps.rounds, most.rounds), tool_calls=min(caps.tool_calls, most.tool_calls))
+
+
+def rounds_allowed(context: AskContext, caps: Caps) -> int:
+    """Return how many rounds of lookups may follow the first look; without the agent only those of `decompose`."""
+    return caps.rounds if context.agent else int(context.decompose)

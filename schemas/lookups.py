@@ -1,0 +1,83 @@
+"""What the retrieval agent can look up: one typed request for each of its tools."""
+
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Tool = Literal["entity_search", "triple_search", "dfs_search", "community_search", "passage_search"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+"""The tools in the order in which prompts and agents see them; CONTRIBUTING.md says how to add one."""
+LONGEST = 1000
+"""Characters of one argument; a question has at most ten times as many."""
+
+Text = Annotated[str, Field(max_length=LONGEST)]
+Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+
+
+class EntityLookup(_Request):
+    """The card of an entity: its type, names, facts and values."""
+
+    tool: Literal["entity_search"] = "entity_search"
+    entity: Wanted = Field(description="The entity's name.")
+    relations: Texts = Field(default=(), description="Only these relations or attributes; empty: all.")
+    at: Text = Field(default="", description="Only what holds at this date, such as 2021 or 2021-03-05; empty: all.")
+
+
+class TripleLookup(_Request):
+    """The rows of a relation or an attribute."""
+
+    tool: Literal["triple_search"] = "triple_search"
+    relation: Wanted = Field(description="A relation or an attribute of the schema.")
+    head: Text = Field(default="", description="Only rows whose subject has this part of a name; empty: all.")
+    tail: Text = Field(default="", description="Only rows whose object or value has this part; empty: all.")
+    document: Text = Field(default="", description="Only rows of documents with this part in their id or title.")
+    at: Text = Field(default="", description="Only rows that hold at this date; empty: all.")
+
+
+class PathLookup(_Request):
+    """Chains of facts from one entity."""
+
+    tool: Literal["dfs_search"] = "dfs_search"
+    start: Wanted = Field(description="The entity where the chains begin.")
+    end: Text = Field(default="", description="The entity where they end; empty: wherever they lead.")
+    along: Texts = Field(default=(), description="Only along these relations, in any order; empty: all.")
+
+
+class CommunityLookup(_Request):
+    """Reports on a theme."""
+
+    tool: Literal["community_search"] = "community_search"
+    theme: Text = Field(default="", description="The theme; empty: the documents as a whole.")
+
+
+class PassageLookup(_Request):
+    """Passages of the documents."""
+
+    tool: Literal["passage_search"] = "passage_search"
+    query: Wanted = Field(description="A question or words, with names written out.")
+    documents: Texts = Field(default=(), description="Only documents with one of these parts in their id or title.")
+
+
+Lookup: TypeAlias = Annotated[EntityLookup | TripleLookup | PathLookup | CommunityLookup | PassageLookup,
+                              Field(discriminator="tool")]
+LOOKUPS: dict[Tool, type[Lookup]] = {
+    "entity_search": EntityLookup, "triple_search": TripleLookup, "dfs_search": PathLookup,
+    "community_search": CommunityLookup, "passage_search": PassageLookup}
+
+
+def lookup_text(lookup: Lookup) -> str:
+    """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`."""
+    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(
+        (name, ", ".join(value) if isinstance(value, tuple) else value)
+        for name, value in lookup if name != "tool") if text]
+    return f"{lookup.tool}: {', '.join(said) or 'everything'}"
+
+
+def lookup_arguments(lookup: Lookup) -> dict[str, object]:
+    """Return the arguments that a lookup gives, without those left out."""
+    return lookup.model_dump(mode="json", exclude_defaults=True, exclude={"tool"})

@@ -1,0 +1,58 @@
+"""Find entities by a name that a question or a model writes, and names that are spelt alike."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from ..graph_store.bounding.grounding import words
+from .index import RetrievalIndex
+
+_ARTICLE = re.compile(r"^(?:the|an?) ")
+_NEAR = 75
+"""rapidfuzz's ratio from which two names are spelt alike."""
+_CONTAINED = 100
+"""rapidfuzz's ratio of two names of which one has all words of the other."""
+_SHOWN = 5
+_MOST_PARTS = 3
+"""The most entities that may be meant by a part of their names."""
+
+
+class FoundEntities(NamedTuple):
+    """The entities that have a name, sorted by id; where none has, names like it."""
+
+    entities: tuple[str, ...]
+    near: tuple[str, ...] = ()
+
+
+def find_entities(index: RetrievalIndex, name: str) -> FoundEntities:
+    """Return the entities of a name: those that have it, else the few whose name contains it, else names like it."""
+    wanted = " ".join(words(name))
+    for named in index.names.find(name):
+        if named.name in (wanted, _ARTICLE.sub("", wanted)):
+            return FoundEntities(named.entities)
+    near = near_names(index, name, _SHOWN)
+    inside = {entity for other in near if wanted and f" {wanted} " in f" {' '.join(words(other))} "
+              for named in index.names.find(other) for entity in named.entities}
+    return FoundEntities(tuple(sorted(inside))) if 0 < len(inside) <= _MOST_PARTS else FoundEntities((), near)
+
+
+def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[str, ...]:
+    """Return the knowledge base's names that are spelt like a name or share its words, nearest first."""
+    found = process.extract(name, index.spellings, scorer=fuzz.token_sort_ratio, processor=str.casefold,
+                            score_cutoff=_NEAR, limit=limit)
+    parts = process.extract(name, index.spellings, scorer=fuzz.token_set_ratio, processor=str.casefold,
+                            score_cutoff=_CONTAINED, limit=limit)
+    return tuple(dict.fromkeys(other for other, _, _ in (*found, *parts)))[:limit]
+
+
+def unknown_names_near(index: RetrievalIndex, names: Sequence[str], limit: int) -> list[str]:
+    """Return the names that are spelt like some unknown names, nearest first."""
+    near: dict[str, float] = {}
+    for name in names:
+        if not index.names.find(name):
+            for other, score, _ in process.extract(name, index.spellings, scorer=fuzz.ratio, score_cutoff=_NEAR,
+                                                   limit=limit):
+                near[other] = max(near.get(other, 0.0), score)
+    return sorted(near, key=lambda name: (-near[name], name))[:limit]

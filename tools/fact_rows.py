@@ -1,0 +1,130 @@
+"""Facts and values of the graph as rows, and rows as citable lines that a model reads in few tokens."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..schemas.retrieval import Passage, Place
+from ..text.times import Validity, read_day
+from .index import Dated, RetrievalIndex
+
+_PER_LINE = 12
+"""Members of one line: a longer list goes on in the next line, so that it is cut and cited in parts."""
+_MOST_PLACES = 3
+"""Places of one member that can be cited."""
+_MOST_DOCUMENTS = 2
+"""Documents that are named behind one member of a line."""
+_LONGEST_VALUE = 300
+"""Characters of a value on a line; the whole is in its source."""
+
+
+class FactRow(NamedTuple):
+    """A triple or value: names and ids of its ends (a value has no id), when it holds, and where that is stated."""
+
+    head: str
+    relation: str
+    tail: str
+    ends: tuple[str, str]
+    validity: Validity
+    places: tuple[Place, ...]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The documents that state it, sorted."""
+        return tuple(sorted({place.document for place in self.places}))
+
+
+Side = Callable[[FactRow], str]
+"""Returns one end of a row, as it is shown."""
+
+
+def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]:
+    """Yield the triples of some rows of the index."""
+    for row in rows:
+        head, relation, tail = index.edges[row]
+        dated = index.dated(row)
+        spans = [span for span in index.spans(row) if dated.is_of(span[0])]
+        said = index.name(head), index.name(tail)
+        yield FactRow(said[0], relation, said[1], (head, tail), dated.validity, _places(index, spans, ""))
+
+
+def value_rows(index: RetrievalIndex, entity: str, attributes: Sequence[str] = ()) -> Iterator[FactRow]:
+    """Yield an entity's values, of some attributes or of all, sorted."""
+    times, name = index.dated_values(entity), index.name(entity)
+    for attribute, values in sorted(index.attributes(entity).items()):
+        for value, support in sorted(values.items()) if not attributes or attribute in attributes else ():
+            dated = times.get((attribute, value), Dated())
+            spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
+            yield FactRow(name, attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
+
+
+def _places(index: RetrievalIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
+    found = []
+    for key, start, end in spans:
+        chunk = index.chunks[index.chunk_row[key]]
+        found.append(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end],
+                           member=member))
+    return tuple(found)
+
+
+def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
+    """Return the rows that hold at a date; all if it is empty.
+
+    Raises:
+        DateError: `at` is no date with a year.
+    """
+    day = read_day(at) if at else None
+    return [row for row in rows if day is None or row.validity.holds(*day)]
+
+
+def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passage]:
+    """Yield rows that share all but one end as lines of several: `lead: end; end (document)`.
+
+    Args:
+        rows: each with a place.
+        lead: the beginning of the line.
+        side: the end that differs.
+    """
+    for start in range(0, len(rows), _PER_LINE):
+        yield _line(rows[start:start + _PER_LINE], lead, side)
+
+
+def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
+    own = len({row.documents for row in rows}) > 1
+    members = [_member(row, side, own=own) for row in rows]
+    places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
+    first = rows[0]
+    cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
+    return Passage(chunk_id="", document=places[0].document, title=first.relation.replace("_", " "),
+                   text=places[0].text, start=places[0].start, score=0.0, kind="fact", cells=cells,
+                   places=tuple(places),
+                   statement=f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}")
+
+
+def _member(row: FactRow, side: Side, *, own: bool) -> str:
+    said = " ".join(side(row).split())
+    said = said if len(said) <= _LONGEST_VALUE else f"{said[:_LONGEST_VALUE]}…"
+    # A document's own row need not name it again.
+    named = _document_note(row.documents) if own and row.documents != (said,) else ""
+    return f"{row.validity.with_note(said)}{named}"
+
+
+def _document_note(documents: Sequence[str]) -> str:
+    more = f" +{len(documents) - _MOST_DOCUMENTS}" if len(documents) > _MOST_DOCUMENTS else ""
+    return f" ({', '.join(documents[:_MOST_DOCUMENTS])}{more})" if documents else ""
+
+
+def head_of(row: FactRow) -> str:
+    """Return the name of a row's head."""
+    return row.head
+
+
+def tail_of(row: FactRow) -> str:
+    """Return the name of a row's tail, or its value."""
+    return row.tail
+
+
+def sides_by_repetition(rows: Sequence[FactRow]) -> tuple[Side, Side]:
+    """Return the end that repeats most over some rows, to group by, and the other one."""
+    heads, tails = Counter(row.head for row in rows), Counter(row.tail for row in rows)
+    return (tail_of, head_of) if len(tails) < len(heads) else (head_of, tail_of)

@@ -1,0 +1,99 @@
+"""Chains of facts between two entities, or from one: a depth-first search [Y eq. 10]."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from ..schemas.inquiry import Block
+from ..schemas.lookups import PathLookup
+from ..schemas.naming import label_key
+from ..schemas.retrieval import Passage
+from .entity_names import FoundEntities, find_entities
+from .fact_rows import FactRow, triple_rows
+from .index import RetrievalIndex
+from .line_budget import fit_lines
+
+MAX_HOPS = 4
+"""Links between two entities; longer chains connect anything with anything."""
+_OPEN_HOPS = 2
+"""Links of chains that may end anywhere."""
+_MOST_PATHS = 30
+_MOST_LINKS = 200
+"""Links of one entity that are followed: through a hub everything is connected."""
+_MOST_STEPS = 20_000
+
+_Path = tuple[int, ...]
+"""The rows of its triples."""
+
+
+def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> list[Block]:
+    """Return the shortest chains of facts between two entities, or all short ones from one entity.
+
+    Args:
+        index: the knowledge base.
+        lookup: where the chains begin and end, and along which relations.
+        tokens: the budget, estimated tokens.
+    """
+    start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
+    title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
+    unknown = [(name, found) for name, found in ((lookup.start, start), (lookup.end, end))
+               if found is not None and not found.entities]
+    if unknown:
+        return [Block(title=title, note=" ".join(_describe_unknown(*item) for item in unknown))]
+    along = frozenset(map(label_key, lookup.along))
+    found = list(_paths(index, start.entities, end.entities if end else None, along))
+    shown, left = fit_lines([_item(index, entity, path) for entity, path in found], tokens)
+    note = f"{left} more chains: name the other end or the relations" if left else (
+        "" if found else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts")
+    return [Block(title=title, items=tuple(shown), note=note)]
+
+
+def _describe_unknown(name: str, found: FoundEntities) -> str:
+    near = f" names like it: {'; '.join(found.near)}." if found.near else ""
+    return f"No entity is named {name!r}.{near}"
+
+
+def _paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
+           ) -> Iterator[tuple[str, _Path]]:
+    """Yield (start, path) breadth first; no path visits an entity twice, and all to given ends are shortest ones."""
+    beam: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
+    found = steps = 0
+    for _ in range(MAX_HOPS if ends is not None else _OPEN_HOPS):
+        longer = []
+        for start, here, visited, path in beam:
+            for row, other in _links(index, here, along):
+                steps += 1
+                if other in visited or steps > _MOST_STEPS:
+                    continue
+                longer.append((start, other, (*visited, other), (*path, row)))
+                if ends is None or other in ends:
+                    found += 1
+                    yield start, (*path, row)
+                    if found == _MOST_PATHS:
+                        return
+        if found and ends is not None:
+            return
+        beam = longer
+
+
+def _links(index: RetrievalIndex, entity: str, along: Collection[str]) -> Iterator[tuple[int, str]]:
+    for row in index.incident(entity)[:_MOST_LINKS].tolist():
+        head, relation, tail = index.edges[row]
+        if not along or label_key(relation) in along:
+            yield row, tail if head == entity else head
+
+
+def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:
+    rows = list(triple_rows(index, path))
+    here, said = start, index.name(start)
+    for row in rows:
+        forward = row.ends[0] == here
+        link = row.validity.with_note(row.relation.replace("_", " "))
+        said += f" -{link}-> {row.tail}" if forward else f" <-{link}- {row.head}"
+        here = row.ends[1] if forward else row.ends[0]
+    return _chain(said, rows)
+
+
+def _chain(said: str, rows: Sequence[FactRow]) -> Passage:
+    places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
+    documents = ", ".join(dict.fromkeys(place.document for place in places))
+    return Passage(chunk_id="", document=places[0].document, title="", text=places[0].text, start=places[0].start,
+                   score=0.0, kind="fact", statement=f"{said} ({documents})", places=tuple(places))

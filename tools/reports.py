@@ -1,0 +1,130 @@
+"""Reports of the knowledge tree: on a theme, of a view's groups, or on the documents as a whole.
+
+The level for the whole is the finest one whose reports fit the budget, as in Microsoft GraphRAG's global search. Where
+there are few documents, the opening of each is shown too, as it says what the document is about.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from ..graph_store.ledger.communities import Community
+from ..schemas.documents import Document
+from ..schemas.inquiry import Block
+from ..schemas.lookups import CommunityLookup
+from ..schemas.naming import normalise
+from ..schemas.retrieval import Passage, SubQuery
+from ..text.sentences import split_sentences
+from .best import best_rows
+from .fact_rows import triple_rows
+from .index import RetrievalIndex
+from .line_budget import MARK_TOKENS, fit_lines, item_cost
+from .query import Query
+from .retriever import Retriever
+from .view_groups import spoken_groups
+
+_SENTENCE = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
+"""A sentence, not a heading, a row or a field."""
+_WHOLE = "What are these documents about?"
+_NEAREST = 6
+"""Reports on one theme."""
+_FACTS = 3
+"""Facts that support a report."""
+_OPENINGS_SHARE = 2 / 3
+_OPENING = 250
+"""Characters of an opening: a long sentence."""
+_FIRST = 5
+"""How many first sentences of a document its opening is chosen from."""
+
+
+def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
+    """Return the reports on a theme, or on the documents as a whole.
+
+    Args:
+        retriever: the knowledge base.
+        lookup: the theme; empty for the whole.
+        question: the question, which may name the groups of a view ("by decade").
+        tokens: the budget, estimated tokens.
+    """
+    index, said = retriever.index, lookup.theme or question or _WHOLE
+    (query,) = retriever.queries([SubQuery(question=said)])
+    if groups := spoken_groups(index, said):
+        return [_block(f"groups: {said}", [_group_item(index, query, group) for group in groups], tokens)]
+    if lookup.theme:
+        cosines = index.community_cosines(query.vector)
+        nearest = [index.communities[index.community_row.at(int(row))] for row in best_rows(cosines, _NEAREST)]
+        return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
+    openings = list(_openings(index, int(tokens * _OPENINGS_SHARE)))
+    left = tokens - sum(map(item_cost, openings))
+    whole = _block("reports on the whole", _finest_that_fits(index, query, left), left)
+    return [Block(title="documents", items=tuple(openings)), whole] if openings else [whole]
+
+
+def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
+    shown, left = fit_lines([item for item in items if item is not None], tokens)
+    return Block(title=title, items=tuple(shown),
+                 note=f"{left} more reports" if left else "" if shown else "there is no report on this")
+
+
+def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
+    """Return the reports of the finest level that fits, else those of the coarsest, the largest communities first."""
+    levels: dict[int, list[Community]] = {}
+    for community in index.store.communities.all(level=None):
+        if community.summary:
+            levels.setdefault(community.level, []).append(community)
+    items: list[Passage] = []
+    for _, communities in sorted(levels.items()):
+        ordered = sorted(communities, key=lambda community: (-len(community.members), community.id))
+        items = [item for one in ordered if (item := _report_item(index, query, one)) is not None]
+        if sum(map(item_cost, items)) <= tokens:
+            break
+    return items
+
+
+def _report_item(index: RetrievalIndex, query: Query, community: Community) -> Passage | None:
+    """Return a community's report, which rests on its facts nearest to the theme; None if it has no fact or report."""
+    return _item(index, query, community, community.text()) if community.summary else None
+
+
+def _group_item(index: RetrievalIndex, query: Query, group: Community) -> Passage | None:
+    members = ", ".join(index.name(member) for member in group.keywords)
+    return _item(index, query, group, f"{group.label}. {members}")
+
+
+def _item(index: RetrievalIndex, query: Query, community: Community, text: str) -> Passage | None:
+    rows, _ = query.meaning.triples.best(_FACTS, index.rows_of(community.members))
+    places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
+              for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
+    if not places:
+        return None
+    return Passage(chunk_id="", document=places[0].document, title=community.name, text=places[0].text,
+                   start=places[0].start, score=0.0, kind="report", statement=" ".join(text.split()),
+                   places=tuple(places))
+
+
+def _openings(index: RetrievalIndex, tokens: int) -> Iterator[Passage]:
+    """Yield title and a first sentence of each document, or nothing if they do not fit the tokens.
+
+    Sentences that several documents share, such as the first words of all of a company's reports, are used only for
+    documents without others.
+    """
+    documents = index.store.documents
+    cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
+    if documents.count_documents() * cost > tokens:
+        return
+    texts = [documents.get(entry.id) for entry in documents.entries()]
+    first = [_first_sentences(document) for document in texts]
+    shared = Counter(words for sentences in first for words in {normalise(words) for _, words in sentences})
+    for document, sentences in zip(texts, first, strict=True):
+        own = [sentence for sentence in sentences if shared[normalise(sentence[1])] == 1]
+        for start, words in (own or sentences)[:1]:
+            yield Passage(chunk_id="", document=document.id, title=document.title, text=words, start=start, score=0.0,
+                          kind="opening", statement=f"{document.title or document.id}: {' '.join(words.split())}")
+
+
+def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
+    """Return the first sentences of a document with their places, without headings, rows and fields."""
+    found = ((start, end) for start, end in split_sentences(document.text)
+             if _SENTENCE.match(document.text[start:end]))
+    return [(start, document.text[start:min(end, start + _OPENING)].strip()) for start, end in islice(found, _FIRST)]

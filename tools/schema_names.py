@@ -1,0 +1,73 @@
+"""Find the relations and attributes of the graph by what people and models call them."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from ..models.rules.content_words import content_words
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import label_key, normalise
+from .index import RetrievalIndex
+
+_NEAR = 60
+_SHOWN = 8
+
+
+class Term(NamedTuple):
+    """A relation or attribute with how many rows it has: triples, or entities that have the attribute."""
+
+    name: str
+    rows: int
+    is_attribute: bool
+
+
+class FoundTerm(NamedTuple):
+    """The terms of a label, a relation before an attribute of the same name; where there is none, those like it."""
+
+    terms: tuple[Term, ...]
+    near: tuple[str, ...] = ()
+
+
+def terms_of(index: RetrievalIndex) -> list[Term]:
+    """Return the relations and attributes that the graph has rows of, the most rows first."""
+    relations = [Term(name, rows, is_attribute=False) for name, rows in index.relation_counts().items() if rows]
+    attributes = [Term(name, rows, is_attribute=True) for name, rows in index.attribute_counts.items()]
+    return sorted([*relations, *attributes], key=lambda term: (term.is_attribute, -term.rows, term.name))
+
+
+def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTerm:
+    """Return the terms that a label names, by the schema's names and labels or those of the graph."""
+    wanted, known = label_key(label), terms_of(index)
+    names = {term.name for term in known if wanted in set(_labels(schema, term))}
+    if names:
+        return FoundTerm(tuple(term for term in known if term.name in names))
+    found = process.extract(label, [term.name for term in known], scorer=fuzz.WRatio, processor=label_key,
+                            score_cutoff=_NEAR, limit=_SHOWN)
+    # Spelling finds no synonym: the terms with most rows follow.
+    near = dict.fromkeys([*(name for name, _, _ in found), *(term.name for term in known)])
+    return FoundTerm((), tuple(near)[:_SHOWN])
+
+
+def named_terms(index: RetrievalIndex, schema: GraphSchema, question: str) -> list[str]:
+    """Return the relations and attributes with rows of which a question has all words of a name or label."""
+    asked, folded = frozenset(content_words(question)), normalise(question)
+    return list(dict.fromkeys(term.name for term in terms_of(index)
+                              if any(_is_said(label, asked, folded) for label in _labels(schema, term))))
+
+
+def _is_said(label: str, asked: frozenset[str], folded: str) -> bool:
+    """Return True if a question has a label: in a script without spaces as it stands, else by its words' stems."""
+    words = content_words(label)
+    return bool(words) and (asked.issuperset(words) or (not label.isascii() and label in folded))
+
+
+def _labels(schema: GraphSchema, term: Term) -> Iterator[str]:
+    element = schema.attribute_type(term.name) if term.is_attribute else schema.relation_type(term.name)
+    yield from map(label_key, element.all_names() if element else (term.name,))
+
+
+def fits_part(part: str, names: Sequence[str]) -> bool:
+    """Return True if one of some names has a part, whatever the case and signs between words; an empty part fits."""
+    wanted = label_key(part)
+    return not wanted or any(wanted in label_key(name) for name in names)
