@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
 
 def answer_html(answer: "Answer") -> str:
-    """Return an answer as HTML: its short form, one line per claim, and its numbered sources."""
+    """Return an answer as HTML: its short form, one line per claim, its grade if inferred, and its numbered sources."""
     claims = "<br>".join(map(escape, answer.text.splitlines()))
     short = f"<p><b>{escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
     sources = "".join(
         f'<li value="{one.id}"><i>{escape(one.document)}</i>{_page(one.page)}: \u201c{escape(one.quote)}\u201d</li>'
         for one in answer.citations)
-    return f"{short}<p>{claims}</p>{f'<ol>{sources}</ol>' if sources else ''}"
+    grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
+    return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 
 
 def status_html(name: str, status: "Status") -> str:

@@ -34,7 +34,7 @@ from ..subagent.langchain_retriever import BanyanRetriever, search
 from ..subagent.tool import as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
-from ..tools.langchain_tools import route_tools
+from ..tools.langchain_tools import lookup_tools
 from .manual_edits import Editing
 from .notebooks import status_html
 from .progress import Progress, follow_build, log_failures, show_progress
@@ -164,7 +164,8 @@ class KnowledgeBase:
 
         Args:
             question: the question.
-            mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
+            mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
+                "open": allow own knowledge, marked.
             history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
             instructions: how a model is to word the answer: tone, length, format, language; beside those of the
                 knowledge base (`instructions`). What is cited is checked all the same.
@@ -245,9 +246,9 @@ class KnowledgeBase:
             k: the maximum number of passages.
             documents: the documents to search, as in `ask`.
             where: their metadata, as in `ask`.
-            context: how to search; None means one round along all routes.
+            context: its switches and `decompose` count; None means all routes, and the query undivided.
         """
-        context = _limit(context or AskContext(agent=False, decompose=False), documents, where)
+        context = _limit(context or AskContext(decompose=False), documents, where)
         return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in search(self.resources, self.name, query, k, context)]
@@ -359,12 +360,13 @@ class KnowledgeBase:
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
 
     def as_tools(self) -> list[BaseTool]:
-        """Return the four routes of retrieval as LangChain tools, for agents that plan themselves.
+        """Return the five lookups as LangChain tools, for agents that plan themselves.
 
-        They are what the retrieval graph's search nodes call: `entity_search`, `triple_search`, `community_search`
-        and `dfs_search`. Content: a finding a line with the documents that support it; artifact: `Evidence`.
+        They are what the retrieval graph's nodes call: `entity_search` (a card), `triple_search` (rows of a relation
+        or attribute), `dfs_search` (chains of facts), `community_search` (reports) and `passage_search`. Content:
+        lines with the documents that support them; artifact: a list of `Block`.
         """
-        return route_tools(lambda: self.resources.retriever(self.name))
+        return lookup_tools(lambda: self.resources.retriever(self.name))
 
     def as_subagent(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> Subagent:
         """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""

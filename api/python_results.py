@@ -12,6 +12,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
+from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
 from ..subagent.answer_facts import Place, stated_by
 from .notebooks import answer_html
@@ -82,8 +83,9 @@ class Answer(Frozen):
     facts: tuple[Fact, ...] = Field(description="facts of the graph that the cited words state; "
                                      "none where it abstains and cites what comes closest")
     trace: tuple[TraceStep, ...] = Field(description="every step that led to it")
-    sub_queries: tuple[str, ...] = Field(description="what was searched for")
-    iterations: int = Field(description="rounds of search")
+    grade: Grade = Field(description="stated, inferred (the text says which link is not stated), or none")
+    sub_queries: tuple[str, ...] = Field(description="the question, and what was looked up for it")
+    iterations: int = Field(description="rounds: the first look, and those of lookups")
 
     def __str__(self) -> str:
         return self.text
@@ -108,7 +110,7 @@ def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
         citations=citations,
         facts=facts_of(kb, stated_by(kb, kb.graph, places).facts) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
-        iterations=output["iterations"])
+        iterations=output["iterations"], grade=output["grade"])
 
 
 def step_of(event: dict[str, Any]) -> Step:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from ..agents.resources import Resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..runtime.cancellation import cancelled_by_ctrl_c
+from ..schemas.retrieval import Mode
 from .console import tell_reasoner
 from .error_messages import CommandError
 from .logs import set_up_logs
@@ -50,15 +51,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once this many tokens are paid for.")]
 MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly once this much is paid, by the prices in the "
                                                            "file that BANYAN_PRICES names.")]
-AnswerMode = Annotated[Literal["reject", "open"], typer.Option(help="open: own knowledge allowed, and marked.")]
+AnswerMode = Annotated[Mode, typer.Option(help="strict: no inferred answers; open: own knowledge allowed, and "
+                                               "marked.")]
 Documents = Annotated[list[str] | None, typer.Option(
     "--in", metavar="DOCUMENT", help="Answer from this document alone: its id, title or path, or a pattern such as "
                                      "'reports/*.pdf'. May be repeated.")]
 Where = Annotated[list[str] | None, typer.Option(
     "--where", metavar="KEY=VALUE", help="Answer only from documents with this metadata, such as author='Ana Ruiz' or "
                                          "date='2024-*'. May be repeated.")]
-NoAgent = Annotated[bool, typer.Option("--no-agent", help="Search once, without searching again for missing facts.")]
-NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Do not split the question into sub-queries.")]
+NoAgent = Annotated[bool, typer.Option("--no-agent", help="Look things up once at most, without judging the findings.")]
+NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Search for the question as it is.")]
 
 
 def where_of(given: Sequence[str] | None) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """Display of a question's trace on the command line: a tree for each round."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.tree import Tree
 
-from ..schemas.trace import TracedSubQuery, TraceStep
+from ..schemas.trace import TraceStep
 from .console import on_a_line
 
 
@@ -14,74 +14,51 @@ def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
     """Print a trace up to the answer."""
     for tree in _trees([TraceStep(**data) for data in steps]):
         console.print(tree)
-    console.print("[bold]answer[/bold]")
 
 
-def _trees(steps: Sequence[TraceStep]) -> list[Tree]:
-    """Return a tree for the question, and one for each round."""
-    rounds: dict[int, _Round] = {}
-    head = Tree("")
+def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
+    """Return a tree for the question, one for each round, and one for the answer.
+
+    A thought is in the round whose lookups it asks for, or in the answer.
+    """
+    head, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
+    rounds: dict[int, Tree] = {}
+
+    def of(number: int) -> Tree:
+        title = "first look" if number == 1 else f"round {number}"
+        return rounds.setdefault(number, Tree(f"[bold]{title}[/bold]", guide_style="dim"))
+
     for step in steps:
-        this = rounds.setdefault(step.round, _Round(step.round))
-        if step.step == "question":
-            head = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
-        elif step.step == "decompose":
-            this.sub_queries(step.sub_queries)
-            this.notes(step.notes)
-        elif step.step == "search":
-            this.search(step)
-        elif step.step == "survey":
-            this.survey(step)
-        elif step.step == "fuse":
-            this.passages(step)
-        elif step.step == "reflect":
-            this.reflection(step)
-            if step.sub_queries:
-                rounds[step.round + 1] = _Round(step.round + 1)
-                rounds[step.round + 1].sub_queries(step.sub_queries)
-    return [head, *(shown.tree for shown in rounds.values())]
+        match step.step:
+            case "question":
+                head = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
+            case "first_look" | "search":
+                _add_findings(of(step.round), step)
+            case "decompose" | "reflect":
+                _add_thought(of(step.round + 1) if step.lookups else answer, step)
+            case "answer":
+                answer.label = f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
+    return [head, *rounds.values(), answer]
 
 
-class _Round:
-    """One round: its sub-queries with the results of each route, the passages, and the reflection."""
+def _add_findings(tree: Tree, step: TraceStep) -> None:
+    title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
+    branch = tree.add(f"{title}[dim]{step.total} found[/dim]")
+    for item in step.found:
+        # Lines of the graph name their documents themselves.
+        others = ", ".join(document for document in item.documents if document not in item.text)
+        branch.add(on_a_line(item.text) + (f" [dim]\\[{on_a_line(others)}][/dim]" if others else ""))
+    if step.total > len(step.found) > 0:
+        branch.add("[dim]…[/dim]")
+    _add_notes(branch, step)
 
-    def __init__(self, number: int) -> None:
-        self.tree = Tree(f"[bold]round {number}[/bold]", guide_style="dim")
-        self._branches: dict[int, Tree] = {}
 
-    def sub_queries(self, queries: Sequence[TracedSubQuery]) -> None:
-        for query in queries:
-            follows = f"follows {', '.join(map(str, query.follows))}" if query.follows else ""
-            elements = ", ".join((*query.entity_types, *query.relations, *query.attributes))
-            said = on_a_line("; ".join(part for part in (follows, elements) if part))
-            line = f"{query.number} {on_a_line(query.question)} [dim]{said}[/dim]"
-            self._branches[query.number] = self.tree.add(line)
+def _add_thought(tree: Tree, step: TraceStep) -> None:
+    if step.text:
+        tree.add(on_a_line(step.text))
+    _add_notes(tree, step)
 
-    def search(self, step: TraceStep) -> None:
-        branch = self._branches[step.number or 0].add(f"[cyan]{step.route}[/cyan] [dim]{step.total} found[/dim]")
-        for item in step.found:
-            sources = f" [dim]\\[{on_a_line(', '.join(item.documents))}][/dim]" if item.documents else ""
-            how = f" [dim]({on_a_line(item.how)})[/dim]" if item.how else ""
-            branch.add(f"{item.score:.2f} {on_a_line(item.text)}{sources}{how}")
 
-    def survey(self, step: TraceStep) -> None:
-        branch = self.tree.add(f"[cyan]survey[/cyan] [dim]{step.total} reports and facts read[/dim]")
-        for item in step.found:
-            branch.add(f"{item.score:.2f} {on_a_line(item.text)} [dim]\\[{on_a_line(', '.join(item.documents))}][/dim]")
-
-    def passages(self, step: TraceStep) -> None:
-        said = f"; {step.text}" if step.text else ""
-        branch = self.tree.add(f"[cyan]passages[/cyan] [dim]best of {step.total}{on_a_line(said)}[/dim]")
-        for passage in step.passages:
-            branch.add(f"{passage.score:.2f} {on_a_line(passage.title)} [dim]\\[{on_a_line(passage.document)}][/dim]")
-
-    def reflection(self, step: TraceStep) -> None:
-        missing = f"not sufficient: {step.text}" if step.text else "not sufficient"
-        branch = self.tree.add(f"[cyan]reflection[/cyan] {on_a_line('sufficient' if step.sufficient else missing)}")
-        for item in step.sub_answers:
-            branch.add(f"{on_a_line(item.question)} [dim]->[/dim] {on_a_line(item.answer or '?')}")
-        self.notes(step.notes)
-
-    def notes(self, notes: Sequence[str]) -> None:
-        for note in notes:
-            self.tree.add(f"[yellow]{on_a_line(note)}[/yellow]")
+def _add_notes(tree: Tree, step: TraceStep) -> None:
+    for note in step.notes:
+        tree.add(f"[yellow]{on_a_line(note)}[/yellow]")

@@ -1,6 +1,7 @@
 """The tools of the MCP server, as functions: each docstring is the description that a calling agent sees."""
 
 import asyncio
+import inspect
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Annotated, Any, Literal, cast
@@ -21,9 +22,10 @@ from ..graph_store.layout import knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
-from ..schemas.retrieval import ROUTES, Mode, Route
+from ..schemas.lookups import LOOKUPS, TOOLS, Tool
+from ..schemas.retrieval import Mode
 from ..schemas.scope import DocumentNames, MetadataValues
-from ..tools.langchain_tools import route_tools
+from ..tools.langchain_tools import lookup_tools
 from .asking import answer_text, on_one_line
 from .langchain_retriever import search as find
 from .tool_answers import (
@@ -63,8 +65,6 @@ MAX_DECISIONS = 100
 _MESSAGE = 200
 
 Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default.")]
-Names = Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=20, description="Elements of the "
-                  "schema that the question is about, by their names.")]
 Ctx = Context[Any, Any]
 
 
@@ -140,33 +140,37 @@ class Tools:
                                  end=passage.start + len(passage.text), text=passage.text, score=passage.score)
                 for passage in passages))
 
-    def search_by(self, route: Route) -> Callable[..., Coroutine[Any, Any, str]]:
-        """Return a route of retrieval as a tool: what the tool of `kb.as_tools()` finds, a finding a line."""
-        async def search_route(
-            ctx: Ctx, question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION, description="One question "
-                                                     "about one thing, with names instead of pronouns.")],
-            knowledge_base: Kb = "", relations: Names = (), entity_types: Names = (), attributes: Names = (),
-            limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 10,
-        ) -> str:
+    def lookup_by(self, tool: Tool) -> Callable[..., Coroutine[Any, Any, str]]:
+        """Return a lookup as a tool with the arguments of that of `kb.as_tools()`: what it finds, as lines."""
+        async def look_up(ctx: Ctx, knowledge_base: Kb = "", **arguments: Any) -> str:
             with self._check_access(ctx, "read"):
                 name = self._resolve_name(ctx, knowledge_base)
                 await asyncio.to_thread(self._resources.knowledge_base, name)  # an unknown one is an error
-                tool = route_tools(lambda: self._resources.retriever(name))[ROUTES.index(route)]
+                chosen = lookup_tools(lambda: self._resources.retriever(name))[TOOLS.index(tool)]
                 async with self._turn(ctx.request_context.request):
-                    found: str = await tool.ainvoke({
-                        "question": question, "relations": list(relations), "entity_types": list(entity_types),
-                        "attributes": list(attributes), "limit": limit})
+                    found: str = await chosen.ainvoke(arguments)
                 return found
 
-        return search_route
+        # The SDK reads a tool's arguments from its signature.
+        fields = {name: field for name, field in LOOKUPS[tool].model_fields.items() if name != "tool"}
+        parameters = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[field.annotation, field],
+                              default=inspect.Parameter.empty if field.is_required() else field.default)
+            for name, field in fields.items()]
+        own = inspect.signature(look_up)
+        kept = [parameter for parameter in own.parameters.values() if parameter.name != "arguments"]
+        look_up.__signature__ = own.replace(parameters=[*kept, *parameters])  # type: ignore[attr-defined]
+        look_up.__annotations__ = {one.name: one.annotation for one in [*kept, *parameters]} | {"return": str}
+        return look_up
 
     async def ask(
         self, ctx: Ctx,
         question: Annotated[str, Field(max_length=MAX_QUESTION, description="One self-contained question in full "
                                        "words, with names instead of pronouns.")],
         knowledge_base: Kb = "",
-        mode: Annotated[Mode, Field(description="reject: abstain where the documents do not answer; open: own "
-                                                "knowledge allowed, and marked.")] = "reject",
+        mode: Annotated[Mode, Field(description="reject: abstain where the documents do not answer; strict: and "
+                                                "where one link is not stated; open: own knowledge allowed, and "
+                                                "marked.")] = "reject",
         documents: DocumentNames | None = None, where: MetadataValues | None = None,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer a question from the documents, in several steps if it takes them, or say that they do not answer it.

@@ -41,7 +41,8 @@ class Remote:
         Args:
             url: the server, such as "http://127.0.0.1:2024".
             kb: the knowledge base to ask, on that server.
-            mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
+            mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
+                "open": allow own knowledge, marked.
             context: every option of a question, instead of `mode`.
             graph: the graph's name on the server.
             api_key: the server's key; None does not look for one in the environment.

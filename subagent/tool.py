@@ -23,7 +23,8 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
         kb: the knowledge base. You may build it later; until then the tool reports that it does not exist.
         name: the tool's name; empty means `ask_` and the knowledge base.
         about: the subject of the documents ("the company's travel rules"), for the calling agent.
-        mode: "reject": abstain if the documents do not answer; "open": allow own knowledge, marked.
+        mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
+            "open": allow own knowledge, marked.
         context: every option of a question, instead of `mode`.
         settings: home, models and limits; None means the environment's settings.
         resources: resources that your code has opened, instead of `settings`; share them to load models only once.

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..schemas.delta import Candidate
 from ..schemas.documents import Citation, Frozen
+from ..schemas.retrieval import Grade
 
 
 class Question(BaseModel):
@@ -40,9 +41,11 @@ class AskResult(BaseModel):
     abstained: bool = Field(description="whether the documents do not answer the question")
     confidence: float = Field(description="the chance that the passages answer the question, 0 to 1")
     short: str = Field(description="the answer in the fewest words, where it has such")
+    grade: Grade = Field(default="none", description="stated, inferred (the answer says which link is not stated), or "
+                                                     "none")
     citations: tuple[Citation, ...]
-    sub_queries: tuple[str, ...] = Field(description="sub-queries that were searched")
-    iterations: int = Field(description="rounds of search")
+    sub_queries: tuple[str, ...] = Field(description="the question, and what was looked up for it")
+    iterations: int = Field(description="rounds: the first look, and those of lookups")
 
 
 class KnowledgeBases(Frozen):

@@ -17,6 +17,7 @@ from ..trace_tree import print_trace
 app = typer.Typer()
 
 _LONGEST_LINE = 100
+_INFERRED = "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]"
 _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
 Instructed = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
@@ -33,8 +34,8 @@ def ask(  # noqa: PLR0913  (its options)
     no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
     instructions: Instructed = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show every step: sub-queries, what each route found and "
-                                                        "how, the ranking, and what was missing.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step: each lookup with what it found, and the "
+                                                        "thoughts that led to it.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
@@ -81,8 +82,8 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
         events = build_graph(resources).stream(
             cast("Any", {"knowledge_base": kb, "messages": messages}),
             context=context, stream_mode=["custom", "values"],
-            output_keys=["answer", "abstained", "short", "confidence", "citations", "sub_queries", "iterations",
-                         *(["trace"] if context.trace else [])])
+            output_keys=["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries",
+                         "iterations", *(["trace"] if context.trace else [])])
         for kind, event in events:
             progress = cast("dict[str, Any]", event)
             if kind == "values":
@@ -113,6 +114,8 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         out.print(_WITHDRAWN)
     if lines:
         out.print(_highlight("\n".join(lines), answer["short"]), width=_width())
+    if answer["grade"] == "inferred":
+        out.print(_INFERRED)
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""

@@ -38,7 +38,7 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     output: Output,
     limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
     mode: AnswerMode = "reject",
-    top_k: Annotated[Literal["10", "20"], typer.Option(help="The most passages an answer may use.")] = "20",
+    top_k: Annotated[Literal["10", "20"], typer.Option(help="Passages that naive RAG reads.")] = "20",
     arms: Annotated[str, typer.Option(help=f"Arms, or all: {', '.join(arm.name for arm in ARMS)}.")] = DEFAULT_ARMS,
     judge: Annotated[str, typer.Option(help="Model that judges answers; none: no judging. [default: the "
                                             "model that answers]")] = "",
@@ -52,6 +52,9 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Measure a published dataset with several arms, and write the papers' tables.
+
+    Arms are Banyan (full), Banyan without a part (no-...), naive RAG (naive-...), the model alone (zero-shot), and a
+    plain agent that searches and reads text without the graph (agentic-text).
 
     It builds, asks, judges, and writes report.json, report.md and report.html. If it is interrupted, run the
     same command again to resume; no call is paid for twice.
@@ -72,11 +75,9 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
 
 
 def settings_for(top_k: int) -> Settings:
-    """Return the environment's settings, with room for `top_k` passages."""
+    """Return the environment's settings, with `top_k` passages for naive RAG."""
     settings = Settings()
-    return settings.model_copy(update={"context_passages": top_k,
-                                       "context_tokens": max(settings.context_tokens, top_k * settings.chunk_tokens),
-                                       "top_k": max(settings.top_k, top_k)})
+    return settings.model_copy(update={"context_passages": top_k, "top_k": max(settings.top_k, top_k)})
 
 
 def judge_of(named: str, settings: Settings) -> str | None:

@@ -48,13 +48,13 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     form: Form,
     k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
     sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
-    routes: Annotated[str, typer.Option(help="Retrieval routes to use.")] = "entity,triple,community,dfs",
+    routes: Annotated[str, typer.Option(
+        help="What the graph adds: names (entity), near facts (triple), near communities.")] = ",".join(ROUTES),
     records: Annotated[Path | None, typer.Option(
         help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
     beta: Annotated[float | None, typer.Option(
-        min=0, max=1, help="Fixed weight of graph routes against communities; by default set per question.")] = None,
+        min=0, max=1, help="Fixed weight of names and facts against communities; by default set per question.")] = None,
     *,
-    no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
     no_spreading: Annotated[bool, typer.Option("--no-spreading", help="Do not walk the graph.")] = False,
     no_lexical: Annotated[bool, typer.Option("--no-lexical", help="Do not search passages by words.")] = False,
@@ -76,7 +76,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     _check_writable(records)
     with open_resources() as resources:
         report = comparison.evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
-                                     setting=Setting(switches=switches, agent=not no_agent, decompose=not no_decompose,
+                                     setting=Setting(switches=switches, decompose=not no_decompose,
                                                      sub_queries=sub_queries),
                                      watch=lambda name: track(err, name))
     if report.gold_absent:

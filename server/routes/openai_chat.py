@@ -75,7 +75,8 @@ class CompletionRequest(BaseModel):
                                         description="the conversation; its last message is the question")
     stream: bool = False
     stream_options: StreamOptions | None = None
-    mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
+    mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
+                                                     "and marked")
     documents: DocumentNames = []
     where: MetadataValues = {}
 
@@ -124,16 +125,16 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     if asked.stream:
         return event_stream(_chunks(completion, asked, pieces, request), stopping)
     parts: list[str] = []
-    citations: list[dict[str, Any]] = []
+    answer: dict[str, Any] = {}
     async with aclosing(pieces):
         async for text, found in pieces:
             parts = [] if text == WITHDRAWN else [*parts, text]
-            citations = found
+            answer = found
             if await request.is_disconnected():
                 raise UnavailableError(GONE)
     text = "".join(parts)
-    message = {"role": "assistant", "content": text, "refusal": None,
-               "annotations": _annotations(asked.model, text, citations, request)}
+    message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
+               "annotations": _annotations(asked.model, text, answer["citations"], request)}
     return completion.part("chat.completion", usage=_usage(asked, text), choices=[
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
 
@@ -153,16 +154,16 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], Question]
 
 
 async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,
-                  stopping: anyio.Event) -> AsyncGenerator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, has citations."""
+                  stopping: anyio.Event) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, with the answer."""
     async with (service.questions.answering(client, kb, question, earlier) as events,
                 stopping_with(stopping, events.stop)):
         async for item in events:
             if item.event == "answer":
-                yield _sources(item.data["citations"]), item.data["citations"]
+                yield _sources(item.data["citations"]), item.data
                 return
             pieces = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
-            yield pieces.get(item.event, ""), []
+            yield pieces.get(item.event, ""), {}
     raise UnavailableError(GONE)
 
 
@@ -193,18 +194,18 @@ def _address(kb: str, cited: dict[str, Any], request: Request) -> str:
 
 
 async def _chunks(completion: Completion, asked: CompletionRequest,
-                  pieces: AsyncIterator[tuple[str, list[dict[str, Any]]]], request: Request,
+                  pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
                   ) -> AsyncIterator[ServerSentEvent]:
     text = ""
-    citations: list[dict[str, Any]] = []
+    answer: dict[str, Any] = {}
     try:
         yield _chunk(completion, {"role": "assistant", "content": ""})
         async for piece, found in pieces:
-            text, citations = text + piece, found
+            text, answer = text + piece, found
             if piece:
                 yield _chunk(completion, {"content": piece})
-        noted = _annotations(completion.model, text, citations, request)
-        yield _chunk(completion, {"annotations": noted} if noted else {}, "stop")
+        noted = _annotations(completion.model, text, answer["citations"], request)
+        yield _chunk(completion, {"grade": answer["grade"], **({"annotations": noted} if noted else {})}, "stop")
         if asked.stream_options and asked.stream_options.include_usage:
             yield _data(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)

@@ -80,7 +80,7 @@ ChatOutput = Annotated[AIMessageChunk, WithJsonSchema({"anyOf": [{
         "content": {"type": "string", "description": "a piece of the answer; all pieces together are the answer"},
         "additional_kwargs": {"type": "object", "description": (
             "of the last piece: citations {id, document, start, end, quote}, abstained, confidence, short, "
-            "sub_queries, iterations")}}}]})]
+            "grade, sub_queries, iterations")}}}]})]
 """A piece of the answer; the last one has no text."""
 
 
@@ -99,7 +99,8 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
             ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
                 "store the conversation on the server under this name, so follow-ups refer to it")),
             ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
-                "reject: abstain without evidence; open: own knowledge allowed, and marked")),
+                "reject: abstain without evidence; strict: no inferred answers either; open: own knowledge allowed, "
+                "and marked")),
             ConfigurableFieldSpec(id="documents", annotation=list[str], name="Documents", default=[], description=(
                 "ids, titles or paths of the documents to answer from, or patterns; empty: all")),
             ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(

@@ -267,6 +267,8 @@ def _scope_fields(scope: Scope) -> dict[str, Any]:
 
 def _turn(number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
     answer = json.loads(stored)
+    # Answers of earlier releases have no grade: all that they say is stated.
+    answer.setdefault("grade", "none" if answer["abstained"] else "stated")
     return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
                             where=answer.pop("where", {}), answer=answer, rating=rating)
 

@@ -15,7 +15,7 @@ from ..error_responses import DeadlineError
 _T = TypeVar("_T")
 
 _KEPT = 2_000
-"""Most items to buffer for a slow client. A question has a few hundred at most (retrieval/planning.py)."""
+"""Most items to buffer for a slow client. A question has a few hundred at most (retrieval/caps.py)."""
 
 
 class Followed(Generic[_T]):

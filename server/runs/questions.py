@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
-from ...agents.retrieval.state import MAX_QUESTION, AskContext, QuestionError
+from ...agents.retrieval.state import MAX_QUESTION, TOOL_NAMES, AskContext, QuestionError, ToolName
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
-from ...schemas.retrieval import ROUTES, Mode, Route
+from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
@@ -48,10 +48,11 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
-    mode: Mode = Field(default="reject", description="open: own knowledge allowed, and marked")
-    agent: bool = Field(default=True, description="search again for missing facts; otherwise search once")
-    decompose: bool = Field(default=True, description="split the question into sub-queries")
-    routes: list[Route] = Field(default=list(ROUTES), max_length=len(ROUTES), description="retrieval routes to use")
+    mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
+                                                     "and marked")
+    agent: bool = Field(default=True, description="judge what was found, and look further")
+    decompose: bool = Field(default=True, description="let the model choose the first lookups")
+    routes: list[ToolName] = Field(default=list(TOOL_NAMES), max_length=len(TOOL_NAMES), description="lookups to use")
     instructions: str = Field(default="", max_length=MOST_INSTRUCTIONS, description="how a model is to word the "
                               "answer: tone, length, format, language")
     documents: DocumentNames = []

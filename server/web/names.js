@@ -24,13 +24,23 @@ export async function learnNames(base) {
 /** A readable name of a schema element: its label, or "born in" for `born_in`. */
 export const spaced = (name) => labels.get(name) ?? name.replaceAll("_", " ");
 
-/** A fact or an entity as the server writes them, with the labels of relations, types and attributes. */
+/** What stands before and after a relation in a line of the graph: "<- born in: Ada", "Ada -born in (1815)-> London". */
+const AROUND = [
+  ["<- ", ":"],
+  ["-", "->"],
+  ["-", "- "],
+  ["-", " ("],
+];
+
+/** A line of the graph as the server writes it, with the labels of relations; any other text as it is. */
 export function factText(text) {
   let said = text;
   for (const [name, label] of labels) {
     const plain = name.replaceAll("_", " ");
-    said = said.replaceAll(` ${plain} `, ` ${label} `).replaceAll(` (${plain})`, ` (${label})`);
-    said = said.replaceAll(` ${name}: `, ` ${label}: `);
+    if (said.startsWith(`${plain} -> `)) said = label + said.slice(plain.length);
+    for (const [before, after] of AROUND) {
+      said = said.replaceAll(`${before}${plain}${after}`, `${before}${label}${after}`);
+    }
   }
   return said;
 }

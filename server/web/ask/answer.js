@@ -30,6 +30,8 @@ export function answerView(base, turn, progress) {
     "div",
     { class: answer?.abstained ? "answer abstained" : "answer" },
     progress,
+    answer?.grade === "inferred" &&
+      h("p", {}, h("span", { class: "chip", title: t("answer.inferred.how") }, t("answer.inferred"))),
     found && h("p", { class: "found" }, t("answer.found")),
     short && h("p", { class: "short" }, short),
     answer?.abstained && prose(lines, cited),

@@ -253,14 +253,13 @@ function showTurn(talk, turn) {
 function progress(turn) {
   const last = turn.steps.at(-1);
   const searches = turn.steps.filter((step) => step.step === "search").length;
-  const doing = turn.text
-    ? t("ask.doing.answer")
-    : !last || last.step === "question"
-      ? t("ask.doing.decompose")
-      : last.step === "decompose" || last.step === "search"
-        ? t("ask.doing.search", { n: searches, round: last.round })
-        : last.step === "fuse"
-          ? t("ask.doing.reflect")
-          : t("ask.doing.answer");
+  const doing =
+    turn.text || last?.step === "answer"
+      ? t("ask.doing.answer")
+      : !last || last.step === "question"
+        ? t("ask.doing.look")
+        : last.step === "search" || last.lookups
+          ? t("ask.doing.search", { n: searches, round: last.round })
+          : t("ask.doing.reflect");
   return h("p", { class: "progress" }, h("span", { class: "pulse", "aria-hidden": "true" }), doing);
 }

@@ -52,7 +52,8 @@ export function composer(base, { ask, stop }) {
 function foot(base) {
   const scope = h("span", { class: "scope" });
   const show = () => {
-    scope.textContent = [scopeText(base), OPTIONS.mode === "open" && t("ask.mode.open")].filter(Boolean).join(" · ");
+    const mode = OPTIONS.mode !== "reject" && t(`ask.mode.${OPTIONS.mode}`);
+    scope.textContent = [scopeText(base), mode].filter(Boolean).join(" · ");
   };
   const fields = options(base, show);
   const open = button(
@@ -68,12 +69,8 @@ function foot(base) {
 }
 
 function options(base, changed) {
-  const mode = h(
-    "select",
-    {},
-    h("option", { value: "reject" }, t("ask.mode.reject")),
-    h("option", { value: "open" }, t("ask.mode.open")),
-  );
+  const modes = ["reject", "strict", "open"].map((value) => h("option", { value }, t(`ask.mode.${value}`)));
+  const mode = h("select", {}, modes);
   mode.value = OPTIONS.mode;
   mode.addEventListener("change", () => {
     OPTIONS.mode = mode.value;
