@@ -26,23 +26,23 @@ KB = "english"
 _CLAIMS = 4
 _THOUGHT = "The passages state what is asked; the first one names it, and the others agree with it in what they add."
 _DATA = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] [^\n]*\n(.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_ITEM = re.compile(r"^\[(\d+)\] [^\n]*\n(.*?)(?=\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[A-Z][^.\n]{30,120}\.")
 
 
 def script(_: Path) -> Callable[[dict[str, Any]], str]:
-    """Return the answering function: reflections quote the first sentence of each of the first passages."""
+    """Return the answering function: answers quote the first sentence of each of the first passages."""
     def reply(body: dict[str, Any]) -> str:
-        if llm_server.brain.step(body) != "reflection":
+        if llm_server.brain.step(body) not in {"decompose", "reflect", "answer"}:
             answer: str = llm_server.brain.reply(body)
             return answer
-        (evidence, *_) = _DATA.findall(body["messages"][1]["content"])
+        (_, evidence, *_) = _DATA.findall(body["messages"][1]["content"])
         said = [(int(number), found[0]) for number, text in _ITEM.findall(evidence)
                 if (found := _SENTENCE.search(text))]
-        claims = [{"text": words, "quotes": [{"passage": number, "words": words}]} for number, words in said[:_CLAIMS]]
-        return json.dumps({"thought": _THOUGHT, "answers": [{"id": 1, "answer": "Warsaw"}], "sufficient": True,
-                           "claims": claims, "short": "Warsaw", "confidence": 0.9, "missing": "", "sub_queries": [],
-                           "keep": []}, ensure_ascii=False)
+        claims = [{"text": words, "quotes": [{"item": number, "words": words}], "unstated": ""}
+                  for number, words in said[:_CLAIMS]]
+        return json.dumps({"thought": _THOUGHT, "lookups": [], "keep": [], "answerable": True, "claims": claims,
+                           "short": "Warsaw", "confidence": 0.9}, ensure_ascii=False)
 
     return reply
 

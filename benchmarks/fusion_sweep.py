@@ -13,23 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.chaining import following, searchable
-from banyan.agents.retrieval.planning import Caps, distinct, plan_round
 from banyan.config import Settings
 from banyan.evaluation.bootstrap import intervals
 from banyan.evaluation.datasets import Question, is_gold, load_questions
-from banyan.schemas.retrieval import EVERYTHING, ROUTES, Evidence, SubQuery
+from banyan.schemas.retrieval import EVERYTHING, SubQuery
 from banyan.tools import spreading
 from banyan.tools.query import Query
-from banyan.tools.ranking import beta, chunk_scores, fusion
+from banyan.tools.ranking import beta, chunk_scores, fusion, graph_seeds
 from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
-from banyan.tools.routes import community as community_route
-from banyan.tools.routes import dfs as dfs_route
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
 from rich.progress import Progress
@@ -41,30 +36,27 @@ _AT = _KS.index(5)
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant with values to try besides the current one; `route` if it is one of `_SHARES`."""
+    """A constant with values to try besides the current one."""
 
     module: ModuleType
     name: str
     values: tuple[float, ...]
-    route: str = ""
 
     @property
     def title(self) -> str:
-        """The constant's module and name, with its route if it has one."""
-        place = f"[{self.route}]" if self.route else ""
-        return f"{self.module.__name__.rsplit('.', 1)[-1]}.{self.name}{place}"
+        """The constant's module and name."""
+        return f"{self.module.__name__.rsplit('.', 1)[-1]}.{self.name}"
 
     @property
     def in_force(self) -> float:
         """The current value."""
-        value: Any = getattr(self.module, self.name)
-        return float(value[self.route] if self.route else value)
+        return float(getattr(self.module, self.name))
 
     @contextmanager
     def set_to(self, value: float) -> Iterator[None]:
         """Set another value for the block."""
         before = getattr(self.module, self.name)
-        setattr(self.module, self.name, {**before, self.route: value} if self.route else value)
+        setattr(self.module, self.name, value)
         try:
             yield
         finally:
@@ -72,32 +64,27 @@ class Constant:
 
 
 CONSTANTS = (
-    *(Constant(fusion, "_SHARES", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0), route)
-      for route in ("dfs", "triple", "community", "entity")),
-    Constant(chunk_scores, "_COMMUNITY_SHARPNESS", (1, 2, 3, 4)),
-    Constant(fusion, "_ROUTE_SHARPNESS", (0, 1, 2, 3, 4)),
+    Constant(graph_seeds, "_NAMED_SHARE", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)),
+    Constant(graph_seeds, "_NEAR_SHARE", (0.0, 1 / 2, 1.0, 3 / 2, 2.0, 3.0)),
+    Constant(graph_seeds, "_FACTS", (5, 10, 20, 40)),
+    Constant(graph_seeds, "_COMMUNITIES", (5, 10, 20, 40)),
+    Constant(graph_seeds, "_FACT_SHARPNESS", (2, 4, 8, 12)),
+    Constant(graph_seeds, "_SHARPNESS", (0, 1, 2, 3, 4)),
     Constant(fusion, "_LEAD_SHARE", (0.0, 0.25, 0.5, 1.0, 2.0)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
-    Constant(fusion, "_EVIDENCE_SHARPNESS", (2, 4, 8, 12)),
     Constant(fusion, "_LEAD_SEEDS", (10, 25, 50, 100, 200)),
     Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
-    Constant(fusion, "_LEAD_POWER", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    Constant(fusion, "_WAITING_SHARPNESS", (2, 4, 8, 12)),
     Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
     Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
     Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
     Constant(beta, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
     Constant(beta, "_ABSTRACTION_WEIGHT", (0.0, 0.5, 1.0, 2.0)),
-    Constant(dfs_route, "MAX_HOPS", (1, 2, 3, 4, 5)),
-    Constant(dfs_route, "_BEAM", (5, 10, 20, 30)),
-    Constant(dfs_route, "_BRANCHES", (3, 5, 10)),
-    Constant(dfs_route, "_NEAREST", (0, 1, 2, 5)),
-    Constant(community_route, "_READ", (1, 3, 5)),
     Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
     Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
 )
-# Constants in these modules decide what is found; all others only decide how it is ranked.
-_ROUTES = (dfs_route, community_route)
 
 
 @dataclass(frozen=True)
@@ -109,72 +96,60 @@ class QuestionSet:
     gold: Sequence[Sequence[Sequence[int]]]
 
 
-Evidences = list[list[Evidence]]
-Rank = Callable[[Sequence[Query], Evidences], Scores]
+Rank = Callable[[Sequence[Query]], Scores]
 Split = Callable[[str], list[SubQuery]]
 
 
 class Sweep:
-    """One knowledge base, its questions, and the evidence for them with the current constants."""
+    """One knowledge base and its questions."""
 
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
         self.retriever, self.sets = resources.retriever(name), sets
-        self._reasoner, self._schema = resources.reasoner(name), resources.knowledge_base(name).schemas.current()
-        settings = resources.settings
-        self._caps = Caps(settings.max_rounds, settings.max_sub_queries, settings.max_sub_queries_in_all,
-                          settings.max_tool_calls)
-        self._found: dict[str, tuple[list[Query], Evidences]] = {}
+        self._queries: dict[str, list[Query]] = {}
 
     def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
-        """Return the sub-queries of the agent's first round (agents/retrieval/graph.py).
+        """Return what is searched for a question.
 
         Args:
             question: the question.
             apart: decompose the question.
-            hop: add a second hop if the question is not decomposed.
+            hop: keep the second hop of a question that is not decomposed.
         """
-        whole = SubQuery(question=question)
-        parts = self._reasoner.decompose(question, self._schema, self._caps.sub_queries) if apart else []
-        first, *others = distinct([whole, *searchable(parts)])
-        second = self.retriever.second_hop(first, 0) if hop and not others else None
-        plan = plan_round([first, *others, *([second] if second else [])], (), 0, ROUTES, self._caps)
-        return [part for _, part in following(plan, parts).new]
+        parts = self.retriever.sub_queries(question, decompose=apart)
+        whole, *others = parts
+        return parts if hop or any(not part.follows for part in others) else [whole]
 
-    def recalls(self, rank: Rank | None = None, split: Split | None = None, *, anew: bool = False) -> list[np.ndarray]:
+    def recalls(self, rank: Rank | None = None, split: Split | None = None) -> list[np.ndarray]:
         """Return the recall at each k of each question of each set, shapes (questions, k).
 
         Args:
             rank: the ranking function; the retriever's by default.
             split: the function that makes sub-queries; `sub_queries` by default.
-            anew: search the routes again, because they may find something else.
         """
-        return [np.array([self._recall(question, gold, rank, split, anew)
+        return [np.array([self._recall(question, gold, rank, split)
                           for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
 
-    def _recall(self, question: Question, gold: Sequence[Sequence[int]], rank: Rank | None, split: Split | None,
-                anew: bool) -> list[float]:
-        queries, evidence = self._search(question.question, split, anew)
-        scores = (rank or self.retriever.rank)(queries, evidence)
+    def _recall(self, question: Question, gold: Sequence[Sequence[int]], rank: Rank | None,
+                split: Split | None) -> list[float]:
+        scores = (rank or self.retriever.rank)(self._split(question.question, split))
         place = np.empty(len(scores), np.intp)
         place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
         best = [min((int(place[row]) for row in rows if scores[row] > 0), default=len(scores) + 1) for rows in gold]
         return [float(np.mean([found <= k for found in best])) for k in _KS]
 
-    def _search(self, question: str, split: Split | None, anew: bool) -> tuple[list[Query], Evidences]:
-        if split or anew or question not in self._found:
-            queries = self.retriever.queries((split or self.sub_queries)(question))
-            found = queries, [self.retriever.evidence(query) for query in queries]
-            if split or anew:
-                return found
-            self._found[question] = found
-        return self._found[question]
+    def _split(self, question: str, split: Split | None) -> list[Query]:
+        if split:
+            return self.retriever.queries(split(question))
+        if question not in self._queries:
+            self._queries[question] = self.retriever.queries(self.sub_queries(question))
+        return self._queries[question]
 
-    def maximum(self, queries: Sequence[Query], evidence: Evidences) -> Scores:
+    def maximum(self, queries: Sequence[Query]) -> Scores:
         """Rank as `Retriever.rank` does, but by the best of a chunk's weights instead of their sum."""
         best = np.zeros(len(self.retriever.index.chunks), np.float32)
         walks: dict[Query, fusion.Walk] = {}
-        for query, found in zip(queries, evidence, strict=True):
-            walks[query] = fusion.walk(self.retriever.index, query, found, EVERYTHING,
+        for query in queries:
+            walks[query] = fusion.walk(self.retriever.index, query, EVERYTHING,
                                        [walks[earlier] for earlier in query.follows])
             best = np.maximum(best, walks[query].chunks / max(float(walks[query].chunks.max(initial=0.0)), 1e-30))
         return best
@@ -231,7 +206,7 @@ def rows(sweep: Sweep, only: str, console: Console) -> Iterator[tuple[str, str, 
         for constant, value in tried:
             same = value == constant.in_force
             with constant.set_to(value):
-                found = basis if same else sweep.recalls(anew=constant.module in _ROUTES)
+                found = basis if same else sweep.recalls()
             yield constant.title, f"{value:g}", found, same
             progress.advance(task)
 

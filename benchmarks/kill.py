@@ -39,7 +39,6 @@ for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
 from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
 from banyan.graph_store.postgresql_bases import LedgerSchema, connect  # noqa: E402
-from banyan.schemas.retrieval import ROUTES, SubQuery  # noqa: E402
 from crash_child import Child, Fault, run_command, start  # noqa: E402
 from crash_world import FIRST, KB, OPERATIONS, SETTINGS, CountingServer, Operation, write_documents  # noqa: E402
 from hashed_embedding import HashedEmbedder  # noqa: E402
@@ -242,16 +241,14 @@ def _read_recorded_in_file(folder: Path) -> set[str] | None:
 
 
 def read_store() -> None:
-    """Search the store along every route, as a question does."""
+    """Search the store by words, vectors and the graph, as a question does."""
     with Resources(Settings(), HashedEmbedder()) as resources:
         kb = resources.knowledge_base(KB)
         if kb.schemas.version() == 0:
             return
         retriever = resources.retriever(KB)
-        query = retriever.queries([SubQuery(question="Whom does Drin know, and who employs Drin?")])[0]
-        scores = retriever.rank([query], [retriever.evidence(query, ROUTES)])
-        for one, score in retriever.ranking(scores, 5):
-            passage = retriever.passage(one, score)
+        for ranked in retriever.rank_passages("Whom does Drin know, and who employs Drin?", 5):
+            passage = retriever.passage(*ranked)
             document = kb.documents.get(passage.document)
             if document.text[passage.start:passage.start + len(passage.text)] != passage.text:
                 raise AssertionError(f"{passage.document} does not say {passage.text!r}")

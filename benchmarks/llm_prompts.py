@@ -1,18 +1,19 @@
-"""Print the exact prompts of `reflect` and `answer` that an endpoint gets, for three kinds of question.
+"""Print the exact prompts of the agent that an endpoint gets, for three kinds of question.
 
     python benchmarks/llm_prompts.py > prompts.txt
 
 The English examples are built by the rules; a two-hop, a thematic and a whole-corpus question are sent over HTTP to
 the tests' endpoint. Each prompt is preceded by its result: calls by step, tokens, citations checked. `--zh` asks
-the Chinese examples likewise, `--kb NAME` asks an existing knowledge base the whole-corpus question. The context is
-short, so facts are shown beside the passages.
+the Chinese examples likewise, `--kb NAME` asks an existing knowledge base the whole-corpus question.
 """
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,48 +22,49 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph as retrieval
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.schemas.references import reference
 from banyan.text.tokens import estimate_tokens
 from llm_world import KB, ROOT, llm_server
 
 from llm_brain import reply, step  # isort: skip  (in the tests' folder, which llm_world adds)
 
-TOKENS = 500
-EVERY_ROUTE = ["entity", "triple", "community", "dfs"]
 QUESTIONS = {
     "en": {"two-hop": ("On which river lies the city where Marie Curie was born?",
-                       ("Where was Marie Curie born?", f"On which river lies {reference(1)}?")),
-           "thematic": ("what kinds of discoveries changed how people understood matter?", ()),
-           "whole corpus": ("What are the main themes of all documents?", ())},
-    "zh": {"two-hop": ("发现青蒿素的人出生的城市位于哪个省？", ("谁发现了青蒿素？", f"{reference(1)}出生在哪座城市？")),
-           "thematic": ("古代医书怎样启发了现代药物研究？", ()),
-           "whole corpus": ("这些文档的主要主题是什么？", ())}}
+                       [{"tool": "entity_search", "entity": "Marie Curie"},
+                        {"tool": "passage_search", "query": "On which river lies Warsaw?"}]),
+           "thematic": ("what kinds of discoveries changed how people understood matter?",
+                        [{"tool": "community_search", "theme": "discoveries about matter"}]),
+           "whole corpus": ("What are the main themes of all documents?", [])},
+    "zh": {"two-hop": ("发现青蒿素的人出生的城市位于哪个省？",
+                       [{"tool": "entity_search", "entity": "屠呦呦"},
+                        {"tool": "passage_search", "query": "宁波位于哪个省？"}]),
+           "thematic": ("古代医书怎样启发了现代药物研究？", [{"tool": "community_search", "theme": "古代医书"}]),
+           "whole corpus": ("这些文档的主要主题是什么？", [])}}
+_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
+_ITEM = re.compile(r"^\[(\d+)\] [^\n]*\n([^\n\[#(][^\n]*)", re.MULTILINE)
+AGENT = frozenset({"decompose", "reflect", "answer"})
 
 
 def script(language: str) -> Any:
-    """Return the tests' endpoint, with the intended decompositions of the three questions."""
-    parts = dict(QUESTIONS[language].values())
-    whole = QUESTIONS[language]["whole corpus"][0]
+    """Return the tests' endpoint, with the intended lookups of the three questions."""
+    lookups = dict(QUESTIONS[language].values())
 
     def said(request: dict[str, Any]) -> str:
-        if step(request) != "decomposition":
-            return cited(request) if step(request) == "answer" else reply(request)
-        question = next(one for one in parts if one in request["messages"][1]["content"])
-        return json.dumps({"thought": "", "sub_queries": [
-            {"question": one, "types": [], "relations": [], "attributes": [],
-             "routes": ["community"] if question == whole else EVERY_ROUTE} for one in parts[question] or (question,)]})
+        if step(request) not in AGENT:
+            return reply(request)
+        question, *rounds = _FENCED.findall(request["messages"][1]["content"])
+        wanted = lookups[question] if step(request) == "decompose" else []
+        return json.dumps({"thought": "", "lookups": wanted, "keep": [], **cited([] if wanted else rounds)})
 
     return said
 
 
-def cited(request: dict[str, Any]) -> str:
-    """Answer with a sound citation of the first item and one of the last by words that are not in it."""
-    items = request["messages"][1]["content"].partition("</data>")[0].split("\n\n[")
-    first = items[0].partition("[1] ")[2].split("\n")
-    words = (first[1] if len(first) > 1 and not first[0].count(" | ") else first[0])[:60]
-    return json.dumps({"thought": "", "answerable": True, "short": "", "confidence": 0.9, "claims": [
-        {"text": f"From item {number}.", "quotes": [{"passage": number, "words": said}]}
-        for number, said in ((1, words), (len(items), "words that stand nowhere"))]})
+def cited(rounds: Sequence[str]) -> dict[str, Any]:
+    """Return an answer with a sound citation of the first passage and one of it by words that are not in it."""
+    found = [one for block in rounds for one in _ITEM.findall(block)]
+    claims = [{"text": f"From item {number}: {words}.", "unstated": "",
+               "quotes": [{"item": int(number), "words": said}]}
+              for number, words in found[:1] for said in (words[:60], "words that stand nowhere")]
+    return {"answerable": bool(claims), "short": "", "confidence": 0.9, "claims": claims}
 
 
 def main() -> None:
@@ -78,8 +80,7 @@ def main() -> None:
             with Resources(Settings(home=home, _env_file=None)) as resources:
                 construction(resources).invoke({"knowledge_base": KB, "paths": [str(ROOT / "examples" / language)],
                                                 "schema": "general"})
-        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="scripted", _env_file=None,
-                            **({} if arguments.kb else {"context_tokens": TOKENS}))
+        settings = Settings(home=home, llm_base_url=server.base_url, llm_model="scripted", _env_file=None)
         with Resources(settings) as resources:
             for kind, (question, _) in QUESTIONS[language].items():
                 if not arguments.kb or kind == "whole corpus":
@@ -96,11 +97,9 @@ def _ask(resources: Resources, server: Any, kind: str, question: str, base: str,
     out = sys.stdout.write
     out(f"######## {kind}: {question}\ncalls: {dict(Counter(map(step, requests)))}, {tokens} prompt tokens; "
         f"{sound} of {len(said['citations'])} citations stand in their source\n\n")
-    shown: dict[str, dict[str, Any]] = {step(request): request for request in requests}
-    for name in ("reflection", "answer"):
-        if prompts and name in shown:
-            messages = "\n-- user --\n".join(message["content"] for message in shown[name]["messages"])
-            out(f"==== {kind}, {name}\n{messages}\n\n")
+    for request in requests if prompts else ():
+        messages = "\n-- user --\n".join(message["content"] for message in request["messages"])
+        out(f"==== {kind}, {step(request)}\n{messages}\n\n")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,8 @@ grown from MuSiQue's recorded triples (grown_stores.py) and stay in the folder; 
 triples that is only an index (tiled_index.py), `--kb` one of BANYAN_HOME. Each is measured in a separate process, after
 a warm-up, with our own questions:
 
-- retrieval: sub-queries, all routes and the ranking for the question and its second hop, in one thread;
-- graph: the whole LangGraph question without the agent;
-- agent: the same with decomposition and reflection, the reasoner's own time left out;
+- retrieval: the ranking of passages for the question and its second hop, in one thread;
+- decomposed: the same with the question split into steps;
 - answered: the whole question with the agent and its answer, the rules reasoner's time included.
 
 Wall times mean little on a shared machine, so the processor time of all threads, from a second pass, and the ratios
@@ -99,27 +98,9 @@ def records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / "multi_hop.jsonl").read_text("utf-8").splitlines()]
 
 
-def retrieval_alone(retriever: Retriever) -> Ask:
-    """Return a function that retrieves without LangGraph: the question and its second hop."""
-    def ask(question: str) -> object:
-        whole = SubQuery(question=question)
-        hop = retriever.second_hop(whole, 0)
-        queries = retriever.queries([whole, *([hop] if hop else [])])
-        found = [retriever.evidence(query) for query in queries]
-        return retriever.ranking(retriever.rank(queries, found), 100)
-
-    return ask
-
-
-def whole_graph(resources: Resources, name: str, *, agent: bool) -> Ask:
-    """Return a function that runs the retrieval graph up to its answer."""
-    graph, context = build_graph(resources), AskContext(agent=agent, decompose=agent)
-
-    def ask(question: str) -> object:
-        return graph.invoke({"knowledge_base": name, "question": question}, context=context,
-                            output_keys=["ranking"], interrupt_before=["answer"])
-
-    return ask
+def ranked(retriever: Retriever, *, decompose: bool) -> Ask:
+    """Return a function that ranks passages, as `kb.search` does without `decompose`."""
+    return lambda question: retriever.rank_passages(question, 100, decompose=decompose)
 
 
 def answered(resources: Resources, name: str) -> Ask:
@@ -166,17 +147,14 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
         empty, began = private(), time.perf_counter()
         retriever = resources.retriever(name)
         opened = time.perf_counter()
-        alone = retrieval_alone(retriever)
+        alone = ranked(retriever, decompose=False)
         alone(warm_up[0])
         first, index = time.perf_counter(), retriever.index
         figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_row),
                    "chunks": len(index.chunks), "open": opened - began, "first": first - opened, "model": empty,
                    "loaded": private(),
                    "retrieval": timed(alone, resources, retriever, warm_up, questions),
-                   "graph": timed(whole_graph(resources, name, agent=False), resources, retriever, warm_up,
-                                  questions),
-                   "agent": timed(whole_graph(resources, name, agent=True), resources, retriever, warm_up,
-                                  questions),
+                   "decomposed": timed(ranked(retriever, decompose=True), resources, retriever, warm_up, questions),
                    "answered": timed(answered(resources, name), resources, retriever, warm_up, questions, whole=True)}
         if profile:
             show_profile(alone, questions)
@@ -215,7 +193,7 @@ def show(results: Sequence[Figures], console: Console) -> None:
                                ("  after the first question, MB", "loaded", 0),
                                ("  after all, MB", "asked", 0), ("peak (resident, files included), MB", "peak", 0)):
         sizes.add_row(title, *(f"{one[key]:,.{digits}f}" for one in results))
-    for part in ("retrieval", "graph", "agent", "answered"):
+    for part in ("retrieval", "decomposed", "answered"):
         sizes.add_section()
         for title, key in (("p50, ms", "p50"), ("p95, ms", "p95"), ("processor p50, ms", "cpu")):
             sizes.add_row(f"{part}: {title}", *(

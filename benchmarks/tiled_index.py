@@ -114,7 +114,7 @@ class Tiling:
         rows, size = self.rows["entities"], len(self.rows["entities"])
         folded = [words(name) for name, _ in called]
         attributes = columns.Texts(self._base, "entities.attributes")
-        return {"counts": np.array([size, len(self.rows["triples"]), 0]),
+        return {"counts": np.array([size, len(self.rows["triples"]), 0]), **self._attributes(),
                 **columns.texts("entities.about", (orjson.dumps(one) for one in called)),
                 **columns.texts("entities.attributes", (attributes.raw(row) for row in rows.base.tolist())),
                 **columns.texts("entities.times", [b""] * size),
@@ -124,6 +124,14 @@ class Tiling:
                 **trie("values", ()),
                 **columns.texts("spellings", sorted({name for name, _ in called})),
                 **columns.texts("name_words", sorted({word for said in folded for word in said}))}
+
+    def _attributes(self) -> Arrays:
+        """Return the names of attributes, and the entities of all copies that have each."""
+        owners, of = columns.Lists(self._base, "attributes.entities"), self.rows["entities"].of
+        copied = [np.unique(np.concatenate([of(owners[row], copy) for copy in range(self._copies)]))
+                  for row in range(len(owners))]
+        return {**columns.texts("attributes", columns.Texts(self._base, "attributes")),
+                **columns.lists("attributes.entities", copied)}
 
     def _triples(self) -> Arrays:
         rows, ends = self.rows["triples"], self._base["triples.ends"]
@@ -137,7 +145,6 @@ class Tiling:
         return {**columns.texts("triples.times", [b""] * len(made)), "triples.ends": made,
                 "triples.spans": np.tile(np.array([[0, 20]], np.int32), (len(owners), 1)),
                 **columns.inverted("triples.chunks", owners, chunks, len(rows)),
-                **columns.inverted("chunks.triples", chunks, owners, len(self.rows["chunks"])),
                 **columns.inverted("relations.triples", made[:, 1], np.arange(len(made)), len(relations)),
                 **{f"relations.{part}": self._base[f"relations.{part}"] for part in ("values", "starts")}}
 

@@ -76,12 +76,12 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, 
         resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
         name: the knowledge base.
         questions: questions with their expected answers and gold passages.
-        mode: "reject", or "open", in which the threshold withholds nothing.
-        agent: judge the evidence and search again; otherwise search once.
-        decompose: split questions into sub-queries.
+        mode: "reject", "strict", or "open", in which the threshold withholds nothing.
+        agent: judge what was found and look further; otherwise one round of lookups.
+        decompose: let the model choose the first lookups; otherwise the question itself is searched.
         progress: called with (done, all) after each question.
     """
-    threshold = resources.settings.abstain_below if mode == "reject" else 0.0
+    threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = build_graph(resources)
     context = AskContext(mode=mode, agent=agent, decompose=decompose, abstain_below=0.0)
     documents = resources.knowledge_base(name).documents

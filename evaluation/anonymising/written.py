@@ -7,6 +7,8 @@ from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ...models.llm.retelling import Reteller
 from ...models.reasoner import Reasoner
+from ...schemas.inquiry import Inquiry
+from ...schemas.retrieval import DraftAnswer
 from ..bench.readers.anony_rag import bench_question
 from ..bench.scoring import score
 from .leaks import leaks
@@ -64,7 +66,8 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
         BudgetExceeded: a call would exceed the budget.
     """
     def knows(task: Task) -> bool:
-        draft = reasoner.answer(task.question, [], [], "open")
+        asked = Inquiry(question=task.question, mode="open", is_last=True)
+        draft = reasoner.judge(asked).draft or DraftAnswer(answerable=False)
         question = bench_question("", task.question, task.answer)
         answer = "\n".join(claim.text for claim in draft.claims)
         right = score(question, draft.short, answer, declined=not draft.answerable).right if question else None

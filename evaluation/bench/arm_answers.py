@@ -1,18 +1,20 @@
-"""Answers to a question by an arm: with the retrieval graph, or with a simpler ranking and one call."""
+"""Answers to a question by an arm: the retrieval graph, an agent over text, or a simpler ranking and one call."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from ...agents.resources import Resources
-from ...agents.retrieval.citing import cite, within_budget
+from ...agents.retrieval.citing import cite
+from ...agents.retrieval.evidence import items_of
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.shown_text import without_marks
-from ...agents.retrieval.state import AskContext
 from ...runtime.budgets import Budget, Usage, charge_calls
 from ...schemas.documents import Chunk
-from ...schemas.retrieval import Mode
+from ...schemas.inquiry import Block, Inquiry, Round
+from ...schemas.retrieval import DraftAnswer, Mode, Passage, Place
 from ..baselines import Baseline, baselines
 from ..datasets import is_gold
 from ..recall import gold_rank
@@ -20,12 +22,13 @@ from .arms import Arm, fuse_rankings
 from .dataset_records import BenchQuestion
 from .ranking import facts_in
 from .results import Outcome
+from .text_agent import TextAgent
 
 _MOST_SHOWN = 20
 """The most passages for which the facts in them are recorded."""
-_NO_ANSWER = {"answer": "", "short": "", "abstained": True}
+_NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
 _Found = tuple[dict[str, Any], list[str]]
-"""The answer's fields, and the ids of the ranked chunks, best first."""
+"""The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
 
 
 class Asker:
@@ -34,7 +37,8 @@ class Asker:
     Args:
         resources: models and knowledge bases; the settings limit the passages and tokens of an answer.
         name: the knowledge base.
-        mode: "reject" declines if the passages do not answer, "open" allows the model's own knowledge.
+        mode: "reject" declines if the evidence does not answer, "strict" also if one link of the answer is not stated,
+            "open" allows the model's own knowledge.
         answers: whether to answer questions; otherwise passages are only ranked.
     """
 
@@ -49,10 +53,21 @@ class Asker:
     def _baselines(self) -> dict[str, Baseline]:
         return baselines(self._resources.knowledge_base(self._name))
 
+    @cached_property
+    def _chunks(self) -> dict[str, list[Chunk]]:
+        return by_document(self._resources.retriever(self._name).index.chunks)
+
+    @cached_property
+    def _text_agent(self) -> TextAgent:
+        return TextAgent(self._resources.retriever(self._name), self._baselines["dense passages"])
+
     def prepare(self, arm: Arm) -> None:
         """Build the indexes that the first question would otherwise wait for."""
         self._chunk_of("")
-        if arm.method not in ("graph", "zero-shot"):
+        self._chunks  # noqa: B018
+        if arm.method == "text agent":
+            self._text_agent  # noqa: B018
+        elif arm.method not in ("graph", "zero-shot"):
             self._baselines  # noqa: B018
 
     def _chunk_of(self, key: str) -> Chunk | None:
@@ -67,7 +82,8 @@ class Asker:
             BudgetExceeded: a call would exceed the budget.
         """
         usage, started = Usage(), time.perf_counter()
-        asks: Callable[[Arm, str], _Found] = self._by_graph if arm.method == "graph" else self._by_passages
+        asks: Callable[[Arm, str], _Found] = {"graph": self._by_graph, "text agent": self._by_text_agent}.get(
+            arm.method, self._by_passages)
         with charge_calls(build=f"bench {arm.name}", document=question.id, budget=budget, usage=usage):
             reply, ranking = asks(arm, question.question)
         seconds = time.perf_counter() - started
@@ -76,37 +92,53 @@ class Asker:
         answer = "" if reply["abstained"] else without_marks(reply["answer"])
         return Outcome(
             arm=arm.name, id=question.id, answer=answer, short="" if reply["abstained"] else reply["short"],
-            declined=reply["abstained"], ranks=tuple(gold_rank(gold, chunks) for gold in question.gold),
+            declined=reply["abstained"], grade=reply["grade"],
+            ranks=tuple(gold_rank(gold, chunks) for gold in question.gold),
             facts=facts_in([chunk.titled_text() for chunk in shown], question.facts),
             gold=tuple(any(is_gold(gold, chunk) for gold in question.gold) for chunk in shown),
             passages=len(chunks), calls=usage.calls, prompt_tokens=usage.prompt, completion_tokens=usage.completion,
             seconds=round(seconds, 4))
 
     def _by_graph(self, arm: Arm, question: str) -> _Found:
-        setting = arm.setting
-        context = AskContext(mode=self._mode, agent=setting.agent, decompose=setting.decompose,
-                             **dict(setting.switches))
+        context = replace(arm.context, mode=self._mode)
+        if not self._answers:
+            ranking = self._resources.retriever(self._name).rank_passages(
+                question, self._resources.settings.top_k, switches=context.switches, decompose=context.decompose)
+            return _NO_ANSWER, [key for key, _ in ranking if "passage_search" in context.tools]
         state = self._graph.invoke(cast("Any", {"knowledge_base": self._name, "question": question}), context=context,
-                                   output_keys=["answer", "short", "abstained", "ranking"],
-                                   interrupt_before=None if self._answers else ["answer"])
-        return state if self._answers else _NO_ANSWER, [key for key, _ in state["ranking"]]
+                                   output_keys=[*_NO_ANSWER, "rounds"])
+        return state, chunks_of(items_of(state["rounds"]), self._chunks)
+
+    def _by_text_agent(self, _: Arm, question: str) -> _Found:
+        settings = self._resources.settings
+        if not self._answers:
+            return _NO_ANSWER, self._text_agent.rank(question)[:settings.top_k]
+        draft, items = self._text_agent.answer(question, self._resources.reasoner(self._name), self._mode,
+                                               settings.context_tokens)
+        return self._check(draft, items, self._mode), [item.chunk_id for item in items]
 
     def _by_passages(self, arm: Arm, question: str) -> _Found:
         """Answer in one call from the first passages of a simpler method, or from none for the zero-shot arm."""
         settings = self._resources.settings
         retriever = self._resources.retriever(self._name)
-        ranking = list(self._rank(arm, question))[:settings.top_k]
+        ranking = list(self._rank(arm, question))
         if not self._answers:
-            return _NO_ANSWER, ranking
+            return _NO_ANSWER, ranking[:settings.top_k]
         shown = ranking[:settings.context_passages]
-        passages = within_budget((retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)),
-                                 settings.context_tokens)
+        items = [retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)]
         # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
-        draft = self._resources.reasoner(self._name).answer(question, [], passages, mode)
+        rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
+        judgement = self._resources.reasoner(self._name).judge(
+            Inquiry(question=question, mode=mode, rounds=rounds, is_last=True))
+        return self._check(judgement.draft, items, mode), shown
+
+    def _check(self, draft: DraftAnswer | None, items: Sequence[Passage], mode: Mode) -> dict[str, Any]:
+        """Return the answer's fields with its quotes checked as those of the retrieval graph are."""
         documents = self._resources.knowledge_base(self._name).documents
-        answer = cite(draft, passages, documents, mode, settings.abstain_below)
-        return {"answer": answer.answer, "short": answer.short, "abstained": answer.abstained}, ranking
+        answer = cite(draft or DraftAnswer(answerable=False), items, documents, mode,
+                      self._resources.settings.abstain_below)
+        return {field: getattr(answer, field) for field in _NO_ANSWER}
 
     def _rank(self, arm: Arm, question: str) -> Sequence[str]:
         if arm.method == "zero-shot":
@@ -114,3 +146,29 @@ class Asker:
         if arm.method == "BM25 and dense":
             return fuse_rankings([self._baselines["BM25"](question), self._baselines["dense passages"](question)])
         return self._baselines[arm.method](question)
+
+
+def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
+    """Return the chunks of each document by its id."""
+    found: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        found.setdefault(chunk.document_id, []).append(chunk)
+    return found
+
+
+def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -> list[str]:
+    """Return the ids of the chunks that evidence is from, in the order in which it was shown.
+
+    Args:
+        items: passages, and what the graph says with the places that support it.
+        chunks: the chunks of each document.
+    """
+    found = dict[str, None]()
+    for item in items:
+        if item.kind == "passage":
+            found[item.chunk_id] = None
+            continue
+        for place in item.places or (Place(document=item.document, start=item.start, text=item.text),):
+            found.update((chunk.id, None) for chunk in chunks.get(place.document, ())
+                         if chunk.start <= place.start < chunk.end)
+    return list(found)

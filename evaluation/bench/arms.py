@@ -4,35 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ...schemas.retrieval import ROUTES, Route, Switches
+from ...agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
 from ..datasets import DatasetError
-from ..recall import Setting
 
-Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "HippoRAG 2", "graph"]
-"""The method that finds the passages: none, one or two of `baselines`, or the retrieval graph."""
+Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "HippoRAG 2", "text agent", "graph"]
+"""The method that finds the evidence: none, one or two of `baselines`, an agent over text, or the retrieval graph."""
 
 
 @dataclass(frozen=True)
 class Arm:
     """One row of the table.
 
+    `context`: how the retrieval graph is asked; what is off for it is off for the ranking of passages, too.
     `schema`: the knowledge base is bounded by the seed schema; otherwise it is built with an open one.
     """
 
     name: str
     about: str
     method: Method = "graph"
-    setting: Setting = field(default_factory=Setting)
+    context: AskContext = field(default_factory=AskContext)
     schema: bool = True
 
     @property
     def needs_llm(self) -> bool:
         """Whether the arm can answer only with a model."""
-        return self.method == "zero-shot"
+        return self.method in {"zero-shot", "text agent"}
 
 
-def _without(route: Route) -> Setting:
-    return Setting(switches=Switches(routes=tuple(other for other in ROUTES if other != route)))
+def _without(lookup: ToolName) -> AskContext:
+    """Return a context without a lookup and without the route of that name in the ranking of passages."""
+    return AskContext(routes=tuple(other for other in TOOL_NAMES if other != lookup))
 
 
 ARMS: tuple[Arm, ...] = (
@@ -41,22 +42,27 @@ ARMS: tuple[Arm, ...] = (
     Arm("naive-dense", "naive RAG: the nearest passages", "dense passages"),
     Arm("naive-bm25", "naive RAG: passages by their words", "BM25"),
     Arm("naive-both", "naive RAG: both, by reciprocal rank", "BM25 and dense"),
+    Arm("agentic-text", "a plain agent: keyword and dense search, reading on, no graph", "text agent"),
     Arm("pagerank", "HippoRAG 2's walk over the same triples, without its filter", "HippoRAG 2"),
-    Arm("no-agent", "Youtu: w/o agent (one round, no decomposition)", setting=Setting(agent=False, decompose=False)),
+    Arm("no-agent", "Youtu: w/o agent (the first look and one call)",
+        context=AskContext(agent=False, decompose=False)),
+    Arm("no-decompose", "without decomposition (the question itself is searched first)",
+        context=AskContext(decompose=False)),
+    Arm("no-reflection", "without reflection (one round of lookups)", context=AskContext(agent=False)),
     Arm("no-schema", "Youtu: w/o schema; UniAI: w/o ontology (an open schema)", schema=False),
-    Arm("no-community", "Youtu: w/o community; UniAI: w/o community reports", setting=_without("community")),
-    Arm("no-entity", "without the entity route", setting=_without("entity")),
-    Arm("no-triple", "without the triple route", setting=_without("triple")),
-    Arm("no-dfs", "without the path route", setting=_without("dfs")),
-    Arm("no-spreading", "without the walk over the graph", setting=Setting(switches=Switches(spreading=False))),
-    Arm("no-lexical", "passages not found by their words", setting=Setting(switches=Switches(lexical=False))),
-    Arm("no-dense", "passages not found by their vectors", setting=Setting(switches=Switches(dense=False))),
-    Arm("fixed-beta", "UniAI: channels weighed alike, whatever the question",
-        setting=Setting(switches=Switches(beta=0.5))),
-    Arm("graph-channel", "UniAI: the graph's channel alone", setting=Setting(switches=Switches(beta=1.0))),
-    Arm("report-channel", "UniAI: the communities' channel alone", setting=Setting(switches=Switches(beta=0.0))),
+    Arm("no-community", "Youtu: w/o community; UniAI: w/o community reports", context=_without("community")),
+    Arm("no-entity", "without entity lookups and the entity route", context=_without("entity")),
+    Arm("no-triple", "without tables of triples and the triple route", context=_without("triple")),
+    Arm("no-dfs", "without chains of facts", context=_without("dfs")),
+    Arm("no-passage", "without passages: the graph and its reports alone", context=_without("passage")),
+    Arm("no-spreading", "without the walk over the graph", context=AskContext(spreading=False)),
+    Arm("no-lexical", "passages not found by their words", context=AskContext(lexical=False)),
+    Arm("no-dense", "passages not found by their vectors", context=AskContext(dense=False)),
+    Arm("fixed-beta", "UniAI: channels weighed alike, whatever the question", context=AskContext(beta=0.5)),
+    Arm("graph-channel", "UniAI: the graph's channel alone", context=AskContext(beta=1.0)),
+    Arm("report-channel", "UniAI: the communities' channel alone", context=AskContext(beta=0.0)),
 )
-DEFAULT_ARMS = "full,zero-shot,naive-dense,naive-bm25,naive-both,no-agent,no-schema,no-community"
+DEFAULT_ARMS = "full,zero-shot,naive-dense,naive-bm25,naive-both,agentic-text,no-agent,no-schema,no-community"
 
 
 def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[Arm]:

@@ -1,10 +1,13 @@
 """Reports of a benchmark: a row for each arm, with intervals, scores by type of question, and costs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import get_args
 
 import numpy as np
+from pydantic import Field
 
 from ...schemas.documents import Frozen
+from ...schemas.retrieval import Grade
 from ..abstention import percent
 from ..bootstrap import Values, intervals
 from ..recall_report import round_2
@@ -15,6 +18,7 @@ from .results import Base, Judged, Outcome, Results, Run
 from .scoring import AnswerScores, score
 
 CUTS = (2, 5, 10, 20)
+GRADES: tuple[Grade, ...] = get_args(Grade)
 _LIKE = 0.5
 """The F1 from which an answer counts as right in the comparison with a judge."""
 
@@ -33,9 +37,9 @@ class Row(Frozen):
     `accuracy` is the judge's verdict if there is one, else the score by the question's kind (`scoring`); a declined
     question counts as wrong. `coverage` is the share of the gold statements that answers to open questions make, by the
     judge. `declined` is over the questions with an answer; `null_declined` is over those without, which count nowhere
-    else. `facts` and `evidence` are the scores of `ranking`; `pairs` are the scores of Anonymity Reversion over all
-    ids. `change` is the accuracy minus that of the first row, question by question; `recall_change` is the same for
-    recall@5.
+    else. `grades` are the answers by how the evidence supports them, with the share of right ones. `facts` and
+    `evidence` are the scores of `ranking`; `pairs` are the scores of Anonymity Reversion over all ids. `change` is the
+    accuracy minus that of the first row, question by question; `recall_change` is the same for recall@5.
     """
 
     arm: str
@@ -52,6 +56,7 @@ class Row(Frozen):
     null_declined: float
     unjudged: int
     by_type: dict[str, dict[str, float]]
+    grades: dict[Grade, dict[str, float]] = Field(default_factory=dict)
     pairs: dict[str, float]
     recall: dict[str, Figure]
     facts: dict[str, Figure]
@@ -138,7 +143,8 @@ def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> Row:
         declined=percent(sum(outcome.declined for _, outcome in scored.asked), len(scored.asked)),
         null_questions=len(scored.null),
         null_declined=percent(sum(outcome.declined for outcome in scored.null), len(scored.null)),
-        unjudged=len(scored.asked) - len(scored.right), by_type=_by_type(scored), pairs=_pairs(scores),
+        unjudged=len(scored.asked) - len(scored.right), by_type=_by_type(scored),
+        grades=_grades(scored), pairs=_pairs(scores),
         recall={str(cut): _figure([recalls[place] for recalls in scored.recalls.values()])
                 for place, cut in enumerate(CUTS)} if scored.recalls else {},
         facts={name: _figure([getattr(one, name) for _, one in facts])
@@ -195,6 +201,17 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
         if recalls:
             rows[group]["recall@5"] = round_2(100 * _mean(recalls))
     return rows
+
+
+def _grades(scored: _Scored) -> dict[Grade, dict[str, float]]:
+    """Return the number of answers of each grade, and the share of right ones in %."""
+    found: dict[Grade, dict[str, float]] = {}
+    for grade in GRADES:
+        right = [scored.right[question.id] for question, outcome in scored.asked
+                 if outcome.grade == grade and not outcome.declined and question.id in scored.right]
+        if right:
+            found[grade] = {"answers": float(len(right)), "right": round_2(100 * _mean(right))}
+    return found
 
 
 def _pairs(scores: Sequence[AnswerScores]) -> dict[str, float]:

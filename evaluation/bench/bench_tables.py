@@ -17,8 +17,8 @@ class Table(NamedTuple):
 
 def tables(report: BenchReport) -> list[Table]:
     """Return the tables of a report, except empty ones."""
-    drawn = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _pairs(report),
-            _agreement(report), _costs(report), _bases(report), _published_table(report)]
+    drawn = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _grades(report),
+            _pairs(report), _agreement(report), _costs(report), _bases(report), _published_table(report)]
     return [table for table in drawn if table.rows]
 
 
@@ -77,6 +77,13 @@ def _types(report: BenchReport) -> Table:
                         *(f"{values[name]:.1f}" if name in values else "–"
                           for name in ("accuracy", "f1", "coverage", "recall@5")))
                        for row in report.rows for kind, values in row.by_type.items()))
+
+
+def _grades(report: BenchReport) -> Table:
+    return Table("By how the evidence supports the answer", ("arm", "support", "answers", "right %"),
+                 tuple((row.arm, grade, f"{values['answers']:.0f}", f"{values['right']:.1f}")
+                       for row in report.rows for grade, values in row.grades.items()),
+                 "Inferred: one link of the answer is not stated. None: the model's own knowledge.")
 
 
 def _pairs(report: BenchReport) -> Table:

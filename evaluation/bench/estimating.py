@@ -4,9 +4,12 @@ from pydantic import Field
 
 from ...agents.estimate import estimate_documents
 from ...agents.resources import Resources
+from ...agents.retrieval.caps import Caps, rounds_allowed
+from ...agents.retrieval.evidence import ROUND_SHARE
 from ...ingest.given import given_documents
-from ...prompts import Step, render
+from ...prompts import Step, lookups_text, mode_text, render
 from ...schemas.documents import Frozen
+from ...schemas.lookups import TOOLS
 from ...text.tokens import estimate_tokens
 from .arms import Arm
 from .bench_bases import base_name
@@ -14,9 +17,12 @@ from .dataset_records import Dataset
 from .results import Results
 from .running import Plan
 from .scoring import JUDGED
+from .text_agent import STEPS
 
 _REPLY = 150
 """The completion tokens of a step: a thought, and an answer with its quotes."""
+_TERMS = 200
+"""The tokens of the schema's terms in a prompt."""
 
 
 class BenchEstimate(Frozen):
@@ -53,7 +59,7 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Result
     for arm in plan.arms if resources.settings.uses_llm else ():
         left = [question for question in dataset.questions
                 if not (results and (arm.name, question.id) in results.outcomes)]
-        each_calls, each_tokens = _question(resources, arm, plan)
+        each_calls, each_tokens = _question(resources, arm)
         asking[arm.name] = sum(each_tokens + each_calls * estimate_tokens(question.question) for question in left)
         calls += each_calls * len(left)
         if plan.judge:
@@ -66,22 +72,23 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Result
                          tokens=sum(building.values()) + sum(asking.values()) + judging)
 
 
-def _question(resources: Resources, arm: Arm, plan: Plan) -> tuple[int, int]:
+def _question(resources: Resources, arm: Arm) -> tuple[int, int]:
     """Return the most calls of a question, and their tokens without those of the question itself."""
     settings = resources.settings
-    answer: Step = "answer_open" if plan.mode == "open" or arm.method == "zero-shot" else "answer_reject"
-    shown = 0 if arm.method == "zero-shot" else settings.context_tokens
-    last = _prompt_tokens(answer) + shown + _REPLY
-    if arm.method != "graph":
-        return 1, last
-    # Nothing is reflected after the last round.
-    reflections = settings.max_rounds - 1 if arm.setting.agent else 0
-    first = _prompt_tokens("decompose") + _REPLY if arm.setting.decompose else 0
-    return bool(first) + reflections + 1, first + reflections * (_prompt_tokens("reflect") + shown + _REPLY) + last
+    one = _prompt_tokens("agent") + _TERMS + _REPLY
+    if arm.method == "zero-shot":
+        return 1, one
+    if arm.method not in {"graph", "text agent"}:
+        return 1, one + settings.context_passages * settings.chunk_tokens
+    caps = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
+    calls = 1 + (STEPS if arm.method == "text agent" else rounds_allowed(arm.context, caps))
+    # Each round adds evidence up to the budget, and the lookups that a reply asked for.
+    shown = sum(min(1, ROUND_SHARE * number) * settings.context_tokens + _REPLY * (number - 1)
+                for number in range(1, calls + 1))
+    return calls, calls * one + int(shown)
 
 
 def _prompt_tokens(step: Step) -> int:
     """Estimate the tokens of a prompt without its inputs."""
-    empty = dict.fromkeys(("question", "gold", "prediction", "passages", "history", "schema", "limit", "instructions"),
-                          "")
-    return render(step, "en", None, **empty).tokens
+    empty = dict.fromkeys(("question", "gold", "prediction", "terms", "rounds", "last", "instructions"), "")
+    return render(step, "en", None, lookups=lookups_text(TOOLS, "en"), mode=mode_text("reject", "en"), **empty).tokens

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.formats.small_files import json_lines, validate_record
+from ...schemas.retrieval import Grade
 from ..datasets import DatasetError
 
 FILE = "results.jsonl"
@@ -45,9 +46,9 @@ class Base(Frozen):
 class Outcome(Frozen):
     """An arm's answer to a question, and the passages that it found.
 
-    `ranks`: the rank of each gold passage among the ranked documents, from 1; None beyond the last. `facts`: for each
-    of the first passages, the numbers of the question's facts in it. `gold`: for each of these passages, whether it is
-    from a gold document.
+    `grade`: how the evidence supports the answer. `ranks`: the rank of each gold passage among the documents found,
+    from 1; None beyond the last. `facts`: for each of the first passages, the numbers of the question's facts in it.
+    `gold`: for each of these passages, whether it is from a gold document.
     """
 
     arm: str
@@ -55,6 +56,7 @@ class Outcome(Frozen):
     answer: str = ""
     short: str = ""
     declined: bool = False
+    grade: Grade = "none"
     ranks: tuple[int | None, ...] = ()
     facts: tuple[tuple[int, ...], ...] = ()
     gold: tuple[bool, ...] = ()
