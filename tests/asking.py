@@ -13,68 +13,54 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder
-from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, Reflection, SubQuery
+from banyan.schemas.inquiry import Inquiry, Judgement
+from banyan.schemas.lookups import Lookup, PassageLookup
+from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 
-from .small_base import people
+from .small_base import people, summarise
+
+NO_ANSWER = Judgement(draft=DraftAnswer(answerable=False, confidence=0.0))
 
 
 class Fake:
-    """A `Reasoner` whose answers are attributes; `calls` lists (step, arguments)."""
+    """A `Reasoner` that gives its `replies` in order and then what `reply` returns; it records what it was asked."""
 
     fingerprint = "fake"
     reasons = True
+    resolves = False
+    summarise = staticmethod(summarise)
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self.parts: list[SubQuery] = []
-        self.reflections: list[Reflection] = []
+        self.inquiries: list[Inquiry] = []
+        self.condensed: list[tuple[str, list[tuple[str, str]]]] = []
+        self.replies: list[Judgement] = []
+        self.reply: Callable[[Inquiry], Judgement] = lambda _: NO_ANSWER
         self.instructions = ""
-        self.draft: Callable[[list[Passage]], DraftAnswer] = lambda _: DraftAnswer(answerable=False)
-
-    def steps(self) -> list[str]:
-        return [step for step, _ in self.calls]
-
-    def said_to(self, step: str) -> list[tuple[Any, ...]]:
-        return [arguments for name, arguments in self.calls if name == step]
 
     def with_instructions(self, instructions):
         self.instructions = instructions
         return self
 
-    def decompose(self, question, schema, limit):
-        self.calls.append(("decompose", (question, schema, limit)))
-        return self.parts
-
-    def reflect(self, question, history, passages, schema):
-        self.calls.append(("reflect", (question, list(history), list(passages), schema)))
-        return self.reflections.pop(0) if self.reflections else Reflection(sufficient=True)
-
-    def answer(self, question, history, passages, mode):
-        self.calls.append(("answer", (question, list(history), list(passages), mode)))
-        return self.draft(list(passages))
+    def judge(self, inquiry):
+        self.inquiries.append(inquiry)
+        return self.replies.pop(0) if self.replies else self.reply(inquiry)
 
     def condense(self, question, messages):
-        self.calls.append(("condense", (question, list(messages))))
+        self.condensed.append((question, list(messages)))
         return f"{question} (of Ada Byron)"
 
-    async def adecompose(self, *arguments):
-        return self.decompose(*arguments)
+    async def ajudge(self, inquiry):
+        return self.judge(inquiry)
 
-    async def areflect(self, *arguments):
-        return self.reflect(*arguments)
-
-    async def aanswer(self, *arguments):
-        return self.answer(*arguments)
-
-    async def acondense(self, *arguments):
-        return self.condense(*arguments)
+    async def acondense(self, question, messages):
+        return self.condense(question, messages)
 
 
 class FakeResources(Resources):
     """Resources with that reasoner."""
 
-    def __init__(self, home: Path, embedder: Embedder) -> None:
-        super().__init__(Settings(home=home, llm_base_url=None, _env_file=None), embedder)
+    def __init__(self, home: Path, embedder: Embedder, **settings: Any) -> None:
+        super().__init__(Settings(home=home, llm_base_url=None, _env_file=None, **settings), embedder)
         self.fake = Fake()
 
     def reasoner(self, name, models=None):
@@ -97,22 +83,39 @@ def resources(opened):
     return opened
 
 
-PLAIN = "Where was Ada Byron born?"
-"""A question that is not decomposed by a call."""
+QUESTION = "Where was Ada Byron born?"
 
 
-def ask(resources, question="So where was Ada Byron born?", **context):
+def ask(resources, question=QUESTION, **context):
     return build_graph(resources).invoke({"knowledge_base": "kb", "question": question}, context=AskContext(**context))
 
 
-def quoting(*quotes: tuple[str, str], answerable=True) -> Callable[[list[Passage]], DraftAnswer]:
-    """A draft with one claim for each (document, words)."""
+def look(*lookups: Lookup | str, **more: Any) -> Judgement:
+    """Lookups; a text is a search for passages."""
+    return Judgement(lookups=[PassageLookup(query=one) if isinstance(one, str) else one for one in lookups], **more)
 
-    def draft(passages):
-        number = {passage.document: n for n, passage in enumerate(passages, 1)}
-        return DraftAnswer(answerable=answerable, claims=[
-            Claim(text=f"Claim on {document}: {' '.join(words.split())}",
-                  quotes=[Quote(passage=number[document], words=words)])
-            for document, words in quotes])
 
-    return draft
+def answer(*claims: Claim, answerable=True, short="", confidence=1.0) -> Judgement:
+    return Judgement(draft=DraftAnswer(answerable=answerable, claims=list(claims), short=short, confidence=confidence))
+
+
+def claim(text: str, *quotes: int | tuple[int, str], unstated="") -> Claim:
+    """A claim with the numbers of the items that it quotes, or (number, words)."""
+    return Claim(text=text, unstated=unstated, quotes=[
+        Quote(item=one) if isinstance(one, int) else Quote(item=one[0], words=one[1]) for one in quotes])
+
+
+def passages(inquiry: Inquiry) -> dict[str, int]:
+    """The number of a passage of each document."""
+    return {item.document: number for number, item in enumerate(inquiry.items(), 1) if item.kind == "passage"}
+
+
+def quoting(*quotes: tuple[str, str], **more: Any) -> Callable[[Inquiry], Judgement]:
+    """An answer with one claim for each (document, words)."""
+    return lambda inquiry: answer(*(
+        claim(f"Claim on {document}: {' '.join(words.split())}", (passages(inquiry)[document], words))
+        for document, words in quotes), **more)
+
+
+def items(inquiry: Inquiry) -> list[Passage]:
+    return list(inquiry.items())

@@ -9,7 +9,8 @@ from . import llm_brain
 
 Json = dict[str, Any]
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_NOTHING: Json = {"thought": "", "lookups": [], "keep": []}
 WRONG = "Nobody has ever written this down"
 
 
@@ -25,14 +26,9 @@ def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool 
 
     def reply(request: Json) -> str:
         system, user = (request["messages"][place]["content"] for place in (0, 1))
-        if '"answerable":' in user:
-            blocks = _FENCED.findall(user)
-            answer = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
-        elif '"sufficient":' in user:
-            blocks = _FENCED.findall(user)
-            found = _answer(known.get(_key(blocks[-1])), blocks[0], right=right)
-            answer = {**found, "sufficient": found["answerable"], "missing": "", "answers": [], "sub_queries": [],
-                      "keep": []}
+        if '"lookups":' in system:
+            asked, *evidence = _FENCED.findall(user)
+            answer = _answer(known.get(_key(asked)), evidence, right=right)
         elif '"correct":' in system:
             answer = judged(user, gullible=gullible)
         else:
@@ -59,24 +55,25 @@ def _key(question: str) -> str:
     return " ".join(question.split())
 
 
-def _answer(question: Any, passages: str, *, right: bool) -> Json:
+def _answer(question: Any, evidence: list[str], *, right: bool) -> Json:
     if question is None or question.unanswerable:
-        return {"thought": "", "answerable": False, "claims": [], "short": "", "confidence": 0.0}
+        return {**_NOTHING, "answerable": False, "claims": [], "short": "", "confidence": 0.0}
     gold = question.answers[0]
     answer = gold if right else "E" if question.kind.startswith("choice") else _wrong(gold)
-    lines, quotes = answer.split("\n"), _quotes(passages)
+    lines, quotes = answer.split("\n"), _quotes(evidence)
     words = "; ".join(quote["words"] for quote in quotes)  # a quote supports a claim that shares words with it
-    return {"thought": "", "answerable": True, "confidence": 0.9, "short": "; ".join(lines),
-            "claims": [{"text": f"{line} ({words})", "quotes": quotes} for line in lines]}
+    return {**_NOTHING, "answerable": True, "confidence": 0.9, "short": "; ".join(lines),
+            "claims": [{"text": f"{line} ({words})", "quotes": quotes, "unstated": ""} for line in lines]}
 
 
 def _wrong(gold: str) -> str:
     return {"True": "False", "False": "True"}.get(gold, WRONG)
 
 
-def _quotes(passages: str) -> list[Json]:
-    for number, item in _ITEM.findall(passages):
-        words = item.partition("\n")[2].split("\n")[-1].partition(".")[0].strip()
-        if words:
-            return [{"passage": int(number), "words": words}]
+def _quotes(evidence: list[str]) -> list[Json]:
+    """A sentence of the first passage; a row of the graph has no second line, or a title or a note follows it."""
+    for number, item in (found for block in evidence for found in _ITEM.findall(block)):
+        lines = [line for line in item.split("\n")[1:] if line.strip() and line[0] not in "#("]
+        if lines and (words := lines[-1].partition(".")[0].strip()):
+            return [{"item": int(number), "words": words}]
     return []

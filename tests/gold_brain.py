@@ -1,8 +1,7 @@
 """A script for `tests/llm_server.py` that knows a data set's own decompositions and answers, and nothing else.
 
-It takes a question apart as the data set does, referring to the answers of earlier parts. A part is answered where the
-passage that answers it is among those shown, and the parts that it refers to are answered; the question, where its last
-part is.
+It takes a question apart as the data set does, and looks for each part as soon as the parts that it refers to are
+answered. A part is answered where the passage that answers it is among those shown; the question, where all parts are.
 """
 
 import json
@@ -14,10 +13,9 @@ from typing import Any
 from banyan.schemas.references import references, replace_references
 
 Json = dict[str, Any]
-ROUTES = ["entity", "triple", "community", "dfs"]
 
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |(?:\n\([^\n]*\))*(?:\n## |\Z))", re.DOTALL | re.MULTILINE)
 _QUOTED = 60
 
 
@@ -34,11 +32,11 @@ class GoldPart:
         """The numbers, from 0, of the parts whose answers it needs."""
         return [number - 1 for number in references(self.question)]
 
-    def shown(self, passages: str) -> tuple[int, str] | None:
+    def shown(self, items: Sequence[tuple[str, str]]) -> tuple[int, str] | None:
         """The number of the passage that answers it and words of it, if it is among those shown."""
-        for number, item in _ITEM.findall(passages):
+        for number, item in items:
             title, _, text = item.partition("\n")
-            if title.strip() != self.title.strip() or text.strip() not in self.text:
+            if not text or self.title.strip() not in title or text.strip() not in self.text:
                 continue
             place = text.lower().find(self.answer.lower())
             if place >= 0:
@@ -62,16 +60,8 @@ def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:
     parts_of = {_key(question): parts for question, parts in known.items()}
 
     def reply(request: Json) -> str:
-        user = request["messages"][1]["content"]
-        blocks = _FENCED.findall(user)
-        parts = parts_of[_key(blocks[-1])]
-        if '"sufficient":' in user:
-            answer = _reflect(parts, blocks[0], _answered(parts, blocks[1]))
-        elif '"answerable":' in user:
-            answer = _answer(parts, blocks[0], _answered(parts, blocks[1]))
-        else:
-            answer = {"sub_queries": [{"question": part.question, "types": [], "relations": [], "attributes": [],
-                                       "routes": ROUTES} for part in parts]}
+        blocks = _FENCED.findall(request["messages"][1]["content"])
+        answer = _judge(parts_of[_key(blocks[0])], blocks)
         return json.dumps(answer, ensure_ascii=False)
 
     return reply
@@ -81,29 +71,23 @@ def _key(question: str) -> str:
     return " ".join(question.split())
 
 
-def _answered(parts: Sequence[GoldPart], history: str) -> set[int]:
-    """The numbers, from 0, of the parts that the history has answers of; what was asked besides comes after them."""
-    return {int(number) - 1 for number, item in _ITEM.findall(history)
-            if int(number) <= len(parts) and not item.partition("\n")[0].endswith("-> ?")}
-
-
-def _reflect(parts: Sequence[GoldPart], passages: str, answered: set[int]) -> Json:
-    known, keep = set(answered), []
+def _judge(parts: Sequence[GoldPart], blocks: Sequence[str]) -> Json:
+    """Answer if all parts are, else look for those that can be asked and were not yet."""
+    items = _ITEM.findall("\n## \n".join(blocks[1:]))
+    shown: dict[int, tuple[int, str]] = {}
     for number, part in enumerate(parts):
-        shown = part.shown(passages)
-        if shown and known.issuperset(part.refers_to()):
-            known.add(number)
-            keep.append(shown[0])
-    found = _answer(parts, passages, known)
-    return {**found, "sufficient": found["answerable"] and len(known) == len(parts), "missing": "", "sub_queries": [],
-            "keep": keep, "answers": [{"id": number + 1, "answer": parts[number].answer} for number in sorted(known)]}
-
-
-def _answer(parts: Sequence[GoldPart], passages: str, answered: set[int]) -> Json:
-    last = parts[-1]
-    shown = last.shown(passages)
-    if shown is None or not answered.issuperset(last.refers_to()):
-        return {"answerable": False, "short": "", "claims": [], "confidence": 0.0}
-    number, words = shown
-    return {"answerable": True, "short": last.answer, "confidence": 0.9,
-            "claims": [{"text": f"It is {last.answer}.", "quotes": [{"passage": number, "words": words}]}]}
+        found = part.shown(items)
+        if found and shown.keys() >= set(part.refers_to()):
+            shown[number] = found
+    last = len(parts) - 1
+    if len(shown) == len(parts):
+        item, words = shown[last]
+        return {"thought": "", "lookups": [], "keep": [], "answerable": True, "short": parts[last].answer,
+                "confidence": 0.9, "claims": [{"text": f"It is {parts[last].answer}.", "unstated": "",
+                                               "quotes": [{"item": item, "words": words}]}]}
+    asked = [filled(parts, number) for number, part in enumerate(parts)
+             if number not in shown and shown.keys() >= set(part.refers_to())]
+    new = [question for question in asked if not any(json.dumps(question) in block for block in blocks[1:])]
+    return {"thought": "", "lookups": [{"tool": "passage_search", "query": question} for question in new],
+            "keep": [item for item, _ in shown.values()], "answerable": False, "claims": [], "short": "",
+            "confidence": 0.0}

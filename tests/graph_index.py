@@ -1,6 +1,6 @@
 """The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
@@ -14,7 +14,6 @@ from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id, triple_id
-from banyan.schemas.retrieval import SubQuery
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import Meaning, Query
 
@@ -40,7 +39,7 @@ class GraphAlone:
     graph: ResolvedGraph
     embedder: Embedder
     chunks: list[Chunk] = field(default_factory=list)
-    finest: list[Community] = field(default_factory=list)
+    communities: list[Community] = field(default_factory=list)
 
     @property
     def vectors(self) -> "GraphAlone":
@@ -51,7 +50,7 @@ class GraphAlone:
         return self
 
     def index(self) -> Arrays:
-        return contents(Source(self.graph, self.chunks, [], self.finest, open_schema(), self), {})
+        return contents(Source(self.graph, self.chunks, self.communities, self.communities, open_schema(), self), {})
 
     def current(self) -> Reliability:
         return Reliability()
@@ -75,15 +74,22 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtra
                     for head, relation, tail in triples))
 
 
-def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = ()) -> RetrievalIndex:
-    """An index whose n-th chunk and document, unless those are named, are called `chunkn`; without communities."""
-    graph = KnowledgeGraph.of((f"chunk{n}", contribution(one.triples, one.entities)) for n, one in enumerate(stated))
+def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = (),
+             communities: Mapping[str, Sequence[str]] | None = None) -> RetrievalIndex:
+    """An index whose n-th chunk and document, unless those are named, are called `chunkn`.
+
+    `communities` are the names of the members of each; by default there are none.
+    """
+    graph = KnowledgeGraph.of((f"chunk{n}", contribution(said.triples, said.entities))
+                              for n, said in enumerate(stated))
     chunks = []
-    for n, one in enumerate(stated):
+    for n, said in enumerate(stated):
         document = documents[n] if documents else f"chunk{n}"
-        chunks.append(Chunk(id=f"chunk{n}", document_id=document, title=one.title, text=one.text, start=0,
-                            end=len(one.text), ordinal=0))
-    return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks))
+        chunks.append(Chunk(id=f"chunk{n}", document_id=document, title=said.title, text=said.text, start=0,
+                            end=len(said.text), ordinal=0))
+    grouped = [Community(id=key, members=tuple(sorted(map(one, names))), keywords=tuple(map(one, names)))
+               for key, names in (communities or {}).items()]
+    return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks, grouped))
 
 
 def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | None = None,
@@ -95,7 +101,7 @@ def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | 
     meaning = Meaning(index, question, index.embedder.encode([question if like is None else like])[0])
     if trust is not None:
         meaning.trust = trust
-    return Query(SubQuery.model_construct(question=question), meaning, follows)
+    return Query(meaning, follows)
 
 
 def one(name: str) -> str:

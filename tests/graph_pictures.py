@@ -22,8 +22,12 @@ def picture(drawn: Any, title: str) -> str:
     network.add_nodes_from(drawn.nodes)
     network.add_edges_from((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges)
     far = nx.single_source_shortest_path_length(network, "__start__")
-    back = {(node, after) for node, after in network.edges if far[after] < far[node]}
+    back = {(node, after) for node, after in network.edges if far[after] < far[node] or after == node}
     forward = nx.DiGraph([edge for edge in network.edges if edge not in back])
+    while not nx.is_directed_acyclic_graph(forward):
+        again = min(edge for edge in nx.find_cycle(forward) if network.edges[edge]["if"])
+        back.add(again)
+        forward.remove_edge(*again)
     layers = [sorted(layer, key=lambda node: (far[node], node)) for layer in _layers(forward)]
     width = max(map(len, layers)) * _WIDTH + 80
     places = {node: (width / 2 + (index - (len(layer) - 1) / 2) * _WIDTH, 30 + number * _GAP)
@@ -48,6 +52,8 @@ def _layers(forward: nx.DiGraph) -> list[list[str]]:
 
 def _edge(places: dict[str, tuple[float, float]], edge: tuple[str, str], *, conditional: bool, back: bool) -> str:
     (x1, y1), (x2, y2) = places[edge[0]], places[edge[1]]
+    if edge[0] == edge[1]:
+        y1, y2 = y1 + _HEIGHT / 4, y1 - _HEIGHT / 4
     beside = [x for x, y in places.values() if min(y1, y2) <= y <= max(y1, y2)]
     half, kind = _HEIGHT / 2, "if" if conditional else "then"
     if back or (y2 - y1 > _GAP and x1 > places["__start__"][0]):  # from the right side, around, into the right side

@@ -13,6 +13,7 @@ from banyan.schemas.formats.schema_loading import load_schema
 
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_EVIDENCE = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |(?:\n\([^\n]*\))*(?:\n## |\Z))", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]?")
 _NAME = re.compile(r"\b[A-Z][\w'-]*(?: (?:of |de |the )?[A-Z][\w'-]*)*")
 _PRONOUN = re.compile(r"^(?:He|She|It)\b")
@@ -22,11 +23,13 @@ _SMALL = frozenset(re.findall(r"\w+", """
     they this to was were what when where which who whom whose why with january february march april may june
     july august september october november december"""))
 # The steps by a field that only they ask for: known without response_format, too.
-_FIELDS = {"triples": "extraction", "pairs": "verdicts", "communities": "summaries", "sufficient": "reflection",
-           "sub_queries": "decomposition", "answerable": "answer", "types": "schema", "same": "same",
-           "question": "question"}
+_FIELDS = {"triples": "extraction", "pairs": "verdicts", "communities": "summaries", "lookups": "judgement",
+           "types": "schema", "same": "same", "question": "question"}
 
-_OPEN_WORDS = 3
+_OPEN_WORDS, _MOST_NAMES = 3, 2
+_FIRST_CALL = 2
+"""Blocks of an agent's first prompt: the question, and the first look."""
+_LAST = ("No lookups are left", "不能再查找了")
 
 Json = dict[str, Any]
 
@@ -35,8 +38,8 @@ def reply(request: Json) -> str:
     """The answer's JSON, as text."""
     system, user = (request["messages"][i]["content"] for i in (0, 1))
     steps: dict[str, Callable[[str, list[str]], Json]] = {
-        "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decomposition": _decompose,
-        "reflection": _reflect, "answer": _answer, "question": _condense, "schema": _propose, "same": _group}
+        "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decompose": _judge,
+        "reflect": _judge, "answer": _judge, "question": _condense, "schema": _propose, "same": _group}
     return json.dumps(steps[step(request)](system, _FENCED.findall(user)), ensure_ascii=False)
 
 
@@ -62,11 +65,18 @@ def asked_schema(request: Json) -> Json | None:
 
 
 def step(request: Json) -> str:
-    """What is asked for: by the name of the response format or tool, else by the fields that the prompt shows."""
+    """What is asked for: by the name of the response format or tool, else by the fields that the prompt shows.
+
+    The agent's calls, whose prompts have one form, are told apart as Banyan accounts for them.
+    """
     named = request.get("response_format", {}).get("json_schema", {}).get("name")
     if not named and request.get("tools"):
         named = request["tools"][0]["function"]["name"]
     prompt = "".join(message["content"] for message in request["messages"][:2])
+    if '"lookups":' in prompt:
+        user = request["messages"][1]["content"]
+        later = len(_FENCED.findall(user)) > _FIRST_CALL
+        return "answer" if user.rstrip().rpartition("\n")[2].startswith(_LAST) else "reflect" if later else "decompose"
     return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in prompt)
 
 
@@ -138,35 +148,39 @@ def _summarise(_: str, blocks: list[str]) -> Json:
         for number, text in _ITEM.findall(blocks[0])]}
 
 
-def _decompose(_: str, blocks: list[str]) -> Json:
-    return {"sub_queries": [{"question": blocks[0], "types": [], "relations": [], "attributes": [],
-                             "routes": ["entity", "triple", "community", "dfs"]}]}
+def _judge(system: str, blocks: list[str]) -> Json:
+    """Answer where the evidence does; else look for the question and its names once."""
+    found = _answer(blocks)
+    if found["claims"] or len(blocks) > _FIRST_CALL:
+        return found
+    names = [name for name in _NAME.findall(blocks[0]) if name.lower() not in _SMALL]
+    return {**found, "thought": "Nothing answers it yet.", "lookups": [
+        *({"tool": "entity_search", "entity": name} for name in names[:_MOST_NAMES] if "entity_search" in system),
+        *([{"tool": "passage_search", "query": blocks[0]}] if "passage_search" in system else [])]}
 
 
-def _reflect(_: str, blocks: list[str]) -> Json:
-    """Answer in the same call where the evidence has an answer; the fields of both steps are the same."""
-    answers = [{"id": int(number), "answer": ""} for number, _ in _ITEM.findall(blocks[1])]
-    found = _answer(_, blocks)
-    return {**found, "sufficient": found["answerable"], "missing": "", "answers": answers, "sub_queries": [],
-            "keep": []}
+def _answer(blocks: list[str]) -> Json:
+    asked = _words(blocks[0])
+    best: tuple[int, int, str] = (0, 0, "")
+    for number, passage in items(blocks).items():
+        for sentence in _SENTENCE.findall(passage.partition("\n")[2]):
+            shared = len(asked & _words(sentence))
+            if shared > best[0]:
+                best = (shared, number, sentence)
+    answerable = bool(best[0]) and 2 * best[0] >= len(asked)
+    claim = {"text": best[2], "quotes": [{"item": best[1], "words": best[2]}], "unstated": ""}
+    return {"thought": "", "lookups": [], "keep": [], "answerable": answerable, "claims": [claim] * answerable,
+            "short": "", "confidence": 0.9 * answerable}
+
+
+def items(blocks: list[str]) -> dict[int, str]:
+    """The numbered items of an agent's prompt, whose first block is the question; a passage's first line is its title.
+    """
+    return {int(number): text for number, text in _EVIDENCE.findall("\n## \n".join(blocks[1:]))}
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text.lower())) - _SMALL
-
-
-def _answer(_: str, blocks: list[str]) -> Json:
-    asked = _words(blocks[2])
-    best: tuple[int, int, str] = (0, 0, "")
-    for number, passage in _ITEM.findall(blocks[0]):
-        for sentence in _SENTENCE.findall(passage.partition("\n")[2]):
-            shared = len(asked & _words(sentence))
-            if shared > best[0]:
-                best = (shared, int(number), sentence)
-    if 2 * best[0] < len(asked) or not best[0]:
-        return {"answerable": False, "claims": [], "confidence": 0.0}
-    return {"answerable": True, "confidence": 0.9,
-            "claims": [{"text": best[2], "quotes": [{"passage": best[1], "words": best[2]}]}]}
 
 
 def _condense(_: str, blocks: list[str]) -> Json:

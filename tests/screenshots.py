@@ -1,13 +1,16 @@
 """The pictures in docs, taken of the real page: `make screenshots` writes them."""
 
+import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from . import browsing, serving
+from . import browsing, llm_brain, llm_server, serving
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 MOST_BYTES = 300_000
@@ -28,19 +31,39 @@ VIEWS = {
     "phone-schema-zh": ("#/schema?kb=chinese", ".schema-table", PHONE),
     "phone-documents-zh": ("#/documents?kb=chinese", ".document-table", PHONE),
 }
+CLAIMS = (("Polonium was discovered by Marie Curie.", "Polonium was discovered in July 1898 by Marie Curie"),
+          ("Marie Curie was born in Warsaw.", "She was born in Warsaw"),
+          ("Warsaw lies on the Vistula.", "It lies on the Vistula"))
+"""The English answer with the words that support each claim, in place of a model that would write it."""
 
 
-def take(server: str, browser: Browser, folder: Path) -> None:
+def script(request: dict[str, Any]) -> str:
+    """Look for what is missing for the claims, then answer with them."""
+    items = llm_brain.items(re.findall(r"<data>\n(.*?)\n</data>", request["messages"][1]["content"], re.DOTALL))
+    found = [(text, words, next((number for number, item in items.items() if words in item), 0))
+             for text, words in CLAIMS]
+    missing = [text for text, _, number in found if not number]
+    claims = [{"text": text, "quotes": [{"item": number, "words": words}], "unstated": ""}
+              for text, words, number in found if not missing]
+    return json.dumps({"thought": "Each step is stated." if claims else "A step is missing.",
+                       "lookups": [{"tool": "passage_search", "query": text} for text in missing], "keep": [],
+                       "answerable": bool(claims), "claims": claims, "short": "Vistula" if claims else "",
+                       "confidence": 0.97 if claims else 0})
+
+
+def take(server: str, with_model: str, browser: Browser, folder: Path) -> None:
     """Take all pictures.
 
     Args:
         server: a server's address, with the knowledge bases "english" and "chinese" of the examples, and "printed".
+        with_model: the address of one whose model answers the English question.
         browser: the browser.
         folder: where they are written, as PNG.
     """
     for language, (kb, label, question) in QUESTIONS.items():
         options = {"locale": {"en": "en-GB", "zh": "zh-CN"}[language], "viewport": VIEWPORT}
-        with browsing.opened(browser, server, f"#/ask?kb={kb}", **options) as page:
+        asked = with_model if language == "en" else server
+        with browsing.opened(browser, asked, f"#/ask?kb={kb}", **options) as page:
             page.get_by_label(label).fill(question)
             page.keyboard.press("Enter")
             page.wait_for_selector(".turn[aria-busy=false] .answer")
@@ -74,8 +97,10 @@ def main() -> None:
         serving.print_work(folder / "harbours.pdf", "A report on harbours.", "Zora Lind was born in Turku.")
         serving.command_line.CommandLine(folder)("build", folder / "harbours.pdf", "--kb", "printed", "--json")
         PICTURES.mkdir(exist_ok=True)
-        with serving.served(folder) as server, browsing.browsing() as browser:
-            take(server.url, browser, PICTURES)
+        with llm_server.LlmServer(script) as endpoint, serving.served(folder) as server, serving.served(
+                folder, BANYAN_LLM_BASE_URL=endpoint.base_url, BANYAN_LLM_MODEL="a model") as with_model, \
+                browsing.browsing() as browser:
+            take(server.url, with_model.url, browser, PICTURES)
     finally:
         shutil.rmtree(folder)
 

@@ -10,14 +10,14 @@ BORN = "She was born in Ulm, Germany, on 3 May 1801."
 WAS = "Ada Byron was a mathematician."
 
 
-def claim(text, words=None, passage=1):
-    return {"text": text, "quotes": [{"passage": passage, "words": words or text}]}
+def claim(text, words=None, item=1, unstated=""):
+    return {"text": text, "quotes": [{"item": item, "words": words or text}], "unstated": unstated}
 
 
 def reply(*claims, **changes):
-    """A reflection that suffices."""
-    return json.dumps({"thought": "", "answers": [], "sufficient": True, "claims": list(claims), "short": "",
-                       "confidence": 0.9, "missing": "", "sub_queries": [], "keep": [], **changes})
+    """A reply that answers."""
+    return json.dumps({"thought": "", "lookups": [], "keep": [], "answerable": True, "claims": list(claims),
+                       "short": "", "confidence": 0.9, **changes})
 
 
 class StreamingEndpoint:

@@ -26,7 +26,8 @@ from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
 
 from .copying import copied
 
-Triples = Sequence[tuple[str, str, str]]
+Triples = Sequence[tuple[str, ...]]
+"""(head, relation, tail), or with the words that say when."""
 
 PEOPLE = {
     "ada": "Ada Byron was a mathematician. She was born in Ulm, Germany, on 3 May 1801.",
@@ -45,15 +46,27 @@ def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attrib
     """An extraction from pairs and triples of strings."""
     return Extraction(
         entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail) for head, relation, tail in triples),
-        attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value)
-                         for entity, name, value in attributes))
+        triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail, time=" ".join(time))
+                      for head, relation, tail, *time in triples),
+        attributes=tuple(ExtractedAttribute(entity=entity, attribute=name, value=value, time=" ".join(time))
+                         for entity, name, value, *time in attributes))
 
 
 def store(kb: KnowledgeBase, document: Document, max_tokens: int = 400, overlap_tokens: int = 0) -> bool:
     """Store a document with its chunks, of which nothing is said yet; returns whether anything changed."""
     chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     return kb.documents.put(document, chunks)
+
+
+def put_plain(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", max_tokens: int = 400) -> None:
+    """Store a document that nothing is said of, in chunks, and write it."""
+    document = Document(id=document_id, title=title, text=text, source="test")
+    chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=0)
+    kb.documents.put(document, chunks)
+    for chunk in chunks:
+        kb.extractions.save(chunk.id, "test", said())
+    kb.schema_control.write([chunk.id for chunk in chunks])
+    kb.refresh()
 
 
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from . import browsing, command_line
 
 EXAMPLES = command_line.EXAMPLES
-QUESTION = "On which river does the birthplace of the discoverer of polonium lie?"
+QUESTION = "On which river does Warsaw lie?"
 HOSTILE = """# <img src=x onerror="document.title='owned'">
 
 <script>document.title='owned'</script> Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.

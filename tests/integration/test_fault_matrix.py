@@ -7,6 +7,7 @@ ends in an answer or in an error that names the step and the cause. Each run has
 `pytest -s` shows the table. At 20 %, at least one call of each step goes wrong: it may have a few calls alone.
 """
 
+import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +51,7 @@ HARMLESS = {"fenced", "think", "no_usage"}
 IN_PART = {"429", "500", "reset", "stall", "truncated", "types", "empty", "fenced"}
 """Faults that builds also meet at 20 % of the calls: one for each way in which a call can end."""
 BUILDING = ("extraction", "verdicts", "summaries")
-ASKING = {"question": "condense", "decomposition": "decompose", "reflection": "reflect", "answer": "answer"}
+ASKING = {"question": "condense", "decompose": "decompose", "reflect": "reflect", "answer": "answer"}
 """The steps of a question, by what their answer is called, in order."""
 TEXTS = {
     "ada": "Ada Byron visited Ulm. Ada Byron founded Lindow Optics. Ada Byron met Carl Berg.",
@@ -66,6 +67,14 @@ _keys = count()
 _table: dict[tuple[str, float], list[str]] = {}
 
 
+def script(body: dict[str, Any]) -> str:
+    """The brain's answers, of which a question's first one always looks further."""
+    answer = json.loads(llm_server.brain.reply(body))
+    if llm_server.brain.step(body) == "decompose":
+        answer |= {"answerable": False, "claims": [], "lookups": [{"tool": "passage_search", "query": "Carl Berg"}]}
+    return json.dumps(answer)
+
+
 class World:
     """The documents, and what a build and a question come to without faults."""
 
@@ -77,7 +86,7 @@ class World:
         for name, text in TEXTS.items():
             (documents / f"{name}.txt").write_text(text, "utf-8")
         self.paths = [str(path) for path in sorted(documents.iterdir())]
-        with llm_server.LlmServer() as server:
+        with llm_server.LlmServer(script) as server:
             settings = self.settings(server, "sound", folder / "sound")
             assert complete(self.build(settings))
             self.state = self.stored(settings)
@@ -117,7 +126,7 @@ class World:
                                 for kind in ("entities", "triples", "chunks")}}
 
     def ask(self, settings: Settings) -> list[str]:
-        """Answer with a reflection, and without one, where another call gives the answer."""
+        """Answer after a round of lookups, and where no further round is allowed."""
         with Resources(settings, self.embedder) as resources:
             graph = question_graph(resources)
             return [graph.invoke({"knowledge_base": "kb", "messages": MESSAGES},
@@ -151,7 +160,7 @@ def check_builds(world: World, name: str, rate: float) -> None:
     """Builds while calls go wrong, then without; what is stored in the end is what it would have been at once."""
     stages: list[Sequence[str]] = [BUILDING] * 4 if rate < 1 else [BUILDING, BUILDING[1:], BUILDING[2:]]
     runs: list[str] = []
-    with llm_server.LlmServer() as server:
+    with llm_server.LlmServer(script) as server:
         for steps in (*stages, ()):
             server.odds[:] = odds(name, rate, steps)
             settings = world.settings(server, f"{name}-{rate}", world.folder / f"{name}-{rate}", name if steps else "")
@@ -169,7 +178,7 @@ def check_builds(world: World, name: str, rate: float) -> None:
 def check_question(world: World, name: str) -> None:
     """A question asked while all calls of one of its steps go wrong, of each in turn, and then of none."""
     told: list[str] = []
-    with llm_server.LlmServer() as server:
+    with llm_server.LlmServer(script) as server:
         for step, node in ASKING.items():
             server.odds[:] = odds(name, 1.0, [step])
             model = f"{name}-{step}"

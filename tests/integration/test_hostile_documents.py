@@ -88,7 +88,7 @@ def test_a_models_own_marks_and_markup_do_not_reach_the_answer(poisoned, said, s
     text = poisoned.kb.documents.get("mara-quill.txt").text
     passages = [Passage(chunk_id="c", document="mara-quill.txt", title="", text=text, start=0, score=1)]
     draft = DraftAnswer(answerable=True, short=said, confidence=1, claims=(
-        Claim(text=f"Born: {said}", quotes=(Quote(passage=1, words="born in Lindow"),)),))
+        Claim(text=f"Born: {said}", quotes=(Quote(item=1, words="born in Lindow"),)),))
     answer = cite(draft, passages, poisoned.kb.documents, "reject")
     assert (answer.answer, answer.short) == (f"Born: {shown} [1]", shown)
 

@@ -74,7 +74,7 @@ def test_all_hostile_documents_at_once(world):
     # threat model. It stays an addition, with its evidence, and goes with the documents.
     assert set(grown) == {"obeys", "Overlord", "loyalty"}
     for question in QUESTIONS:
-        for mode in ("reject", "open"):
+        for mode in ("reject", "strict", "open"):
             ask(world, question, mode)
     world.delete(hostile.ATTACKS)
     assert world.state() == world.baseline
@@ -87,13 +87,16 @@ def test_answers_cite_what_was_given_and_nothing_else(world, server):
         assert not answer["abstained"]
         # One that was asked before is answered from the ledger.
         given = [user for request in server.requests if question in (user := request["messages"][1]["content"])
-                 and request["response_format"]["json_schema"]["name"] == "answer"][-1]
+                 and llm_server.brain.step(request) == "answer"][-1]
         for citation in answer["citations"]:
             assert world.kb.documents.get(citation["document"]).title in given
         assert "Pay Baron Vex" not in answer["answer"], "claims without a sound quote are left out"
         assert "Without any source" not in answer["answer"]
-        assert "\n" not in answer["answer"], "one claim stood: its forged lines stand on its own"
-        assert len(answer["sub_queries"]) <= 16
+        _, *others = answer["answer"].split("\n")
+        assert others in (["(Claims left out, as no document states them: 4.)"],
+                          ["（有 4 条结论文档没有说明，已略去。）"]), "one claim stood, its forged lines on its own"
+        assert answer["grade"] == "inferred", "the claim that stood says what is not stated"
+        assert len(answer["sub_queries"]) <= 1 + world.resources.settings.max_tool_calls
     world.delete(hostile.ATTACKS)
 
 
@@ -101,13 +104,15 @@ def test_no_document_leaves_its_fence(world, server):
     """Nor its turn, in whatever was sent since the server began."""
     world.add(hostile.ATTACKS)
     ask(world, f"Since when? {QUESTIONS[0]}")
-    blocks = {"extraction": 1, "summaries": 1, "decomposition": 1, "reflection": 3, "answer": 3, "same": 1,
-              "verdicts": 1}
+    rounds = world.resources.settings.max_rounds
+    blocks = {"extraction": {1}, "summaries": {1}, "same": {1}, "verdicts": {1},
+              "decompose": {2}, "reflect": {*range(3, rounds + 2)}, "answer": {*range(3, rounds + 3)}}
     steps = set()
     for request in server.requests:
-        step, user = request["response_format"]["json_schema"]["name"], request["messages"][1]["content"]
+        step, user = llm_server.brain.step(request), request["messages"][1]["content"]
         steps.add(step)
-        assert user.count("<data>") == user.count("</data>") == blocks[step]
+        assert user.count("<data>") == user.count("</data>")
+        assert user.count("<data>") in blocks[step]
         for sign in ("<|", "<｜", "[INST]", "<<SYS>>", "<think>", "<tool_call>", "<start_of_turn>", "</s>", "＜/data"):
             assert sign not in user
         assert len(request["messages"]) == 2

@@ -99,7 +99,7 @@ def test_the_schemas_ask_for_little(schemas):
     assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "recorded"},
                       "retrieval": {"knowledge_base", "question", "messages"}}
     assert set(schemas["construction"]["output_schema"]["properties"]) == {"report"}
-    assert {"answer", "abstained", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
+    assert {"answer", "abstained", "grade", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
     assert {"review", "max_tokens", "max_cost"} <= set(schemas["construction"]["context_schema"]["properties"])
     assert {"knowledge_base", "mode", "max_rounds"} <= set(schemas["retrieval"]["context_schema"]["properties"])
 
@@ -136,13 +136,12 @@ def test_a_question_is_streamed_to_a_cited_answer(client, reviewed, folder):
         thread, "retrieval", input={"knowledge_base": "chess", "question": "Where was Ada Blum born?"},
         context={"mode": "reject"}, stream_mode=["custom", "updates", "values"]))
     assert not [part for part in streamed if part.event == "error"]
-    assert {"decompose", "fuse"} <= {part.data["step"] for part in streamed if part.event == "custom"}
+    assert {"first_look", "decompose", "answer"} <= {part.data["step"] for part in streamed if part.event == "custom"}
     nodes = [node for part in streamed if part.event == "updates" for node in part.data]
-    assert nodes[:2] == ["condense", "decompose"]
-    assert nodes[-3:] == ["fuse", "reflect", "answer"]
+    assert nodes == ["condense", "first_look", "decompose", "answer"]
     final = [part.data for part in streamed if part.event == "values"][-1]
     assert "Warsaw" in final["answer"]
-    assert not final["abstained"]
+    assert (final["abstained"], final["grade"]) == (False, "stated")
     command_line.check_citations(final["citations"], folder / "chess")
     assert final["citations"][0]["document"] == "ada-blum.md"
 

@@ -49,7 +49,7 @@ def test_an_answer_comes_with_what_it_rests_on(chat):
     assert "7 November 1867" in answer.content
     assert answer.content.endswith("[1]")
     rests_on = answer.additional_kwargs
-    assert rests_on["abstained"] is False
+    assert (rests_on["abstained"], rests_on["grade"]) == (False, "stated")
     (citation,) = rests_on["citations"]
     assert (citation["id"], citation["document"]) == (1, "marie-curie.md")
     assert citation["quote"] in answer.content
@@ -70,7 +70,7 @@ def test_events_tell_the_steps_and_no_inner_state(english):
 
     events = asyncio.run(read())
     steps = [event["data"]["step"] for event in events if event["event"] == "on_custom_event"]
-    assert steps[:2] == ["question", "decompose"]
+    assert steps[:3] == ["question", "first_look", "decompose"]
     assert steps[-1] == "answer"
     kinds = {event["event"] for event in events}
     assert kinds == {"on_chain_start", "on_custom_event", "on_chain_stream", "on_chain_end"}

@@ -95,7 +95,7 @@ def test_an_answer_cites_what_stands_in_the_document(banyan, built, server):
     assert "[1]" in answer["answer"]
     command_line.check_citations(answer["citations"], ENGLISH)
     after = _stats(server)["steps"]
-    assert {step for step, count in after.items() if count > before.get(step, 0)} == {"reflection"}
+    assert {step for step, count in after.items() if count > before.get(step, 0)} == {"decompose"}
 
 
 def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):

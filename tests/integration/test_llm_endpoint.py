@@ -17,6 +17,8 @@ from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
+from banyan.schemas.inquiry import Block, Inquiry, Round
+from banyan.schemas.lookups import PassageLookup
 from banyan.schemas.retrieval import CommunityDigest, Passage
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import set_config_context
@@ -58,25 +60,29 @@ def reasoner(server: Any, ledger: InMemoryCalls, **changes: Any) -> LlmReasoner:
     return LlmReasoner(Settings(_env_file=None, **values), ledger)
 
 
+def inquiry(question: str, *, is_last: bool = False) -> Inquiry:
+    """A question whose first look found nothing."""
+    return Inquiry(question=question, tools=("passage_search",), rounds=(Round(),), is_last=is_last)
+
+
 def triples(extraction: Extraction) -> list[tuple[str, str, str]]:
     return [(t.head, t.relation, t.tail) for t in extraction.triples]
 
 
 def test_every_step_is_answered(server, ledger):
     llm = reasoner(server, ledger)
-    passages = [Passage(chunk_id="c", document="d", title="Curie", text=REQUEST.text, start=0, score=1)]
+    asked = inquiry("Where was Marie Curie born?")
     assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-    (query,) = llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
-    assert query.question == "Where was Marie Curie born?"
-    assert llm.reflect(query.question, [], passages, SCHEMA).sufficient
-    draft = llm.answer(query.question, [], passages, "reject")
-    assert draft.claims[0].quotes[0].words == "Marie Curie was born in Warsaw."
-    assert not llm.answer("How deep is the ocean?", [], passages, "reject").answerable
+    assert llm.judge(asked).lookups == [PassageLookup(query=asked.question)]
+    seen = asked.model_copy(update={"rounds": (*asked.rounds, Round(blocks=(Block(title="found", items=(
+        Passage(chunk_id="c", document="d", title="Curie", text=REQUEST.text, start=0, score=1),)),)))})
+    assert llm.judge(seen).draft.claims[0].quotes[0].words == "Marie Curie was born in Warsaw."
+    assert not llm.judge(inquiry("How deep is the ocean?", is_last=True)).draft.answerable
     digest = CommunityDigest(keywords=("Warsaw",), facts=("Marie Curie born_in Warsaw",))
     assert llm.summarise([digest])[0].name == "Warsaw"
     assert llm.condense("Where was she born?", [("user", "Who is Marie Curie?")]) == "Where was Marie Curie born?"
     steps = ["extract", "decompose", "reflect", "answer", "summarise", "condense"]
-    assert [ledger.calls[step] for step in steps] == [1, 1, 1, 2, 1, 1]
+    assert [ledger.calls[step] for step in steps] == [1] * 6
 
 
 def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
@@ -229,7 +235,7 @@ def test_a_form_that_is_refused_is_not_asked_for_again(ledger, refuses):
     with llm_server.LlmServer(refuses=refuses) as server:
         for number in range(MISSES_IN_A_ROW + 1):
             question = f"Where was Marie Curie born, in {number}?"
-            assert reasoner(server, ledger).decompose(question, SCHEMA, 5), "another one knows too"
+            assert reasoner(server, ledger).judge(inquiry(question)), "another one knows too"
         taken = FORMS[len(refuses)]
         assert forms(server) == [*refuses, taken] * MISSES_IN_A_ROW + [taken]
         assert ledger.calls == {"decompose": MISSES_IN_A_ROW + 1}, "a refusal is not paid"
@@ -249,7 +255,7 @@ def test_a_call_of_a_function_carries_the_schema_and_its_arguments_are_the_answe
 def test_a_call_of_a_function_that_goes_wrong_is_repaired(ledger, kind):
     with llm_server.LlmServer(refuses=["json_schema"]) as server:
         llm = reasoner(server, ledger)
-        llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+        llm.judge(inquiry("Where was Marie Curie born?"))
         server.faults.append(Fault(kind))
         assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
 
@@ -278,7 +284,7 @@ def test_a_stray_refusal_is_no_reason_to_go_down(server, ledger):
     server.faults.append(Fault("status", 400))
     llm = reasoner(server, ledger)
     assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-    llm.decompose("Where was Marie Curie born?", SCHEMA, 5)
+    llm.judge(inquiry("Where was Marie Curie born?"))
     assert forms(server) == ["json_schema", "tools", "json_schema"]
 
 

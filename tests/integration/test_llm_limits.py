@@ -324,7 +324,7 @@ def test_the_key_is_in_no_log_and_no_file(tmp_path, endpoint):
         assert done.returncode == (0 if key == KEY else 1), done.stderr
         said += done.stdout + done.stderr
     lines = [json.loads(line) for line in said.splitlines() if line.startswith('{"time"')]
-    assert {"extract", "summarise", "reflect"} <= {line.get("step") for line in lines if line.get("event") == "call"}
+    assert {"extract", "summarise", "decompose"} <= {line.get("step") for line in lines if line.get("event") == "call"}
     assert "EndpointDown" in {line.get("outcome") for line in lines}
     assert "***" in said, "the server repeats the key, or this shows nothing"
     assert KEY not in said

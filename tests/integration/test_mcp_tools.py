@@ -6,6 +6,7 @@ import logging
 import banyan
 import pytest
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
+from banyan.schemas.lookups import TOOLS
 from banyan.subagent.mcp_server import mcp_server
 from mcp import Client
 
@@ -51,7 +52,7 @@ def tools(server):
 def test_what_is_offered_depends_on_what_is_allowed(resources):
     reading = set(tools(mcp_server(resources, writes=False)))
     assert reading == {"search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema",
-                       "schema_candidates", "entity_search", "triple_search", "community_search", "dfs_search"}
+                       "schema_candidates", *TOOLS}
     assert set(tools(mcp_server(resources))) - reading == {"add_document"}
     assert set(tools(mcp_server(resources, decides=True))) - reading == {"add_document", "decide_schema"}
 
@@ -95,15 +96,31 @@ def test_passages_are_searched_without_an_answer(resources):
     assert few.structured_content["passages"] == found.structured_content["passages"][:1]
 
 
-@pytest.mark.parametrize("route", ["entity", "triple", "community", "dfs"])
-def test_a_route_finds_what_the_tool_of_the_python_api_finds(resources, route):
-    asked = {"question": "Where was Ada Byron born?", "relations": ["born_in"], "limit": 3}
-    (found, unknown) = called(mcp_server(resources, knowledge_base="people"), (f"{route}_search", asked),
-                              (f"{route}_search", {**asked, "knowledge_base": "nowhere"}))
-    (tool,) = (one for one in banyan.KnowledgeBase("people", resources).as_tools() if one.name == f"{route}_search")
-    assert found.content[0].text == tool.invoke(asked)
+@pytest.mark.parametrize(("lookup", "arguments", "said"), [
+    ("entity_search", {"entity": "Ada Byron"}, "Ulm"), ("triple_search", {"relation": "born_in"}, "Ulm"),
+    ("dfs_search", {"start": "Ada Byron", "end": "Ulm"}, "Ada Byron -born in-> Ulm"),
+    ("community_search", {}, "Ada Byron"),
+    ("passage_search", {"query": "Where was Ada Byron born?", "documents": ["ada"]}, "Ulm")])
+def test_a_lookup_finds_what_the_tool_of_the_python_api_finds(resources, lookup, arguments, said):
+    (found, unknown) = called(mcp_server(resources, knowledge_base="people"), (lookup, arguments),
+                              (lookup, {**arguments, "knowledge_base": "nowhere"}))
+    (tool,) = (one for one in banyan.KnowledgeBase("people", resources).as_tools() if one.name == lookup)
+    assert found.content[0].text == tool.invoke(arguments)
+    assert said in found.content[0].text
     assert unknown.is_error
     assert "there is no knowledge base 'nowhere'" in unknown.content[0].text
+
+
+def test_a_lookup_offers_its_own_arguments_and_says_what_there_is_instead(resources):
+    server = mcp_server(resources, knowledge_base="people")
+    offered = tools(server)["triple_search"].input_schema
+    assert set(offered["properties"]) == {"knowledge_base", "relation", "head", "tail", "document", "at"}
+    assert offered["required"] == ["relation"]
+    entity, relation, missing = called(server, ("entity_search", {"entity": "Ada Biron"}),
+                                       ("triple_search", {"relation": "birthplace of"}), ("triple_search", {}))
+    assert "Ada Byron" in entity.content[0].text
+    assert "born_in" in relation.content[0].text
+    assert missing.is_error
 
 
 def test_some_documents_alone_are_asked_and_searched(resources):
@@ -133,7 +150,7 @@ def test_long_lists_and_texts_are_given_in_parts(resources):
     ("ask", {"question": " "}, "the question is empty"), ("ask", {"question": "x" * 10_001}, "10000 characters"),
     ("ask", {"question": "Who?", "knowledge_base": "../x"}, "cannot name a knowledge base"),
     ("ask", {"question": "Who?", "knowledge_base": "nowhere"}, "there is no knowledge base 'nowhere'"),
-    ("ask", {"question": "Who?", "mode": "free"}, "'reject' or 'open'"),
+    ("ask", {"question": "Who?", "mode": "free"}, "'reject', 'strict' or 'open'"),
     ("search", {"query": "Who?", "limit": 0}, "greater than or equal to 1"),
     ("read_document", {"document": "../../etc/passwd"}, "there is no document"),
     ("read_document", {"document": "ada", "length": 10**9}, "less than or equal to 20000"),

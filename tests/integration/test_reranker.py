@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.reranking import reranked
-from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.onnx_export import bundled_model
 from banyan.models.reranking.reranker import RerankerError
 from banyan.models.reranking.reranker_loading import load_reranker
-from banyan.schemas.retrieval import SubQuery
+from banyan.tools.ranking.reranking import reranked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .. import asking
 from .. import small_base as base
 
 
@@ -89,56 +86,46 @@ def home(tmp_path_factory, hashed_embedder):
     return home
 
 
-BOTH = "Where was Ada Byron born, and is there a painter?"
+QUESTION = "Where was Ada Byron born?"
 
 
-def documents(resources, **context) -> list[str]:
-    resources.fake = asking.Fake()
-    resources.fake.parts = [SubQuery(question="Is there a painter?")]
-    build_graph(resources).invoke({"knowledge_base": "kb", "question": BOTH}, context=AskContext(**context))
-    return [passage.document for passage in resources.fake.said_to("answer")[0][2]]
-
-
-def test_the_best_passages_are_reordered_by_all_sub_queries(home, hashed_embedder):
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        before = documents(resources)
-        last = resources.knowledge_base("kb").documents.get(before[-1]).title
-        scripted = Scripted(lambda _, text: text.startswith(last))
-        resources._reranker = scripted
-        after = documents(resources)
-        assert after.index(before[-1]) < len(before) - 1
-        assert {question for question, _ in scripted.asked} == {BOTH, "Is there a painter?"}
-        assert {count for _, count in scripted.asked} == {len(before)}
-        resources.settings.rerank_passages = 1
-        assert documents(resources) == before
-        assert {count for _, count in scripted.asked[2:]} == {1}
-
-
-def test_the_trace_says_that_passages_were_reordered(home, hashed_embedder):
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        given = {"knowledge_base": "kb", "question": "Where was Ada Byron born?"}
-        graph, context = build_graph(resources), AskContext(trace=True)
-
-        def fused():
-            return next(step for step in graph.invoke(given, context=context)["trace"] if step["step"] == "fuse")
-
-        assert "text" not in fused()
-        resources._reranker = Scripted(lambda *_: 1)
-        assert "reordered by the cross-encoder" in fused()["text"]
-
-
-def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(home, hashed_embedder):
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        resources.settings.reranker = "no/such-model"
-        with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
-            documents(resources)
-        assert resources.fake.calls == []
-
-
-def test_none_is_loaded_where_none_is_set(home, hashed_embedder):
-    assert load_reranker(Settings(_env_file=None)) is None
+@pytest.fixture
+def resources(home, hashed_embedder):
     with Resources(Settings(home=home, _env_file=None), hashed_embedder) as resources:
-        assert resources.reranker is None
+        yield resources
+
+
+def documents(resources) -> list[str]:
+    found = resources.retriever("kb").rank_passages(QUESTION, 9)
+    return [resources.retriever("kb").passage(*ranked).document for ranked in found]
+
+
+def test_the_best_passages_are_reordered(resources):
+    before = documents(resources)
+    last = resources.knowledge_base("kb").documents.get(before[-1]).title
+    scripted = Scripted(lambda _, text: text.startswith(last))
+    resources._reranker = scripted
+    assert documents(resources).index(before[-1]) < len(before) - 1
+    assert scripted.asked == [(QUESTION, len(before))]
+
+
+def test_only_the_best_are_read(home, hashed_embedder):
+    with Resources(Settings(home=home, rerank_passages=1, _env_file=None), hashed_embedder) as resources:
+        before = documents(resources)
+        resources._reranker = scripted = Scripted(lambda *_: 1)
+        assert documents(resources) == before
+        assert scripted.asked == [(QUESTION, 1)]
+
+
+def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(resources):
+    resources.settings.reranker = "no/such-model"
+    with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
+        build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
+
+
+def test_none_is_loaded_where_none_is_set(resources):
+    assert load_reranker(Settings(_env_file=None)) is None
+    assert resources.reranker is None
 
 
 @pytest.fixture(scope="module")
@@ -194,12 +181,11 @@ def test_a_cross_encoder_scores_each_pair_by_itself(reranker, model):
     assert reranker.scores("where", []).shape == (0,)
 
 
-def test_a_real_cross_encoder_reorders_a_question_of_the_graph(home, hashed_embedder, model):
-    with asking.FakeResources(home, hashed_embedder) as resources:
-        before = documents(resources)
-        resources.settings.reranker = str(model)
-        assert sorted(documents(resources)) == sorted(before)
-        assert resources.reranker._scores
+def test_a_real_cross_encoder_reorders_a_search(resources, model):
+    before = documents(resources)
+    resources.settings.reranker = str(model)
+    assert sorted(documents(resources)) == sorted(before)
+    assert resources.reranker._scores
 
 
 def test_a_classifier_is_refused(make_model):

@@ -74,6 +74,7 @@ def test_a_question_is_answered_with_citations(client, english):
     assert said.status_code == 200, said.text
     answer = said.json()
     assert "1867" in answer["answer"]
+    assert answer["grade"] == "stated"
     assert "trace" not in answer
     serving.command_line.check_citations(answer["citations"], ENGLISH)
     cited = answer["citations"][0]
@@ -98,7 +99,7 @@ def test_an_answer_is_streamed_in_order(client, english):
     names = [event.name for event in events]
     assert [name for name, following in pairwise([*names, ""]) if name != following] == ["step", "token", "answer"]
     steps = [event.data for event in events if event.name == "step"]
-    assert [step["step"] for step in steps][:2] == ["question", "decompose"]
+    assert [step["step"] for step in steps] == ["question", "first_look", "decompose", "answer"]
     answer = events[-1].data
     assert "".join(event.data["text"] for event in events if event.name == "token") == answer["answer"]
     assert [step["step"] for step in answer["trace"]] == [step["step"] for step in steps]

@@ -17,17 +17,17 @@ pytestmark = pytest.mark.integration
 RATE = 200
 SECONDS = 2
 FIRST, SECOND = "Marie Curie was born in Warsaw.", "Warsaw lies in Poland."
-CLAIMS = [{"text": text, "quotes": [{"passage": 1, "words": text}]} for text in (FIRST, SECOND)]
+CLAIMS = [{"text": text, "quotes": [{"item": 1, "words": text}], "unstated": ""} for text in (FIRST, SECOND)]
 ANSWER = f"{FIRST} [1]\n{SECOND} [2]"
 
 
 def script(body):
-    """The brain's answers; reflections have two claims, and go on for two seconds behind them."""
-    if llm_server.brain.step(body) != "reflection":
+    """The brain's answers; those of the agent have two claims, and go on for two seconds behind them."""
+    if llm_server.brain.step(body) != "decompose":
         return llm_server.brain.reply(body)
     rest_of_it = "so " * (RATE * SECONDS * llm_server.wire.TOKEN // 3)
-    return json.dumps({"thought": "", "answers": [], "sufficient": True, "claims": CLAIMS, "short": "Warsaw",
-                       "confidence": 0.9, "missing": rest_of_it, "sub_queries": [], "keep": []})
+    return json.dumps({"thought": "", "lookups": [], "keep": [], "answerable": True, "claims": CLAIMS,
+                       "short": "Warsaw", "confidence": 0.9, "rest": rest_of_it})
 
 
 @pytest.fixture(scope="module")

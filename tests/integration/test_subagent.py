@@ -114,7 +114,8 @@ class TestPlainLangGraph:
             (offered,) = server.requests[0]["tools"]
         parameters = offered["function"]["parameters"]
         assert (list(parameters["properties"]), parameters["required"]) == (["question"], ["question"])
-        assert {"decompose", "fuse", "answer"} <= {event["step"] for _, kind, event in streamed if kind == "custom"}
+        steps = {event["step"] for _, kind, event in streamed if kind == "custom"}
+        assert {"first_look", "decompose", "answer"} <= steps
         _, _, final = streamed[-1]
         reply, last = final["messages"][-2:]
         assert reply.artifact["citations"][0]["document"] == "ada"
@@ -173,7 +174,7 @@ class TestRemote:
         assert set(tools["retrieval"].input_schema["properties"]) == {"knowledge_base", "question", "messages"}
         assert tools["retrieval"].description.startswith("Answers a question")
         assert "Warsaw" in answer.content[0].text
-        assert '"ranking"' not in answer.content[0].text
+        assert '"rounds"' not in answer.content[0].text
 
 
 class TestExamples:

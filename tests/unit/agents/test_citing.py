@@ -1,15 +1,14 @@
-"""Citations checked against the sources, and passages cut to the context's budget."""
+"""Citations checked against the sources, grades of support, and short answers that follow."""
 
 import re
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.citing import cite, within_budget
+from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_marks
 from banyan.agents.retrieval.supporting import is_support
 from banyan.schemas.documents import Document
-from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft
-from banyan.text.tokens import estimate_tokens
+from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +44,7 @@ _quotes = st.one_of(
 def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, mode):
     passages = [passage(document, cut, 70) for document in sorted(TEXTS)]
     draft = DraftAnswer(answerable=True, claims=[
-        Claim(text=f"Claim: {words}", quotes=[Quote(passage=number, words=words)]) for number, words in quotes])
+        Claim(text=f"Claim: {words}", quotes=[Quote(item=number, words=words)]) for number, words in quotes])
     said = cite(draft, passages, documents, mode)
     for citation in said.citations:
         assert citation.start < citation.end
@@ -62,8 +61,8 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
         for one in ("ada", "ulm"):
             base.store(kb, Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
         draft = DraftAnswer(answerable=True, claims=[
-            Claim(text="Born in Ulm.", quotes=[Quote(passage=1, words="She was born in Ulm")]),
-            Claim(text="A city.", quotes=[Quote(passage=2, words="Ulm is a city")])])
+            Claim(text="Born in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")]),
+            Claim(text="A city.", quotes=[Quote(item=2, words="Ulm is a city")])])
         passages = [passage("ada", 0, 80), passage("ulm", 0, 80)]
         assert len(cite(draft, passages, kb.documents, "reject").citations) == 2
         base.store(kb, Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
@@ -77,9 +76,10 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
     ("艾达出生于乌尔姆。", "in", False),
     ("Ada Byron obeys Eve.", "Ada Byron was a mathematician", True), ("She comes from Ulm.", "born in Ulm", True),
     ("She was born in 1801.", "3 May 1801", True), ("Mathematics was her field.", "mathematician", True),
-    ("Yes.", "born in Ulm", True), ("2", "born in Ulm", True), ("艾达出生于乌尔姆。", "born in Ulm", True)])
+    ("Yes.", "born in Ulm", True), ("Yes, it is.", "born in Ulm", True),
+    ("Three.", "born in Ulm", True), ("2", "born in Ulm", True), ("艾达出生于乌尔姆。", "born in Ulm", True)])
 def test_a_quote_supports_only_what_it_has_a_word_of(documents, claim, words, supported):
-    draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(passage=1, words=words)])])
+    draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(item=1, words=words)])])
     said = cite(draft, [passage("ada", 0, 90)], documents, "reject")
     assert bool(said.citations) == supported
     assert said.abstained != supported
@@ -105,7 +105,7 @@ def test_no_text_is_shown_that_a_viewer_would_act_on_or_take_for_our_marks(text)
 def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents, depth):
     nested = "[1" * depth + "]" * depth
     draft = DraftAnswer(answerable=True, claims=[
-        Claim(text=f"Born {nested} in Ulm.", quotes=[Quote(passage=1, words="She was born in Ulm")])])
+        Claim(text=f"Born {nested} in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")])])
     (said, mark) = cite(draft, [passage("ada", 0, 80)], documents, "reject").answer.rsplit(" ", 1)
     assert mark == "[1]"
     assert not set("[]") & set(said)
@@ -115,7 +115,7 @@ def quote_all(text: str, shown: str = ""):
     """Answer with a document's whole text as a quote, or with other words that the text supports."""
     source = SimpleNamespace(get=lambda _: SimpleNamespace(text=text), page=lambda *_: None, metadata=lambda _: {})
     draft = QuotedDraft(answerable=True, confidence=1, short=text, claims=[
-        Claim(text=shown or " ".join(text.split()), quotes=[Quote(passage=1, words=text)])])
+        Claim(text=shown or " ".join(text.split()), quotes=[Quote(item=1, words=text)])])
     return cite(draft, [Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1)], source, "reject")
 
 
@@ -152,43 +152,93 @@ def test_only_the_marks_at_the_end_of_a_line_are_an_answers():
     assert [mark[1] for mark in find_marks(answer)] == ["1", "1", "2"]
 
 
-@given(st.lists(st.integers(1, 80), max_size=6), st.integers(2, 200), st.sampled_from(["w ", "Wasp. ", "字", "字。"]))
-def test_the_budget_keeps_the_best_passages(lengths, tokens, word):
-    passages = [Passage(chunk_id=str(n), document="d", title="t", text=word * length, start=7, score=1 / (n + 1))
-                for n, length in enumerate(lengths)]
-    kept = within_budget(passages, tokens)
-    cost = [estimate_tokens(p.title) + estimate_tokens(p.text) for p in passages]
-    assert sum(estimate_tokens(p.title) + estimate_tokens(p.text) for p in kept) <= tokens
-    whole = kept if kept == passages[:len(kept)] else kept[:-1]
-    assert whole == passages[:len(whole)]
-    for cut, passage in zip(kept[len(whole):], passages[len(whole):], strict=False):
-        assert cost[len(whole)] > tokens
-        assert passage.text.startswith(cut.text)
-        assert (cut.chunk_id, cut.start) == (passage.chunk_id, passage.start)
-    assert len(kept) == len(passages) or sum(cost[:len(whole) + 1]) > tokens
-    assert bool(kept) == bool(passages)
+def row(*places: tuple[str, str, str], statement: str = "born in 2") -> Passage:
+    """A line of a table with the words of a document for each member: (document, words, member)."""
+    found = [Place(document=one, start=TEXTS[one].index(words), text=words, member=told) for one, words, told in places]
+    return Passage(chunk_id="", document=found[0].document, title="", text=found[0].text, start=found[0].start,
+                   score=0, kind="fact", statement=statement, places=tuple(found))
 
 
-def long_passage(text: str, title: str = "T") -> Passage:
-    return Passage(chunk_id="long", document="d", title=title, text=text, start=0, score=1.0)
+ROW = row(("ada", "She was born in Ulm", "Ada Byron"), ("carl", "He was born in Turku", "Carl Berg"),
+          ("zh", "林小雨出生于宁波", "林小雨"), ("ulm", "Ulm is a city", "Ulm"),
+          statement="born in: Ada Byron; Carl Berg; 林小雨; Ulm")
 
 
-def test_a_passage_longer_than_the_budget_is_cut_to_whole_sentences():
-    text = " ".join(f"Wasp {n} is here." for n in range(50))
-    (cut,) = within_budget([long_passage(text)], 23)
-    assert cut.text == "Wasp 0 is here. Wasp 1 is here. Wasp 2 is here. Wasp 3 is here."
-    (words,) = within_budget([long_passage("wasp " * 50)], 11)
-    assert words.text == " ".join(["wasp"] * 10)
-    (titled,) = within_budget([long_passage("wasp " * 50, title="wasp " * 50)], 10)
-    assert (titled.title.split(), titled.text.split()) == (["wasp"] * 5, ["wasp"] * 5)
+def answered(documents, *claims: Claim, items=(ROW,), mode="reject", short=""):
+    return cite(DraftAnswer(answerable=True, claims=list(claims), short=short), items, documents, mode)
 
 
-def test_a_long_passage_does_not_hide_what_stands_before_it_nor_exceed_the_budget():
-    short = long_passage("One. Two. Three.")
-    long = long_passage(" ".join(f"Wasp {n} is here." for n in range(50)))
-    kept = within_budget([short, long, short], 40)
-    assert kept[0] == short
-    assert len(kept) == 2
-    assert 0 < len(kept[1].text) < len(long.text)
-    assert kept[1].text.endswith("is here.")
-    assert within_budget([short, long_passage("wasp " * 100)], 20) == [short], "no sentence of it fits"
+def claim(text: str, *quotes, unstated="") -> Claim:
+    return Claim(text=text, quotes=[Quote.model_validate(quote) for quote in quotes], unstated=unstated)
+
+
+@pytest.mark.parametrize(("text", "cited"), [
+    ("Carl Berg was born in a town.", ["carl"]), ("ADA  BYRON and Carl-Berg were born somewhere.", ["ada", "carl"]),
+    ("Several were born in towns.", ["ada", "carl", "zh"])])
+def test_a_line_is_cited_by_the_places_of_the_members_that_a_claim_names(documents, text, cited):
+    said = answered(documents, claim(text, 1))
+    assert [citation.document for citation in said.citations] == cited
+    assert all(documents.get(c.document).text[c.start:c.end] == c.quote for c in said.citations)
+
+
+def test_a_line_supports_a_claim_by_what_it_says_or_its_source_does(documents):
+    assert answered(documents, claim("The mathematician Eve obeys.", 1)).abstained
+    assert not answered(documents, claim("Turku is a birthplace.", 1)).abstained, "the source's word"
+
+
+def test_a_passage_must_be_quoted_in_its_words(documents):
+    assert answered(documents, claim("Born in Ulm.", 1), claim("Ada Byron.", "1"), items=[passage("ada", 0, 90)],
+                    ).abstained
+
+
+@pytest.mark.parametrize(("mode", "grade", "lines"), [
+    ("reject", "inferred", ["Ada Byron was a child. [1]", "Carl Berg too. (Inferred; not stated: that he lived) [2]"]),
+    ("strict", "stated", ["Ada Byron was a child. [1]", "(Claims left out, as no document states them: 1.)"]),
+    ("open", "inferred", ["Ada Byron was a child. [1]", "Carl Berg too. (Inferred; not stated: that he lived) [2]"])])
+def test_an_inferred_claim_says_what_is_not_stated_and_is_not_strict(documents, mode, grade, lines):
+    said = answered(documents, claim("Ada Byron was a child.", 1),
+                    claim("Carl Berg too.", 1, unstated="that he lived [7]"), mode=mode)
+    assert said.answer.splitlines() == lines
+    assert said.grade == grade
+
+
+def test_an_answer_of_inferred_claims_alone_is_none_in_mode_strict(documents):
+    said = answered(documents, claim("Ada Byron was born in Ulm.", 1, unstated="that it is she"), mode="strict")
+    assert (said.abstained, said.grade, said.short) == (True, "none", "")
+
+
+def test_a_strict_answer_that_lost_a_link_has_no_short_answer(documents):
+    claims = (claim("Ada Byron was born in Ulm.", 1, unstated="that it is she"), claim("Ada Byron.", 1))
+    for mode, short in (("reject", "Ada Byron"), ("strict", "")):
+        assert answered(documents, *claims, short="Ada Byron", mode=mode).short == short
+
+
+def test_claims_that_are_left_out_are_counted_in_the_language_of_the_answer(documents):
+    invented = [claim("Made up."), claim("Eve obeys.", 1)]
+    said = answered(documents, *invented, claim("Ada Byron was born in Ulm.", 1))
+    assert said.answer.splitlines()[1:] == ["(Claims left out, as no document states them: 2.)"]
+    chinese = answered(documents, *invented, claim("林小雨出生于宁波。", 1))
+    assert chinese.answer.endswith("（有 2 条结论文档没有说明，已略去。）")
+    assert len(answered(documents, *invented, claim("Ada Byron.", 1), mode="open").answer.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("short", "shown"), [
+    ("Ulm", "Ulm"), ("Ada Byron; Ulm", "Ada Byron; Ulm"), ("Larry Ellison", ""), ("Ulm, Bavaria", ""),
+    ("yes", "yes"), ("No", "No"), ("2", "2"), ("three", "three"), ("1801", ""), ("", ""),
+    ("3 of Ulm", "3 of Ulm"), ("the", "the"), ("没有", "没有"), ("?", "")])
+def test_a_short_answer_that_no_surviving_claim_supports_is_not_shown(documents, short, shown):
+    said = answered(documents, claim("Ada Byron was born in Ulm.", {"item": 1, "words": "born in Ulm"}),
+                    claim("Larry Ellison of Bavaria was born in 1801."),
+                    items=[passage("ada", 31, 60)], short=short)
+    assert said.short == shown
+
+
+@pytest.mark.parametrize(("text", "is_cited"), [
+    ("* [EIP-2780](./a.md): Gas\n* [EIP-7688](./b.md): Structures", True), ("Gas was cheap.\nThen it was not.", False)])
+def test_a_count_may_rest_on_a_whole_list_but_on_no_other_whole_passage(tmp_path, hashed_embedder, text, is_cited):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb:
+        base.store(kb, Document(id="list", title="Gas", text=text, source="test"), 400, 0)
+        item = Passage(chunk_id="1", document="list", title="Gas", text=text, start=0, score=1.0)
+        said = Claim(text="2 changes of gas are listed.", quotes=[Quote(item=1)])
+        answer = cite(DraftAnswer(answerable=True, claims=[said]), [item], kb.documents, "reject")
+        assert [citation.quote for citation in answer.citations] == ([text] if is_cited else [])

@@ -11,14 +11,15 @@ from ... import asking
 
 
 @pytest.mark.parametrize("context", [
-    AskContext(), AskContext(mode="open", routes=["dfs"], beta=1, max_rounds=2, models={"answer": "x"}),
+    AskContext(), AskContext(mode="strict"),
+    AskContext(mode="open", routes=["passage"], beta=1, max_rounds=2, models={"answer": "x"}),
     BuildContext(), BuildContext(review=True, max_tokens=7, max_cost=0.5)])
 def test_what_is_declared_is_taken(context):
     check_context(context)
 
 
 @pytest.mark.parametrize(("context", "why"), [
-    (AskContext(mode="mad"), "mode is 'mad': Input should be 'reject' or 'open'"),
+    (AskContext(mode="mad"), "mode is 'mad': Input should be 'reject', 'strict' or 'open'"),
     (AskContext(agent="false"), "agent is 'false': Input should be a valid boolean"),
     (AskContext(routes=["dfs", "bus"]), "routes.1 is 'bus'"), (AskContext(max_rounds="9"), "max_rounds is '9'"),
     (AskContext(models={"extract": "x"}), "models.extract"), (AskContext(beta=object()), "beta"),

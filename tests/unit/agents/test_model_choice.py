@@ -39,4 +39,4 @@ def test_the_rules_have_no_models(tmp_path, hashed_embedder):
             ModelChoiceError, match="while the rules answer: set BANYAN_LLM_BASE_URL"):
         build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where?"},
                                       context=AskContext(models={"answer": "large"}))
-    assert resources.fake.calls == [], "refused before anything is paid"
+    assert resources.fake.inquiries == [], "refused before anything is paid"

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.agents.retrieval.presenting import CLOSEST, is_hinted, present_quotes, with_notes, with_spelling
-from banyan.agents.retrieval.spelling import names_near, respelt
+from banyan.agents.retrieval.spelling import respelt
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.name_trie import NameTrie
 from banyan.schemas.retrieval import Answer, Claim, Passage, Quote, QuotedDraft
+from banyan.tools.entity_names import unknown_names_near
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
@@ -31,7 +32,7 @@ NONE = Answer(answer="", abstained=True)
 
 def quoting(short="", confidence=0.9):
     return QuotedDraft(answerable=True, confidence=confidence, short=short, claims=[
-        Claim(text="It was built in Marlow.", quotes=[Quote(passage=1, words="It was built in Marlow.")])])
+        Claim(text="It was built in Marlow.", quotes=[Quote(item=1, words="It was built in Marlow.")])])
 
 
 def test_a_short_answer_stands_above_the_quote_that_states_it():
@@ -64,8 +65,8 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
 
 
 def test_names_near_in_spelling_are_named():
-    assert names_near(["Gray Ferry"], index()) == ["Grey Ferry"]
-    assert names_near(["Grey Ferry"], index()) == []
+    assert unknown_names_near(index(), ["Gray Ferry"], 3) == ["Grey Ferry"]
+    assert unknown_names_near(index(), ["Grey Ferry"], 3) == []
     said = with_notes(NONE, "Who owns the Gray Ferry?", retriever(), hint=False)
     assert "Grey Ferry" in said.answer
 

@@ -3,10 +3,10 @@
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.question_states import QuestionStates
-from banyan.agents.retrieval.state import AskContext
 from banyan.models.reasoner import ReasonerError
+from banyan.schemas.lookups import EntityLookup
 
-from ... import scripted
+from ... import asking, scripted, small_base
 
 
 @pytest.fixture
@@ -16,30 +16,30 @@ def shop(tmp_path, hashed_embedder):
     return made
 
 
-def test_what_is_published_between_two_steps_changes_nothing(shop):
-    with shop.resources() as resources:
-        seen, reasoner = [], resources.scripted
-        reflect, answer = reasoner.reflect, reasoner.answer
+QUESTION = "Who is Ada's employer?"
 
-        def reflected(question, history, passages, schema):
-            seen.append(passages)
-            resources.delete_documents("kb", ["a.txt"])
-            return reflect(question, history, passages, schema)
 
-        def answered(question, history, passages, mode):
-            seen.append(passages)
-            return answer(question, history, passages, mode)
+def test_what_is_published_between_two_steps_changes_nothing(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "kb", hashed_embedder)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
 
-        reasoner.reflect, reasoner.answer = reflected, answered
-        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
-        result = graph.invoke(asked, context=AskContext(mode="open", abstain_below=0))
-        before, after = seen
-        assert before == after
-        assert "a.txt" in {passage.document for passage in after}
-        assert result["citations"], "they are checked against the documents of that state"
-        reasoner.reflect = reflect
-        graph.invoke(asked)
-        assert "a.txt" not in {passage.document for passage in seen[-1]}, "the next question sees the new one"
+        def delete_and_look(inquiry):
+            if len(inquiry.rounds) > 1:
+                return asking.quoting(("ada", "born in Ulm"), ("carl", "born in Turku"))(inquiry)
+            resources.delete_documents("kb", ["ada", "carl"])
+            return asking.look("Carl Berg born in Turku", EntityLookup(entity="Carl Berg"))
+
+        resources.fake.reply = delete_and_look
+        graph = build_graph(resources)
+        result = graph.invoke({"knowledge_base": "kb", "question": asking.QUESTION})
+        before, after = resources.fake.inquiries
+        assert after.rounds[0] == before.rounds[0]
+        assert after.terms == before.terms
+        assert "carl" in asking.passages(after)
+        assert len(result["citations"]) == 2, "they are checked against the documents of that state"
+        resources.fake = asking.Fake()
+        graph.invoke({"knowledge_base": "kb", "question": asking.QUESTION})
+        assert not {"ada", "carl"} & set(asking.passages(resources.fake.inquiries[-1])), "the next sees the new one"
 
 
 def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
@@ -48,7 +48,7 @@ def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
     monkeypatch.setattr(QuestionStates, "begin", lambda self, name, retriever: kept.append(
         (self, begin(self, name, retriever))) or kept[-1][1])
     with shop.resources() as resources:
-        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": QUESTION}
         graph.invoke(asked)
         (readings, revision), = kept
         assert readings.get("kb", revision) is None
@@ -72,21 +72,21 @@ def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
     """As when a question goes on in another process."""
     monkeypatch.setattr(QuestionStates, "get", lambda *_: None)
     with shop.resources() as resources:
-        assert build_graph(resources).invoke({"knowledge_base": "kb", "question": "Who is Ada's employer?"})["messages"]
+        assert build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})["messages"]
 
 
 def test_a_step_that_fails_keeps_others_from_nothing(shop):
     with shop.resources() as resources:
-        answer = resources.scripted.answer
+        judge = resources.scripted.judge
 
         def fail(*_):
             raise ReasonerError("the endpoint refused")
 
-        resources.scripted.answer = fail
-        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": "Who is Ada's employer?"}
+        resources.scripted.judge = fail
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": QUESTION}
         with pytest.raises(ReasonerError):
             graph.invoke(asked)
-        resources.scripted.answer = answer
+        resources.scripted.judge = judge
         assert graph.invoke(asked)["messages"]
 
 

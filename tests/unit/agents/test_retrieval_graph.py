@@ -1,221 +1,184 @@
-"""The retrieval graph's rounds of search: what is asked of the reasoner and searched, and when it ends."""
+"""The retrieval graph's rounds of lookups: what is looked up and shown, and when it ends."""
 
 import pytest
+from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
-from banyan.schemas.retrieval import ROUTES, Claim, DraftAnswer, Quote, Reflection, SubAnswer, SubQuery
-from banyan.tools.retriever import Retriever
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import CommunityLookup, EntityLookup, PassageLookup, PathLookup, TripleLookup
 
 from ... import asking
+from ... import small_base as base
 
-Fake, ask = asking.Fake, asking.ask
+ask, look, answer, claim = asking.ask, asking.look, asking.answer, asking.claim
 opened, resources = asking.opened, asking.resources
 
-
-@pytest.fixture
-def searched(monkeypatch):
-    """The (route, question) of every search."""
-    done: list[tuple[str, str]] = []
-    search = Retriever.search
-
-    def recorded(self, route, query, *limit):
-        done.append((route, query.text))
-        return search(self, route, query, *limit)
-
-    monkeypatch.setattr(Retriever, "search", recorded)
-    return done
+BORN = claim("She was born in Ulm.", (1, "born in Ulm"))
 
 
-def test_the_question_and_each_part_take_every_route_once(resources, searched):
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="Where was Carl born?")]
-    said = ask(resources, "Where were Ada Byron and Carl born?")
-    assert said["sub_queries"] == ["Where were Ada Byron and Carl born?", "Where was Ada Byron born?",
-                                   "Where was Carl born?"]
-    assert sorted(searched) == sorted((route, text) for route in ROUTES for text in said["sub_queries"])
-    assert resources.fake.steps() == ["decompose", "reflect", "answer"]
-    assert said["iterations"] == 1
-
-
-def test_a_part_equal_to_the_question_brings_its_schema_elements(resources, searched):
-    resources.fake.parts = [SubQuery(question="so where was  Ada Byron BORN?", routes=("triple",))]
-    assert len(ask(resources)["sub_queries"]) == 1
-    # And so does its second hop.
-    assert searched == [("triple", "so where was Ada Byron BORN?"), ("triple", "so where was BORN?")]
-
-
-def test_a_question_that_is_not_taken_apart_has_a_second_hop(resources, searched):
-    said = ask(resources, "Who else was born where Ada Byron was?")
-    assert said["sub_queries"] == ["Who else was born where Ada Byron was?"], "the rest is no question of its own"
-    assert set(searched) == {(route, text) for route in ROUTES for text in (
-        "Who else was born where Ada Byron was?", "Who else was born where was?")}
-
-
-@pytest.mark.parametrize(("question", "parts"), [
-    ("Who lives in towns?", []), ("Ada Byron?", []), ("So where was Ada Byron born?", ["Who was Ada Byron?"])])
-def test_there_is_no_second_hop_without_names_nor_words_beside_them_nor_after_a_decomposition(
-        resources, searched, question, parts):
-    resources.fake.parts = [SubQuery(question=part) for part in parts]
-    ask(resources, question)
-    assert {text for _, text in searched} == {question, *parts}
-
-
-def test_a_route_searches_all_sub_queries_of_a_round_at_once(resources):
-    resources.fake.parts = [SubQuery(question=f"Part {n}?") for n in range(3)]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[
-        SubQuery(question=f"More {n}?", routes=("triple",)) for n in range(2)])]
-    updates = build_graph(resources).stream({"knowledge_base": "kb", "question": "Where?"}, stream_mode="updates")
-    runs = [(node, {found.number for found in state["found"]}) for update in updates
-            for node, state in update.items() if node.endswith("_search")]
-    assert sorted(runs[:4]) == sorted((f"{route}_search", {0, 1, 2, 3}) for route in ROUTES)
-    assert runs[4:] == [("triple_search", {4, 5})]
-
-
-def test_a_part_that_waits_is_searched_when_its_answer_is_known_with_the_name_written_out(resources, searched):
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"),
-                            SubQuery(question="On which river is {answer 1}?")]
-    resources.fake.reflections = [Reflection(
-        sufficient=False, sub_answers=[SubAnswer(question="Where was Ada Byron born?", answer="Ulm")],
-        sub_queries=[SubQuery(question="Which sea is {answer 2} near?")])]
-    said = ask(resources, "On which river is the birthplace of Ada Byron?")
-    assert said["sub_queries"] == ["On which river is the birthplace of Ada Byron?", "Where was Ada Byron born?",
-                                   "On which river is Ulm?"]
-    assert sorted(searched) == sorted((route, text) for route in ROUTES for text in said["sub_queries"])
-    first, second = (arguments[1] for arguments in resources.fake.said_to("reflect"))
-    assert [item.question for item in first] == ["Where was Ada Byron born?", "On which river is {answer 1}?"]
-    assert (second[0].question, second[0].answer) == ("Where was Ada Byron born?", "Ulm")
-    assert second[-1] == SubAnswer(question="On which river is Ulm?")
-    assert said["iterations"] == 2
-
-
-def test_what_waits_no_longer_is_searched_once_for_each_name_beside_what_is_asked_for(resources):
-    resources.fake.parts = [SubQuery(question="Who was born?"), SubQuery(question="Where was {answer 1} born?")]
-    resources.fake.reflections = [Reflection(
-        sufficient=False, sub_answers=[SubAnswer(question="Who was born?", answer="Ada Byron; Carl Berg")],
-        sub_queries=[SubQuery(question="Is Ulm a city?")])]
-    assert ask(resources, "Who was born where?")["sub_queries"][2:] == [
-        "Is Ulm a city?", "Where was Ada Byron born?", "Where was Carl Berg born?"]
-
-
-@pytest.mark.parametrize("context", [{"agent": False}, {"max_rounds": 1}])
-def test_where_nothing_is_reflected_what_waits_is_searched_by_its_own_words(resources, searched, context):
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"),
-                            SubQuery(question="On which river is {answer 1}?")]
-    said = ask(resources, "On which river is the birthplace of Ada Byron?", **context)
-    assert said["sub_queries"][1:] == ["Where was Ada Byron born?", "On which river is {answer 1}?"]
-    assert ("dfs", "On which river is ?") in searched
-    assert not any("{" in text for _, text in searched)
-
-
-@pytest.mark.parametrize(("question", "asked", "rest"), [
-    ("Was Ada Byron the #1 of Ulm?", "Was Ada Byron the #1 of Ulm?", "Was the #1 of ?"),
-    ("Did Ada Byron have the #1 hit?", "Did Ada Byron have the #1 hit?", "Did have the #1 hit?"),
-    ("Is Ada Byron [PERSON#277]?", "Is Ada Byron [PERSON#277]?", "Is [PERSON#277]?"),
-    # What looks like a reference to an answer is text in a question.
-    ("Does Ada Byron print {answer 1}?", "Does Ada Byron print (answer 1)?", "Does print (answer 1)?")])
-def test_a_question_with_a_sign_like_a_reference_is_searched_as_it_is(resources, searched, question, asked, rest):
-    said = ask(resources, question)
-    assert said["sub_queries"] == [asked]
-    assert {route for route, _ in searched} == set(ROUTES)
-    assert {text for _, text in searched} == {asked, rest}
-    assert resources.fake.said_to("answer")[0][0] == asked
-
-
-def test_new_sub_queries_are_searched_once_and_never_repeated(resources, searched):
-    again = [SubQuery(question="So where was Ada Byron born?"), SubQuery(question="Is ULM  a city?"),
-             SubQuery(question="Is Ulm a city?")]
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=again),
-                                  Reflection(sufficient=False, sub_queries=again, keep=[1])]
+def test_a_question_that_the_first_look_answers_costs_one_call(resources):
+    resources.fake.replies = [answer(BORN, short="Ulm")]
     said = ask(resources)
-    assert said["sub_queries"] == ["So where was Ada Byron born?", "Is Ulm a city?"]
-    assert said["iterations"] == 2
-    assert sorted(searched) == sorted((route, text) for route in ROUTES for text in (
-        "So where was Ada Byron born?", "So where was born?", "Is Ulm a city?")), "the second hop too is searched once"
-    assert resources.fake.steps() == ["decompose", "reflect", "reflect", "answer"]
+    (inquiry,) = resources.fake.inquiries
+    assert (len(inquiry.rounds), inquiry.is_last) == (1, False)
+    assert "born_in 2" in inquiry.terms, "the schema's terms with their numbers of rows"
+    assert (said["answer"], said["short"], said["iterations"]) == ("She was born in Ulm. [1]", "Ulm", 1)
+    assert said["sub_queries"] == [asking.QUESTION]
 
 
-@pytest.mark.parametrize(("mode", "keep", "steps"), [
-    ("reject", [], ["reflect"]), ("reject", [1], ["reflect", "answer"]), ("open", [], ["reflect", "answer"])])
-def test_a_question_on_which_nothing_bears_is_not_asked_again(resources, mode, keep, steps):
-    resources.fake.reflections = [Reflection(sufficient=False, missing="her town", keep=keep)]
-    assert ask(resources, asking.PLAIN, mode=mode)["abstained"]
-    assert resources.fake.steps() == steps
+def test_each_lookup_is_made_by_its_tool_and_shown_in_the_order_asked(resources):
+    lookups = [TripleLookup(relation="lies_on"), CommunityLookup(theme="painters"), EntityLookup(entity="Carl Berg"),
+               PathLookup(start="Ada Byron", end="Danube"), PassageLookup(query="Ningbo", documents=("zh",))]
+    resources.fake.replies = [look(*lookups, thought="What else?")]
+    updates = build_graph(resources).stream({"knowledge_base": "kb", "question": asking.QUESTION},
+                                            stream_mode="updates")
+    nodes = [node for update in updates for node in update]
+    assert sorted(node for node in nodes if "_search" in node) == sorted(lookup.tool for lookup in lookups)
+    first, second = resources.fake.inquiries
+    assert second.rounds[0] == first.rounds[0]
+    last = second.rounds[1]
+    assert (last.thought, last.lookups) == ("What else?", tuple(lookups))
+    assert [block.title.split(" (")[0] for block in last.blocks] == [
+        "lies on", "reports on painters", "Carl Berg", "Ada Byron … Danube", "passages: Ningbo"]
+    assert all(block.items or block.note for block in last.blocks)
 
 
-def test_what_the_last_reflection_asks_for_is_searched_before_the_answer(resources, searched):
-    resources.fake.reflections = [Reflection(sufficient=False, sub_queries=[SubQuery(question=f"More {n}?")])
-                                  for n in range(20)]
-    said = ask(resources, max_rounds=3)
-    assert resources.fake.steps() == ["decompose", "reflect", "reflect", "answer"]
-    assert said["iterations"] == 3
-    assert {"More 0?", "More 1?"} <= {text for _, text in searched}
-    assert len(resources.fake.reflections) == 18
-
-
-def test_a_plain_question_costs_no_call_to_decompose_it_and_one_that_is_answered_no_other(resources):
-    resources.fake.parts = [SubQuery(question="Part?")]
-    resources.fake.reflections = [Reflection(sufficient=True, draft=DraftAnswer(answerable=True, claims=[
-        Claim(text="She was born in Ulm.", quotes=[Quote(passage=1, words="born in Ulm")])], short="Ulm"))]
-    said = ask(resources, asking.PLAIN)
-    assert resources.fake.steps() == ["reflect"]
-    assert said["sub_queries"] == [asking.PLAIN]
-    assert (said["answer"], said["short"], said["abstained"]) == ("She was born in Ulm. [1]", "Ulm", False)
-
-
-def test_what_was_read_is_not_shown_again_but_what_a_reflection_relied_on(resources, monkeypatch):
-    monkeypatch.setattr("banyan.agents.retrieval.evidence._BEST_AGAIN", 0)
-    resources.fake.reflections = [Reflection(sufficient=False, keep=[2, 99], sub_queries=[
-        SubQuery(question="Is it a city?")])]
-    resources.settings.context_tokens = 45
-    try:
-        ask(resources)
-    finally:
-        resources.settings.context_tokens = 1500
-    first, second = (arguments[2] for arguments in resources.fake.said_to("reflect"))
-    assert second[0] == first[1]
-    assert not {item.chunk_id for item in second[1:]} & {item.chunk_id for item in first}
-    assert len(second) > 1
-
-
-def test_answers_found_on_the_way_reach_the_answer(resources):
-    resources.fake.parts = [SubQuery(question="So where was Ada Byron born?")]
-    found = SubAnswer(question="So where was Ada Byron born?", answer="Ulm")
-    resources.fake.reflections = [Reflection(sufficient=True, sub_answers=[found])]
+def test_what_was_shown_is_not_shown_again(resources):
+    again = [EntityLookup(entity="Ada Byron"), TripleLookup(relation="born_in", head="Ada")]
+    resources.fake.replies = [look("Where is Ulm?", *again), look("Ulm, a city in Germany", *again)]
     ask(resources)
-    (step,) = resources.fake.said_to("answer")[0][1]
-    assert (step.question, step.answer, step.missing) == (found.question, "Ulm", "")
+    items = asking.items(resources.fake.inquiries[-1])
+    keys = [item.statement or item.chunk_id for item in items]
+    assert len(keys) == len(set(keys)) > 4
+    last = resources.fake.inquiries[-1].rounds[-1]
+    assert [block.note for block in last.blocks[-2:]] == ["looked up before, see above"] * 2
 
 
-def test_what_was_missing_is_remembered_until_it_is_found(resources):
-    resources.fake.parts = [SubQuery(question="So where was Ada Byron born?"), SubQuery(question="Where did she live?")]
-    resources.fake.reflections = [Reflection(
-        sufficient=False, missing="where she lived", sub_answers=[SubAnswer(question="So where was Ada Byron born?",
-                                                                           answer="Ulm")],
-        sub_queries=[SubQuery(question="In which city did Ada Byron live?")])]
+def test_numbers_of_items_never_change(resources):
+    resources.fake.replies = [look("Danube"), look(EntityLookup(entity="Turku"))]
     ask(resources)
-    steps = resources.fake.said_to("reflect")[1][1]
-    assert [step.missing for step in steps] == ["", "where she lived", ""]
+    *earlier, last = map(asking.items, resources.fake.inquiries)
+    assert all(last[:len(items)] == items for items in earlier)
 
 
-def test_without_the_agent_there_is_one_round(resources):
-    resources.fake.parts = [SubQuery(question="Where is Ulm?")]
+@pytest.mark.parametrize("question", [
+    "Was Ada Byron the #1 of Ulm?", "Is Ada Byron [PERSON#277]?", "Does Ada Byron print (answer 1)?"])
+def test_a_question_with_a_sign_like_a_reference_is_asked_as_it_is(resources, question):
+    assert ask(resources, question)["sub_queries"] == [question]
+    assert resources.fake.inquiries[0].question == question
+
+
+def test_an_answer_without_lookups_is_none_and_ends(resources):
+    assert ask(resources)["abstained"]
+    assert len(resources.fake.inquiries) == 1
+
+
+def test_an_unanswerable_question_shows_the_closest_quotes_of_all_rounds(resources):
+    resources.fake.replies = [look(PassageLookup(query="painter", documents=("carl",)))]
+    said = ask(resources, "Who was the painter Carl Berg?", documents=())
+    assert said["abstained"]
+    assert "carl" in {citation["document"] for citation in said["citations"]}
+
+
+def test_without_the_agent_one_round_may_follow(resources):
+    resources.fake.reply = lambda _: look(f"query {len(resources.fake.inquiries)}")
     said = ask(resources, agent=False)
-    assert resources.fake.steps() == ["decompose", "answer"]
-    assert said["iterations"] == 1
-    assert "Where is Ulm?" in said["sub_queries"]
+    assert [inquiry.is_last for inquiry in resources.fake.inquiries] == [False, True]
+    assert said["sub_queries"] == [asking.QUESTION, "passage_search: query 1"]
 
 
-def test_without_decomposition_the_question_is_searched_as_it_is(resources, searched):
+def test_without_agent_and_decomposition_there_is_one_call(resources):
     said = ask(resources, agent=False, decompose=False)
-    assert resources.fake.steps() == ["answer"]
-    assert said["iterations"] == 1
-    assert said["sub_queries"] == ["So where was Ada Byron born?"]
-    # The second hop needs no reasoner.
-    assert sorted(searched) == sorted((route, text) for route in ROUTES for text in (
-        "So where was Ada Byron born?", "So where was born?"))
+    assert [inquiry.is_last for inquiry in resources.fake.inquiries] == [True]
+    assert (said["iterations"], said["sub_queries"]) == (1, [asking.QUESTION])
 
 
-@pytest.mark.parametrize("routes", [("entity",), ("triple", "dfs"), ()])
-def test_only_the_routes_switched_on_are_searched(resources, searched, routes):
-    ask(resources, routes=routes)
-    assert {route for route, _ in searched} == set(routes)
-    # Dense and lexical search rank the passages even without any route.
-    assert "ada" in {passage.document for passage in resources.fake.said_to("answer")[0][2]}
+def test_without_decomposition_the_question_is_searched_before_any_call(resources):
+    said = ask(resources, decompose=False)
+    (inquiry,) = resources.fake.inquiries
+    assert [one.lookups for one in inquiry.rounds] == [(), (PassageLookup(query=asking.QUESTION),)]
+    assert said["sub_queries"] == [asking.QUESTION, f"passage_search: {asking.QUESTION}"]
+
+
+def test_lookups_that_are_switched_off_are_neither_offered_nor_made(resources):
+    resources.fake.replies = [look(EntityLookup(entity="Carl Berg"), "Carl Berg")]
+    said = ask(resources, routes=("passage",), trace=True)
+    first, second = resources.fake.inquiries
+    assert first.tools == ("passage_search",)
+    assert {item.kind for item in asking.items(second)} == {"passage"}
+    assert second.rounds[1].lookups == (PassageLookup(query="Carl Berg"),)
+    notes = [note for step in said["trace"] if step["step"] == "decompose" for note in step["notes"]]
+    assert notes == ["entity_search: Carl Berg: switched off"]
+
+
+def test_with_all_lookups_off_nothing_is_found_and_nothing_can_be_looked_up(resources):
+    ask(resources, routes=())
+    (inquiry,) = resources.fake.inquiries
+    assert (asking.items(inquiry), inquiry.is_last) == ([], True)
+
+
+SCHEMA = GraphSchema.model_validate({
+    "name": "people", "entity_types": [{"name": "Person"}, {"name": "City"}, {"name": "River"}],
+    "relation_types": [{"name": "born_in", "domain": ["Person"], "range": ["City"]},
+                       {"name": "lies_on", "domain": ["City"], "range": ["River"]}]})
+
+
+@pytest.fixture(scope="module")
+def bounded(tmp_path_factory, hashed_embedder):
+    """The people, with a schema."""
+    home = tmp_path_factory.mktemp("home")
+    base.people(home, "kb", hashed_embedder, SCHEMA)
+    with asking.FakeResources(home, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.mark.parametrize(("tool", "question", "kinds"), [
+    ("entity", "Who is Ada Byron?", {"fact"}), ("triple", "Who was born in a city?", {"fact"}),
+    ("community", "What are these documents about?", {"opening", "report"}), ("community", "Who is Ada Byron?", set()),
+    ("dfs", "Who is Ada Byron?", set()), ("passage", "Who is Ada Byron?", {"passage"})])
+def test_the_first_look_has_what_the_question_is_about(bounded, tool, question, kinds):
+    bounded.fake = asking.Fake()
+    ask(bounded, question, routes=(tool,))
+    assert {item.kind for item in asking.items(bounded.fake.inquiries[0])} == kinds
+
+
+def test_a_fact_whose_words_a_passage_shows_is_not_shown_beside_it(resources):
+    ask(resources)
+    shown = asking.items(resources.fake.inquiries[0])
+    assert {item.kind for item in shown} == {"passage"}
+
+
+def test_a_lookup_that_finds_nothing_says_so_and_the_reasoner_goes_on(resources):
+    resources.fake.replies = [look(EntityLookup(entity="Nobody"), TripleLookup(relation="born_in", at="May")),
+                              answer(BORN)]
+    said = ask(resources)
+    notes = [block.note for block in resources.fake.inquiries[1].rounds[1].blocks]
+    assert "No entity has this name" in notes[0]
+    assert "May" in notes[1]
+    assert said["answer"] == "She was born in Ulm. [1]"
+
+
+def test_a_base_of_one_passage_answers(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "note", "Requests for leave are to be sent three days ahead.")
+        base.finish(kb)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        resources.fake.reply = asking.quoting(("note", "three days ahead"))
+        said = ask(resources, "When must requests for leave be sent?")
+    assert [citation["quote"] for citation in said["citations"]] == ["three days ahead"]
+
+
+def test_without_a_model_the_first_look_has_all_the_room_and_no_round_follows(resources):
+    resources.fake.reasons = False
+    resources.fake.reply = lambda _: look("More?")
+    ask(resources)
+    (inquiry,) = resources.fake.inquiries
+    assert inquiry.is_last
+    assert set(asking.passages(inquiry)) == set(base.PEOPLE)
+
+
+def test_without_a_model_it_quotes_and_an_overview_lists_how_documents_begin(resources, hashed_embedder):
+    with Resources(resources.settings, hashed_embedder) as rules:
+        born, whole = ask(rules), ask(rules, "What are these documents about?")
+    assert (born["short"], born["citations"][0]["document"], born["iterations"]) == ("Ulm, Germany", "ada", 1)
+    assert {citation["document"] for citation in whole["citations"]} == set(base.PEOPLE)
+    assert len(whole["answer"].splitlines()) == len(base.PEOPLE)

@@ -8,7 +8,6 @@ from banyan.agents.model_choice import ModelChoiceError
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.ingest.loaders import IngestError
-from banyan.schemas.retrieval import Reflection, SubQuery
 
 from ... import asking, scripted, small_base
 
@@ -52,10 +51,9 @@ def test_a_client_may_lower_the_caps_but_not_raise_them(tmp_path, hashed_embedde
     def ask(rounds):
         with asking.FakeResources(tmp_path, hashed_embedder) as resources:
             resources.settings.max_rounds = 2
-            resources.fake.reflections = [Reflection(sufficient=False, missing="more", sub_queries=(
-                SubQuery(question=f"What of {number}?"),)) for number in range(9)]
+            resources.fake.replies = [asking.look(f"What of {number}?") for number in range(9)]
             return build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where?"}, config,
-                                                 context=AskContext(max_rounds=rounds))["iterations"]
+                                                 context=AskContext(max_rounds=rounds))["iterations"] - 1
 
     assert (ask(1), ask(4)) == (1, most)
 
@@ -67,5 +65,5 @@ def test_a_client_may_not_choose_any_model(tmp_path, hashed_embedder):
         graph, given = build_graph(resources), {"knowledge_base": "kb", "question": "Where?"}
         with pytest.raises(ModelChoiceError, match="the server does not offer 'dear'"):
             graph.invoke(given, SERVED, context=AskContext(models={"answer": "dear"}))
-        assert resources.fake.calls == []
+        assert resources.fake.inquiries == []
         assert graph.invoke(given, context=AskContext(models={"answer": "dear"}))["answer"]

@@ -21,7 +21,7 @@ opened, resources = asking.opened, asking.resources
 BORN, WAS = scripted.BORN, scripted.WAS
 KEPT = scripted.reply(scripted.claim("She was born in Ulm.", BORN), scripted.claim("She was a mathematician.", WAS))
 OTHER = scripted.reply(scripted.claim("She was a mathematician.", WAS))
-BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-20]
+BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-30]
 LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
 
 
@@ -43,15 +43,15 @@ def client(opened):
 
 
 def rest(client):
-    body = {"question": asking.PLAIN, "documents": ["ada"]}
+    body = {"question": asking.QUESTION, "documents": ["ada", "carl"]}
     with client.stream("POST", "/api/knowledge-bases/kb/ask/stream", json=body) as stream:
         return [event for event in sse.events(stream.iter_lines()) if event.name != "step"]
 
 
 def chat(client, **fields):
     api = openai.OpenAI(base_url="http://127.0.0.1/v1", api_key="none", http_client=client, max_retries=0)
-    return api.chat.completions.create(model="kb", messages=[{"role": "user", "content": asking.PLAIN}],
-                                       extra_body={"documents": ["ada"]}, **fields)
+    return api.chat.completions.create(model="kb", messages=[{"role": "user", "content": asking.QUESTION}],
+                                       extra_body={"documents": ["ada", "carl"]}, **fields)
 
 
 def test_the_tokens_of_a_claim_follow_it(client, says):
@@ -98,7 +98,7 @@ def terminal(monkeypatch):
 
 
 def run(resources, *, shows_claims):
-    answer, shown = command._ask(resources, "kb", AskContext(documents=("ada",)), [("user", asking.PLAIN)],
+    answer, shown = command._ask(resources, "kb", AskContext(documents=("ada", "carl")), [("user", asking.QUESTION)],
                                  shows_claims=shows_claims)
     command._print_answer(answer, shown)
     return shown

@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.schemas.retrieval import (
-    Claim,
-    DraftAnswer,
-    Evidence,
-    Passage,
-    Quote,
-    Reflection,
-    SubAnswer,
-    SubQuery,
-)
+from banyan.schemas.inquiry import Judgement, Round
+from banyan.schemas.lookups import EntityLookup, PathLookup, TripleLookup
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from ... import asking
@@ -35,14 +27,14 @@ class Slow(asking.Fake):
         self.waiting, self.most, self.threads = 0, 0, set()
         self.all_wait = asyncio.Event()
 
-    async def areflect(self, *arguments: Any) -> Reflection:
+    async def ajudge(self, inquiry: Any) -> Judgement:
         self.waiting += 1
         self.most, self.threads = max(self.most, self.waiting), self.threads | {threading.get_ident()}
         if self.waiting == MANY:
             self.all_wait.set()
         await asyncio.wait_for(self.all_wait.wait(), 60)
         self.waiting -= 1
-        return self.reflect(*arguments)
+        return self.judge(inquiry)
 
 
 def test_many_questions_wait_at_once_whatever_threads_there_are(resources):
@@ -59,42 +51,41 @@ def test_many_questions_wait_at_once_whatever_threads_there_are(resources):
     assert len(resources.fake.threads) == 1, "they wait on the event loop"
 
 
+LOOKUPS = (EntityLookup(entity="Ulm"), TripleLookup(relation="lies_on"), PathLookup(start="Ada Byron"))
+
+
 def test_the_state_holds_models_and_nothing_of_this_process(resources):
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"), SubQuery(question="Where is {answer 1}?")]
+    resources.fake.replies = [asking.look(*LOOKUPS)]
     state = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION}, interrupt_before=["answer"],
-                                          output_keys=["asked", "history", "planned", "found", "shown", "revision"])
-    kinds = {"asked": SubQuery, "history": SubAnswer, "planned": SubQuery, "shown": Passage}
-    assert all(isinstance(item, kind) for name, kind in kinds.items() for item in state[name])
-    assert all(isinstance(item, Evidence) for found in state["found"] for item in found.evidence)
+                                          output_keys=["rounds", "revision"])
+    assert all(isinstance(one, Round) for one in state["rounds"])
+    assert state["rounds"][1].lookups == LOOKUPS
     version = (*resources.retriever("kb").version, "kb")
     assert state["revision"] == "-".join(map(str, version)), "told from what is stored"
 
 
-def test_a_checkpointed_question_goes_on_elsewhere(resources, tmp_path, hashed_embedder, caplog):
+@pytest.mark.parametrize("where", [{"interrupt_before": ["reflect"]}, {"interrupt_after": ["decompose"]},
+                                   {"interrupt_before": ["answer"]}, {"interrupt_after": ["first_look"]}])
+def test_a_checkpointed_question_goes_on_elsewhere(resources, tmp_path, hashed_embedder, caplog, where):
     """All that goes over to other resources is what the checkpoint's file has."""
-    resources.fake.parts = [SubQuery(question="Where was Ada Byron born?"),
-                            SubQuery(question="On which river is {answer 1}?")]
-    resources.fake.reflections = [Reflection(sufficient=False, keep=[1, 2], sub_answers=[
-        SubAnswer(question="Where was Ada Byron born?", answer="Ulm")])]
+    def reply(inquiry):
+        if len(inquiry.rounds) == 1:
+            return asking.look(*LOOKUPS, thought="Which river?")
+        number = next(n for n, item in enumerate(inquiry.items(), 1) if item.places and "Danube" in item.statement)
+        return asking.answer(asking.claim("It is on the Danube.", number), short="Danube")
+
+    resources.fake.reply = reply
+    whole = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
     file, config = tmp_path / "checkpoints.sqlite", {"configurable": {"thread_id": "one"}}
     with SqliteSaver.from_conn_string(str(file)) as saver:
         graph = build_graph(resources, saver)
-        graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, interrupt_after=["reflect"])
+        graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, **where)
         assert graph.get_state(config).next
     with (asking.FakeResources(resources.settings.home, hashed_embedder) as others,
           SqliteSaver.from_conn_string(str(file)) as saver):
-        others.fake.draft = asking.quoting(("ulm", "Ulm lies on the\nriver Danube"))
+        others.fake.reply = reply
         said = build_graph(others, saver).invoke(None, config)
-    assert said["answer"] == "Claim on ulm: Ulm lies on the river Danube [1]"
-    assert (others.fake.steps(), said["iterations"]) == (["reflect", "answer"], 2)
-    assert [item.answer for item in others.fake.said_to("answer")[0][1]] == ["Ulm", "", ""]
+    assert said["answer"] == whole["answer"] == "It is on the Danube. [1]"
+    assert (said["short"], said["citations"]) == ("Danube", whole["citations"])
+    assert said["sub_queries"] == whole["sub_queries"]
     assert "not in the deserialization allowlist" not in caplog.text
-
-
-@pytest.mark.parametrize("sufficient", [True, False])
-def test_a_draft_is_part_of_the_state(resources, sufficient):
-    draft = DraftAnswer(answerable=True, claims=[Claim(text="In Ulm.", quotes=[Quote(passage=1, words="Ulm")])])
-    resources.fake.reflections = [Reflection(sufficient=sufficient, draft=draft if sufficient else None, keep=[1])]
-    state = build_graph(resources).invoke({"knowledge_base": "kb", "question": asking.PLAIN}, output_keys=["draft"],
-                                          interrupt_before=["answer"])
-    assert state["draft"] == (draft if sufficient else None)

@@ -8,16 +8,13 @@ import banyan
 import pytest
 from banyan.graph_store.ledger.instructions import MOST_INSTRUCTIONS, InstructionsError
 from banyan.prompts import PromptFileError
-from banyan.schemas.retrieval import Passage
+from banyan.schemas.inquiry import Inquiry
 
 from ... import asking
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
 opened, resources = asking.opened, asking.resources
 
-PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1)
-REFLECTED = {"thought": "", "answers": [], "sufficient": False, "claims": [], "short": "", "confidence": 0.0,
-             "missing": "all", "sub_queries": [], "keep": []}
 ANSWERED = {"thought": "", "claims": [], "answerable": False, "short": "", "confidence": 0.0}
 WISH = "Two sentences,\n  in Latin."
 
@@ -28,15 +25,14 @@ def sent(endpoint: ScriptedEndpoint) -> list[str]:
 
 @pytest.mark.parametrize("question", ["Where was she born?", "她出生在哪里？"])
 def test_they_are_in_the_prompts_that_word_answers_and_in_no_other(question):
-    endpoint = ScriptedEndpoint([REFLECTED, ANSWERED, ANSWERED, FOUND, ANSWERED])
+    endpoint = ScriptedEndpoint([ANSWERED, ANSWERED, FOUND, ANSWERED])
     plain = reasoner(endpoint)
     wishing = plain.with_instructions(WISH)
-    wishing.reflect(question, [], [PASSAGE], SCHEMA)
-    wishing.answer(question, [], [PASSAGE], "reject")
-    wishing.answer(question, [], [PASSAGE], "open")
+    wishing.judge(Inquiry(question=question))
+    wishing.judge(Inquiry(question=question, mode="open", is_last=True))
     wishing.extract(REQUEST, SCHEMA)
-    plain.answer(question, [], [PASSAGE], "reject")
-    assert ["Two sentences, in Latin." in prompt for prompt in sent(endpoint)] == [True, True, True, False, False]
+    plain.judge(Inquiry(question=question))
+    assert ["Two sentences, in Latin." in prompt for prompt in sent(endpoint)] == [True, True, False, False]
 
 
 def test_those_of_the_knowledge_base_and_of_the_question_reach_the_model_together(resources):
@@ -50,7 +46,7 @@ def test_those_of_the_knowledge_base_and_of_the_question_reach_the_model_togethe
 def test_instructions_that_are_too_long_are_refused_before_anything_is_asked(resources):
     with pytest.raises(InstructionsError, match="at most 4,000"):
         asking.ask(resources, instructions="x" * (MOST_INSTRUCTIONS + 1))
-    assert resources.fake.calls == []
+    assert resources.fake.inquiries == []
     with pytest.raises(InstructionsError):
         resources.instruct("kb", "x" * (MOST_INSTRUCTIONS + 1))
 
@@ -73,26 +69,26 @@ def test_they_are_stored_changed_and_removed(tmp_path, hashed_embedder):
 def own(tmp_path) -> Path:
     """A folder with a copy of one prompt."""
     (tmp_path / "en").mkdir()
-    ours = package_resources.files("banyan.prompts") / "en" / "answer_reject.txt"
+    ours = package_resources.files("banyan.prompts") / "en" / "agent.txt"
     shutil.copy(str(ours), tmp_path / "en")
-    return tmp_path / "en" / "answer_reject.txt"
+    return tmp_path / "en" / "agent.txt"
 
 
 def test_a_users_prompt_file_replaces_that_prompt_alone(own):
     own.write_text("You serve the archive for $$5.\n" + own.read_text("utf-8"), "utf-8")
-    endpoint = ScriptedEndpoint([ANSWERED, REFLECTED])
+    endpoint = ScriptedEndpoint([ANSWERED, {"question": "Where?"}])
     asked = reasoner(endpoint, prompts=own.parents[1])
-    asked.answer("Where was she born?", [], [PASSAGE], "reject")
-    asked.reflect("Where was she born?", [], [PASSAGE], SCHEMA)
-    answer, reflection = sent(endpoint)
+    asked.judge(Inquiry(question="Where was she born?"))
+    asked.condense("Where?", [("user", "Marie Curie")])
+    answer, other = sent(endpoint)
     assert answer.startswith("You serve the archive for $5.")
-    assert PASSAGE.text in answer
-    assert "archive" not in reflection
+    assert "Where was she born?" in answer
+    assert "archive" not in other
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    (lambda text: text.replace("$question", ""), r"answer_reject.txt lacks \$question"),
-    (lambda text: text + "$shoe", r"answer_reject.txt has unknown \$shoe"),
+    (lambda text: text.replace("$question", ""), r"agent\.txt lacks \$question"),
+    (lambda text: text + "$shoe", r"agent\.txt has unknown \$shoe"),
     (lambda text: text + "it costs $ 5", r"a plain \$ is written \$\$")])
 def test_a_prompt_file_with_other_placeholders_is_refused(own, change, said):
     own.write_text(change(own.read_text("utf-8")), "utf-8")

@@ -127,6 +127,6 @@ def test_a_quote_of_several_paragraphs_stands_on_one_line(monkeypatch):
     console = SafeConsole()
     console.file = shown
     monkeypatch.setattr(ask, "out", console)
-    ask._print_answer({"answer": "No.", "abstained": True, "short": "", "citations": [
+    ask._print_answer({"answer": "No.", "abstained": True, "short": "", "grade": "none", "citations": [
         {"id": 1, "document": "a.md", "page": None, "start": 0, "end": 10, "quote": "One.\n\nTwo."}]})
     assert shown.getvalue().splitlines() == ["No.", "  [1] a.md 0-10: One. Two."]

@@ -13,6 +13,7 @@ from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
 from banyan.evaluation.bench.readers.anony_rag import bench_question
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.retelling import Reteller
+from banyan.schemas.inquiry import Inquiry, Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,11 +150,12 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
 
 def test_what_a_model_solves_without_the_texts_is_left_out():
     class Reader:
-        def answer(self, question, history, passages, mode):
-            assert (history, passages, mode) == ([], [], "open")
-            return DraftAnswer(answerable="who" not in question, confidence=1, short={
+        def judge(self, inquiry):
+            question = inquiry.question
+            assert inquiry == Inquiry(question=question, mode="open", is_last=True)
+            return Judgement(draft=DraftAnswer(answerable="who" not in question, confidence=1, short={
                 "known": "PERSON#1 is Ishmael; PERSON#2: Ahab", "half": "PERSON#1: Ishmael"}.get(question, "B"),
-                claims=[Claim(text="-", quotes=[])])
+                claims=[Claim(text="-", quotes=[])]))
 
     pairs = "PERSON#1——Ishmael\nPERSON#2——Ahab"
     tasks = [Task(question=question, answer=answer) for question, answer in (

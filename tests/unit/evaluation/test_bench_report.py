@@ -53,7 +53,8 @@ def test_rankings_are_fused_by_reciprocal_rank():
 
 def test_arms_are_chosen_by_name_and_by_what_they_need():
     assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
-    assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {"zero-shot"}
+    assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {
+        "zero-shot", "agentic-text"}
     assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
     with pytest.raises(DatasetError, match="no arm 'fulll'; choose from: all, full"):
         chosen_arms("fulll", with_llm=True)
@@ -102,7 +103,8 @@ NASTY = "<img src=http://collector.invalid/x> | [x](javascript:1)"
 def report(tmp_path):
     with Results(tmp_path, RUN) as results:
         for arm, short in (("full", "Kalmar"), ("naive-bm25", "Oslo")):
-            results.add(outcome=Outcome(arm=arm, id="a", short=short, answer=short, ranks=(2,), facts=((), (0,)),
+            results.add(outcome=Outcome(arm=arm, id="a", short=short, answer=short, grade="inferred", ranks=(2,),
+                                        facts=((), (0,)),
                                         gold=(False, True), passages=2, calls=3, prompt_tokens=100, seconds=1.5))
             results.add(outcome=Outcome(arm=arm, id="b", declined=True, ranks=(None,), passages=2))
             results.add(outcome=Outcome(arm=arm, id="c", answer="A lamp.", short=NASTY))
@@ -123,6 +125,8 @@ def test_a_row_counts_each_question_where_it_belongs(report):
     assert (full.facts["mrr_10"].value, full.evidence["one"]["recall"]) == (50.0, 100.0)
     assert full.agreement == {"exact_match": 100.0, "f1": 100.0, "contained": 100.0}
     assert full.by_type["two"]["questions"] == 2
+    assert (full.grades["inferred"], naive.grades["inferred"]) == (
+        {"answers": 1, "right": 100.0}, {"answers": 1, "right": 0.0})
     assert (full.calls, full.judge_tokens, full.seconds["p95"]) == (0.75, 7, pytest.approx(1.275))
     assert not report.complete
 

@@ -3,10 +3,12 @@
 import json
 
 import pytest
+from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.evaluation import eval_qa
+from banyan.config import Settings
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (
     DatasetError,
@@ -15,18 +17,56 @@ from banyan.evaluation.datasets import (
     load_answered_questions,
     load_questions,
 )
+from banyan.schemas.inquiry import Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
-from ... import asking
+from ...small_base import people
 
-opened, resources = asking.opened, asking.resources
+
+class Quoting:
+    """A reasoner that answers with a draft made from the items that it sees."""
+
+    fingerprint, reasons = "quoting", True
+
+    def __init__(self):
+        self.asked = []
+        self.draft = lambda _: DraftAnswer(answerable=False)
+
+    async def ajudge(self, inquiry):
+        self.asked.append(inquiry.question)
+        return Judgement(draft=self.draft(list(inquiry.items())))
+
+
+class QuotingResources(Resources):
+    """Resources with that reasoner."""
+
+    def __init__(self, home, embedder):
+        super().__init__(Settings(home=home, llm_base_url=None, _env_file=None), embedder)
+        self.fake = Quoting()
+
+    def reasoner(self, name, models=None):
+        return self.fake
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("home")
+    people(home, "kb", hashed_embedder)
+    with QuotingResources(home, hashed_embedder) as resources:
+        yield resources
+
+
+@pytest.fixture
+def resources(opened):
+    opened.fake = Quoting()
+    return opened
 
 
 def quoting(document, words, confidence, short=""):
-    def draft(passages):
-        number = next(n for n, passage in enumerate(passages, 1) if passage.document == document)
+    def draft(items):
+        number = next(n for n, item in enumerate(items, 1) if item.document == document and item.kind == "passage")
         return DraftAnswer(answerable=True, confidence=confidence, short=short,
-                           claims=[Claim(text=words, quotes=[Quote(passage=number, words=words)])])
+                           claims=[Claim(text=words, quotes=[Quote(item=number, words=words)])])
     return draft
 
 
@@ -165,4 +205,4 @@ def test_the_command_prints_one_json_object_and_writes_records(command, tmp_path
 def test_a_limit_spreads_over_the_file(command, resources, capsys, limit, asked):
     command(limit=limit, as_json=True)
     assert json.loads(capsys.readouterr().out)["questions"] == asked
-    assert len(resources.fake.said_to("answer")) == asked
+    assert len(resources.fake.asked) == asked

@@ -15,11 +15,12 @@ from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
+from banyan.schemas.lookups import EntityLookup
 from banyan.schemas.naming import entity_id
-from banyan.schemas.retrieval import SubQuery
 from banyan.server.app import create_app
+from banyan.tools.fact_rows import triple_rows
 from banyan.tools.index import RetrievalIndex
-from banyan.tools.near_facts import near_facts
+from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
 from ... import in_process, scripted
@@ -138,21 +139,19 @@ def test_values_have_times(kb):
 def test_searching_shows_times(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         index = RetrievalIndex(kb)
-        assert sorted(index.fact(row).text for row in range(len(index.edges)))[0] == "Ana leads Orio (since March 2019)"
+        assert min(row.validity.with_note(f"{row.head} {row.relation} {row.tail}") for row in triple_rows(
+            index, range(len(index.edges)))) == "Ana leads Orio (since March 2019)"
         (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
         assert index.validities(product) == kb.graph.validities(product)
 
 
 def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
-        retriever = Retriever(kb)
-        queries = retriever.queries([SubQuery(question="P7 price"), SubQuery(question="Who is P7 produced by?")])
-        near = {item.line: item for item in near_facts(retriever, queries, 0.0)}
-        assert {"P7 | produced by | Vex | ended in 2022", "P7 | price | 499 USD | in 2018; superseded 2020",
-                "P7 | price | 520 USD | in 2020"} <= near.keys()
-        item = near["P7 | produced by | Vex | ended in 2022"]
-        chunk = retriever.index.chunks[retriever.index.chunk_row[item.chunk_id]]
-        assert chunk.text[item.start:item.end] == "The contract with Vex for P7 ended in 2022."
+        (card,) = look_up(Retriever(kb), EntityLookup(entity="P7"))
+        lines = {item.statement: item for item in card.items}
+        assert "price: 499 USD (in 2018; superseded 2020) (old); 520 USD (in 2020) (new)" in lines
+        ended = lines["produced by -> Vex (ended in 2022) (new)"]
+        assert [place.text for place in ended.places] == ["The contract with Vex for P7 ended in 2022."]
 
 
 def test_reports_are_written_from_facts_with_times(kb):

@@ -122,10 +122,10 @@ def opened(home, hashed_embedder):
 def found(kb):
     """What is retrieved for a question, in full."""
     retriever = Retriever(kb)
-    query = retriever.queries([SubQuery(question=QUESTION)])[0]
-    evidence = retriever.evidence(query)
-    ranking = retriever.ranking(retriever.rank([query], [evidence]), 10)
-    return evidence, ranking, [retriever.passage(*item) for item in ranking]
+    (query,) = retriever.queries([SubQuery(question=QUESTION)])
+    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.meaning.triples.best(10), strict=True)]
+    ranking = retriever.ranking(retriever.rank([query]), 10)
+    return near, ranking, [retriever.passage(*item) for item in ranking]
 
 
 def grown(kb):

@@ -139,8 +139,5 @@ def check_that_all_is_found(shop: Workshop, resources: Resources, stored: set[st
     assert {chunk.document_id for chunk in chunks} == stored
     found = resources.retriever("kb").index.chunk_row
     assert set(found) == {chunk.id for chunk in chunks}
-    # Ranking gives the only chunk of a base the score 0, so a search does not return it.
-    # Remove this condition when tools/ranking no longer does.
-    if len(chunks) > 1:
-        for chunk in chunks:
-            assert chunk.id in {passage.chunk_id for passage in search(resources, "kb", chunk.text, 5)}
+    for chunk in chunks:
+        assert chunk.id in {passage.chunk_id for passage in search(resources, "kb", chunk.text, 5)}

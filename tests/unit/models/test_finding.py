@@ -5,8 +5,7 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.finder import Finder
 from banyan.models.rules.units import LONGEST_QUOTE, find_units
-from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.retrieval import Passage, SubAnswer, TypedFact
+from banyan.schemas.retrieval import Passage, Place, TypedFact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,13 +29,17 @@ BOATS = """| Boat: Heron | Built: 2021 | Passengers: 420 | Drive: battery | Capt
 | Boat: Ottilie | Built: 1924 | Passengers: 90 | Drive: steam | Captain: Bo Karlsen |"""
 
 
-def passage(text, title="", document="d", statement="", facts=()):
-    return Passage(chunk_id=document, document=document, title=title, text=text, start=0, score=1.0,
-                   statement=statement, facts=facts)
+def passage(text, title="", document="d", facts=()):
+    return Passage(chunk_id=document, document=document, title=title, text=text, start=0, score=1.0, facts=facts)
 
 
-def ask(question, *passages, history=()):
-    return Answers(PARSER).answer(question, [SubAnswer(question=step) for step in history], list(passages))
+def fact(*cells):
+    return Passage(chunk_id="", document="d", title="", text="Marta keeps it", start=0, score=0, kind="fact",
+                   statement=" -> ".join(cells), cells=cells)
+
+
+def ask(question, *passages):
+    return Answers(PARSER).answer(question, list(passages))
 
 
 def short(question, *texts):
@@ -139,17 +142,16 @@ def test_a_fact_of_the_graph_tells_which_of_two_values_is_meant():
 
 
 def test_a_triple_answers_for_its_other_end_and_is_quoted():
-    fact = passage("Marta keeps it", statement="Hut | warden | Marta Kvist")
-    said = ask("Who is the warden of the hut?", passage(HUT), fact)
+    said = ask("Who is the warden of the hut?", passage(HUT), fact("Hut", "warden", "Marta Kvist"))
     assert said.short == "Marta Kvist"
-    assert said.claims[0].quotes[0].passage == 2
+    assert said.claims[0].quotes[0].item == 2
 
 
 @pytest.mark.parametrize(("time", "short"), [
     ("since 2019", "Marta Kvist"), ("until 2021", ""), ("planned", ""), ("since 2019; superseded 2021", "")])
 def test_what_is_planned_or_has_ended_is_no_short_answer(time, short):
-    fact = passage("Marta keeps it", statement=f"Hut | warden | Marta Kvist | {time}")
-    assert ask("Who is the warden of the hut?", passage(HUT), fact).short == short
+    row = fact("Hut", "warden", "Marta Kvist", time)
+    assert ask("Who is the warden of the hut?", passage(HUT), row).short == short
 
 
 @pytest.mark.parametrize(("question", "expected", "line"), [
@@ -184,23 +186,25 @@ def test_what_no_column_measures_is_not_compared(question):
     assert short(question, BOATS) == ""
 
 
-STEPS = ["Who wrote Emma?", "Where was {answer 1} born?"]
-EMMA = [passage("Emma was written by Ann Lee.", document="a"), passage("Ann Lee was born in Ulm.", document="b")]
+def overview_item(kind, statement, *places):
+    return Passage(chunk_id="", document="d", title="Our story", text=places[0].text, start=0, score=0, kind=kind,
+                   statement=statement, places=places)
 
 
-def test_a_chain_is_answered_step_by_step_and_quotes_each():
-    said = ask("Where was the author of Emma born?", *EMMA, history=STEPS)
-    assert said.short == "Ulm"
-    assert [claim.text for claim in said.claims] == ["Ann Lee was born in Ulm.", "Emma was written by Ann Lee."]
+def test_reports_are_told_by_the_facts_that_they_rest_on_and_rows_as_facts():
+    ada, town = (Place(document="d", start=0, text=text, member=told) for text, told in (
+        ("Ada wrote notes.", "Ada Notes"), ("| Name: Ada | Town: Ulm |", "Ada Ulm")))
+    said = ask("What is this about?", overview_item("report", "Notes. On Ada.", ada, ada, town),
+               overview_item("report", "笔记. 关于", ada), passage("Other."))
+    assert [claim.text for claim in said.claims] == ["Notes: Ada wrote notes; Ada Ulm.", "笔记：Ada wrote notes。"]
+    assert [quote.item for claim in said.claims for quote in claim.quotes] == [1, 2]
 
 
-def test_reflection_fills_the_next_step():
-    answers, history = Answers(PARSER), [SubAnswer(question=step) for step in STEPS]
-    found = answers.reflect("Where was the author of Emma born?", history, EMMA[:1], open_schema())
-    assert not found.sufficient
-    assert [item.answer for item in found.sub_answers] == ["Ann Lee", ""]
-    assert [item.question for item in found.sub_queries] == ["Where was Ann Lee born?"]
-    assert answers.reflect("Where was the author of Emma born?", history, EMMA, open_schema()).sufficient
+def test_of_a_few_documents_an_overview_tells_what_each_opens_with():
+    ale = Place(document="d", start=0, text="We brew ale.")
+    said = ask("What is this about?", overview_item("opening", "Our story: We brew ale.", ale),
+               overview_item("report", "Ale. Brewing.", ale))
+    assert [claim.text for claim in said.claims] == ["Our story: We brew ale."]
 
 
 def test_nothing_is_answered_from_nothing():

@@ -14,17 +14,13 @@ from banyan.schemas.graph_schema import (
     GraphSchema,
     open_schema,
 )
-from banyan.schemas.retrieval import CommunityDigest, Passage, SubAnswer
+from banyan.schemas.lookups import TOOLS
+from banyan.schemas.retrieval import CommunityDigest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
-
-PASSAGE = Passage(chunk_id="c", document="d", title="T", text="She was born in Warsaw.", start=0, score=1,
-                  about="date: 1903")
-PASSAGES = [PASSAGE, PASSAGE.model_copy(update={"statement": "Marie Curie | born in | Warsaw"})]
-SHOWN = "[1] T (date: 1903)\nShe was born in Warsaw.\n\n[2] Marie Curie | born in | Warsaw\n</data>"
 
 
 def extracted(answer: Any, schema: GraphSchema = SCHEMA):
@@ -94,15 +90,15 @@ def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
 
 
 def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
-    own = [schema] if schema["type"] == "object" else []
+    inner = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else []),
+             *schema.get("anyOf", ())]
+    own = [schema] if schema.get("type") == "object" else []
     return own + [found for part in inner for found in _objects(part)]
 
 
 @pytest.mark.parametrize("shape", [
     wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
-    wire_module.decomposition(SCHEMA, 5),
-    wire_module.reflection([]), wire_module.DRAFT_ANSWER, wire_module.QUESTION])
+    wire_module.judgement(TOOLS), wire_module.judgement(()), wire_module.QUESTION])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
@@ -153,75 +149,6 @@ def test_many_communities_share_calls_and_none_need_one():
     assert names == ["from 0"] * 8 + ["from 8"] * 8 + ["from 16"] * 3
     assert len(endpoint.sent) == 3
     assert reasoner(endpoint).summarise([]) == []
-
-
-def test_sub_queries_are_cut_to_the_limit_and_mapped():
-    answer = {"sub_queries": [
-        {"question": "Who?", "types": ["人物"], "relations": ["出生于"], "attributes": ["inhabitants"],
-         "routes": ["dfs", "nonsense", "entity"]},
-        {"question": "Where was {answer 1}?", "types": [], "relations": [], "attributes": [], "routes": []},
-        {"question": "Too much?", "types": [], "relations": [], "attributes": [], "routes": []}]}
-    first, second = reasoner(ScriptedEndpoint([answer])).decompose("Who and where?", SCHEMA, 2)
-    assert (first.entity_types, first.relations, first.attributes) == (("Person",), ("born_in",), ("population",))
-    assert first.routes == ("entity", "dfs")
-    assert second.routes == ("entity", "triple", "community", "dfs")
-
-
-def test_a_reflection_answers_the_history_in_order():
-    answer = {"sufficient": False, "missing": "a date", "answers": [{"id": 2, "answer": "Warsaw"}],
-              "sub_queries": ["When?", " "], "keep": [2], "claims": [], "short": "", "confidence": 0}
-    history = [SubAnswer(question="Who?", answer="Marie Curie"), SubAnswer(question="Where was {answer 1} born?")]
-    endpoint = ScriptedEndpoint([answer])
-    reflection = reasoner(endpoint).reflect("When and where?", history, PASSAGES, SCHEMA)
-    assert [a.answer for a in reflection.sub_answers] == ["Marie Curie", "Warsaw"]
-    assert [q.question for q in reflection.sub_queries] == ["When?"]
-    assert (reflection.draft, reflection.keep) == (None, [2])
-    assert SHOWN in endpoint.sent[0][1][1]
-    assert "born_in" not in "".join(text for _, text in endpoint.sent[0]), "no schema, which an answer does not need"
-
-
-def test_a_reflection_that_finds_the_evidence_sufficient_answers_in_the_same_call():
-    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
-    said = {"thought": "[1] says it.", "sufficient": True, "short": "Warsaw", "confidence": 0.8}
-    endpoint = ScriptedEndpoint([{**said, "claims": []}, {**said, "claims": [claim], "sub_queries": ["Why?"]}])
-    reflection = reasoner(endpoint).reflect("Where?", [], PASSAGES, SCHEMA)
-    assert "claims: empty although sufficient" in endpoint.sent[1][-1][1]
-    assert reflection.draft.model_dump() == {"thought": "[1] says it.", "answerable": True, "claims": [claim],
-                                             "short": "Warsaw", "confidence": 0.8}
-    assert reflection.sub_queries == []
-
-
-def test_the_prompts_of_a_question_begin_alike():
-    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
-    answer = {"answerable": False, "claims": [], "confidence": 0}
-    endpoint = ScriptedEndpoint([{"sufficient": False, "sub_queries": []}, answer, answer])
-    llm, history = reasoner(endpoint), [SubAnswer(question="Who?")]
-    llm.reflect("Where?", history, PASSAGES, SCHEMA)
-    for mode in ("reject", "open"):
-        llm.answer("Where?", history, PASSAGES, mode)
-    (system, until), *others = ((sent[0][1], sent[1][1].partition("Task: ")[0]) for sent in endpoint.sent)
-    assert "Where?" in until
-    assert set(others) == {(system, until)}
-
-
-def test_an_answer_keeps_its_quotes_and_an_empty_one_is_repaired():
-    claim = {"text": "In Warsaw.", "quotes": [{"passage": 1, "words": "born in Warsaw"}]}
-    endpoint = ScriptedEndpoint([{"answerable": True, "claims": [], "confidence": 1},
-                                 {"answerable": True, "claims": [claim], "confidence": 0.8}])
-    draft = reasoner(endpoint).answer("Where?", [], PASSAGES, "reject")
-    assert draft.model_dump()["claims"] == [claim]
-    assert "claims: empty" in endpoint.sent[1][-1][1]
-
-
-def test_the_mode_chooses_the_prompt():
-    endpoint = ScriptedEndpoint([{"answerable": False, "claims": [], "confidence": 0}] * 2)
-    llm = reasoner(endpoint)
-    assert not llm.answer("Where?", [], PASSAGES, "reject").answerable
-    llm.answer("Where?", [], PASSAGES, "open")
-    reject, open_ = (sent[1][1] for sent in endpoint.sent)
-    assert "never use other knowledge" in reject
-    assert "your own knowledge" in open_
-    assert all(SHOWN in sent[1][1] for sent in endpoint.sent)
 
 
 def test_a_first_question_is_not_rewritten():

@@ -5,37 +5,17 @@ import time
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.content_words import content_words
-from banyan.models.rules.decomposition import decompose, fill
+from banyan.models.rules.decomposition import unfold
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
 from banyan.models.rules.recognition.names import has_name, names_in
-from banyan.schemas.graph_schema import (
-    AttributeType,
-    EntityType,
-    GraphSchema,
-    RelationType,
-    RulesHints,
-    open_schema,
-)
-from banyan.schemas.retrieval import ROUTES
+from banyan.schemas.references import references
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 PARSER = Parser()
-SCHEMA = GraphSchema(
-    name="test",
-    entity_types=(EntityType(name="Person"), EntityType(name="Place", labels={"zh": "地点"})),
-    relation_types=(
-        RelationType(name="born_in", rules=RulesHints(cues={"en": ("born in", "birthplace"),
-                                                           "zh": ("出生于", "出生")})),
-        RelationType(name="discovered", rules=RulesHints(cues={"en": ("discovered",), "zh": ("发现",)})),
-    ),
-    attribute_types=(AttributeType(name="population", labels={"zh": "人口"}),),
-)
-
-
 def steps(question: str, limit: int = 5) -> list[str]:
-    return [item.question for item in decompose(question, open_schema(), limit, PARSER)]
+    return unfold(question, limit, PARSER)
 
 
 @pytest.mark.parametrize(("question", "expected"), [
@@ -93,25 +73,10 @@ def test_what_needs_more_steps_than_allowed_is_not_cut():
     assert steps(question, 2) == [question]
 
 
-def test_schema_elements_are_found_by_name_label_and_cue():
-    english, = decompose("What is the population of the place where polonium was discovered?", SCHEMA, 1, PARSER)
-    assert english.relations == ("discovered",)
-    assert english.attributes == ("population",)
-    chinese, = decompose("屠呦呦出生在哪座城市？", SCHEMA, 5, PARSER)
-    assert chinese.relations == ("born_in",)
-    assert chinese.entity_types == ("Place",)
-    who, = decompose("Who discovered polonium?", SCHEMA, 5, PARSER)
-    assert who.entity_types == ("Person",)
-
-
-def test_routes_follow_the_kind_of_question():
-    assert decompose("Who discovered polonium?", SCHEMA, 5, PARSER)[0].routes == ROUTES
-    assert decompose("谁发现了钋？", SCHEMA, 5, PARSER)[0].routes == ROUTES
-    assert decompose("What are the main themes of these reports?", SCHEMA, 5, PARSER)[0].routes == ("community",)
-    assert decompose("请总结这些报告的主要内容", SCHEMA, 5, PARSER)[0].routes == ("community",)
-    chain = decompose("What is the capital of the country where Frida Kahlo was born?", SCHEMA, 5, PARSER)
-    assert len(chain) > 1
-    assert all(item.routes == ("entity", "triple", "dfs") for item in chain), "a step asks for one thing, not a theme"
+@pytest.mark.parametrize("question", [
+    "What are the main themes of these reports?", "请总结这些报告的主要内容", "   "])
+def test_a_question_about_everything_and_a_blank_one_have_no_steps(question):
+    assert steps(question) == [question]
 
 
 @pytest.mark.parametrize(("question", "expected"), [
@@ -144,10 +109,6 @@ def test_a_name_is_held_as_a_whole_word():
 def test_words_of_one_family_meet():
     assert content_words("discoverer") == content_words("discovered") == content_words("discovery")
     assert set(content_words("birthplace")) == set(content_words("born")) == set(content_words("出生于"))
-
-
-def test_fill_leaves_what_is_not_found():
-    assert fill("Is {answer 1} in {answer 2} or {answer 12}?", ["Ulm", ""]) == "Is Ulm in {answer 2} or {answer 12}?"
 
 
 PERSON = [("user", "Who discovered polonium?"), ("assistant", "Marie Curie discovered polonium in 1898.")]
@@ -189,14 +150,13 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 @given(ANY.filter(bool), st.integers(1, 6))
 @example("   ", 3)
 @settings(deadline=None, max_examples=300)
-def test_decompose_never_fails_and_stays_in_the_schema(question, limit):
-    found = decompose(question, SCHEMA, limit, PARSER)
+def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
+    found = unfold(question, limit, PARSER)
     assert 1 <= len(found) <= limit
-    for item in found:
-        assert {*item.entity_types} <= {"Person", "Place"}
-        assert {*item.relations} <= {"born_in", "discovered"}
-        assert {*item.attributes} <= {"population"}
-        assert item.routes
+    assert all(found)
+    for number, step in enumerate(found if len(found) > 1 else ()):
+        # A step refers to steps before it alone, besides what the question itself says.
+        assert all(1 <= one <= number for one in set(references(step)) - set(references(question)))
 
 
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
@@ -210,7 +170,7 @@ def test_long_questions_take_linear_time():
     def seconds(repeats: int) -> float:
         text = "the city of the man who was born in the town where the author of " * repeats
         start = time.perf_counter()
-        decompose(text + "?", SCHEMA, 5, PARSER)
+        unfold(text + "?", 5, PARSER)
         return time.perf_counter() - start
 
     seconds(1)

@@ -64,7 +64,7 @@ def test_a_request_is_a_span_with_the_steps_of_its_question_below_it(client, spa
                 "banyan.request": asked.headers["x-request-id"]} == dict(request.attributes)
         assert f"{request.context.trace_id:032x}-{request.parent.span_id:016x}" == sender[3:52]
         steps = below(spans, request.context.span_id)
-        assert {"step condense", "step entity_search", "step fuse", "step reflect", "step answer"} <= steps
+        assert {"step condense", "step first_look", "step decompose", "step answer"} <= steps
         (answer,) = [span for span in spans.get_finished_spans() if span.name == "step answer"]
         assert dict(answer.attributes) == {"banyan.node": "answer", "banyan.knowledge_base": "people"}
         everything = "".join(span.to_json() for span in spans.get_finished_spans())
@@ -76,11 +76,11 @@ def test_what_is_refused_or_fails_is_a_span_that_says_so(client, spans):
     def fail(_):
         raise ZeroDivisionError(QUESTION)
 
-    client.app.state.service.resources.fake.draft = fail
+    client.app.state.service.resources.fake.reply = fail
     assert client.post("/api/knowledge-bases/people/ask", json={"question": QUESTION}).status_code == 500
     answer, request = spans.get_finished_spans()[-2:]
     assert (answer.name, answer.attributes["error.type"], answer.status.status_code) == (
-        "step answer", "ZeroDivisionError", StatusCode.ERROR)
+        "step decompose", "ZeroDivisionError", StatusCode.ERROR)
     assert (request.attributes["error.type"], request.status.status_code) == ("ZeroDivisionError", StatusCode.ERROR)
     assert request.attributes["http.response.status_code"] == 500
     assert not [event for span in spans.get_finished_spans() for event in span.events]

@@ -68,7 +68,7 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
 
 def test_the_conversation_before_is_understood_and_the_system_prompt_words_the_answer(app, resources):
     ask(app, ("system", "You are a pirate."), ("user", QUESTION), ("assistant", "In London."), ("user", "And when?"))
-    (said,) = resources.fake.said_to("condense")
+    (said,) = resources.fake.condensed
     assert "pirate" not in str(said)
     assert resources.fake.instructions == "You are a pirate."
     assert QUESTION in str(said)
@@ -92,8 +92,7 @@ def test_a_failure_is_told_before_and_within_a_stream(app, resources):
     def fail(*_):
         raise ReasonerError("the endpoint said 500: try again")
 
-    resources.fake.answer = fail
-    resources.fake.reflect = fail
+    resources.fake.reply = fail
     with pytest.raises(openai.InternalServerError, match="the endpoint said 500: try again"):
         ask(app)
     with pytest.raises(openai.APIError, match="the endpoint said 500: try again"):

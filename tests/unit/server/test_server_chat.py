@@ -4,7 +4,6 @@ import json
 
 import pytest
 from banyan.models.reasoner import ReasonerError
-from banyan.schemas.retrieval import DraftAnswer
 from banyan.server.app import create_app
 from banyan.server.hosted import PREFIXES, mount
 from banyan.server.security.clients import Clients
@@ -47,7 +46,7 @@ def test_threads_of_two_clients_are_two_conversations(client, resources):
         for question in (QUESTION, "And when?"):
             # What a client says that it is does not count.
             asked(client, key, question=f"{question} ({name})", thread_id="mine", banyan_client="ada")
-    earlier = [text for _, conversation in resources.fake.said_to("condense") for _, text in conversation]
+    earlier = [text for _, conversation in resources.fake.condensed for _, text in conversation]
     assert [text for text in earlier if text.startswith("Where")] == [f"{QUESTION} (ada)", f"{QUESTION} (bob)"]
 
 
@@ -59,7 +58,7 @@ def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, 
     def fail(_):
         raise error
 
-    resources.fake.draft = fail
+    resources.fake.reply = fail
     answer = asked(client)
     assert (answer.status_code, answer.json()["error"]["message"]) == (status, message)
     for way in ("stream", "stream_log", "stream_events"):
@@ -72,11 +71,11 @@ def test_a_failed_turn_is_not_remembered(client, resources):
     def fail(_):
         raise ReasonerError("busy")
 
-    resources.fake.draft = fail
+    resources.fake.reply = fail
     assert asked(client, thread_id="t").status_code == 503
-    resources.fake.draft = lambda _: DraftAnswer(answerable=False)
+    resources.fake.reply = lambda _: asking.NO_ANSWER
     assert asked(client, thread_id="t").status_code == 200
-    assert resources.fake.said_to("condense") == [], "there was nothing before"
+    assert resources.fake.condensed == [], "there was nothing before"
 
 
 def hosted(resources):

@@ -240,7 +240,8 @@ def test_knowledge_bases_are_made_and_renamed_within_the_keys_names_alone(client
     assert client.get(f"/api/knowledge-bases/{MINE}", headers=other).json()["documents"] == 4
 
 
-TOOL_ARGUMENTS = {"query": "Ada", "question": "Who was Ada Byron?", "document": "ada", "text": "Text.", "who": "Eve",
+TOOL_ARGUMENTS = {"query": "Ada", "question": "Who was Ada Byron?", "document": "ada", "entity": "Ada",
+                  "relation": "born_in", "start": "Ada", "text": "Text.", "who": "Eve",
                   "decisions": [{"kind": "relation", "name": "born_in", "verdict": "reject"}]}
 
 
@@ -253,7 +254,7 @@ def called(client, method, key, **params):
 
 def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, resources):
     tools = called(client, "tools/list", keys["all"])["tools"]
-    assert len(tools) == 13
+    assert len(tools) == 14
     for tool in tools:
         name, arguments = tool["name"], {one: TOOL_ARGUMENTS[one] for one in tool["inputSchema"].get("required", ())}
         for key in ("nothing", "token: nothing"):

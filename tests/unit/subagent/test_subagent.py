@@ -160,7 +160,7 @@ class TestSubagent:
                 HumanMessage("Who is Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?"),
                 AIMessage("", tool_calls=[{"id": "1", "name": "hand_over", "args": {}}]),
                 ToolMessage("handed over", tool_call_id="1")]})
-            assert resources.fake.said_to("condense") == [
+            assert resources.fake.condensed == [
                 ("Where was she born?", [("user", "Who is Ada Byron?"), ("assistant", "A mathematician.")])]
 
     @pytest.mark.parametrize(("name", "messages", "said"), [
@@ -195,12 +195,11 @@ class TestRetriever:
         retriever = banyan.BanyanRetriever(kb="people", documents=["c*"], resources=resources)
         assert {found.metadata["document"] for found in retriever.invoke(QUESTION)} == {"carl"}
 
-    def test_asks_a_model_only_where_it_is_to(self, home, hashed_embedder):
+    def test_never_asks_a_model(self, home, hashed_embedder):
         with asking.FakeResources(home, hashed_embedder) as resources:
-            banyan.BanyanRetriever(kb="people", resources=resources).invoke(QUESTION)
-            assert resources.fake.steps() == []
-            banyan.BanyanRetriever(kb="people", agent=True, resources=resources).invoke(f"Since when? {QUESTION}")
-            assert resources.fake.steps() == ["decompose", "reflect"]
+            for decompose in (False, True):
+                banyan.BanyanRetriever(kb="people", decompose=decompose, resources=resources).invoke(QUESTION)
+            assert resources.fake.inquiries == []
 
     def test_what_goes_wrong_is_raised(self, resources):
         with pytest.raises(QuestionError):

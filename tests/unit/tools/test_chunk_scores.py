@@ -1,138 +1,170 @@
-"""The chunks' own scores: what vectors, words and communities each have a say in."""
+"""The chunks' own scores: what vectors, words and communities each contribute."""
+
+import copy
 
 import numpy as np
 import pytest
-from banyan.schemas.retrieval import Evidence, Switches
-from banyan.tools.ranking.chunk_scores import chunk_scores, community_scores, lexical_scores
+from banyan.schemas.retrieval import ROUTES, Switches
+from banyan.tools.ranking.chunk_scores import chunk_scores, lexical_scores
+from banyan.tools.ranking.graph_seeds import community_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import graph_index as graphs
 from ... import hashed_embedding as hashed
 
-TEXTS = ["Ada Byron was born in Ulm.", "Barges moor at Ulm.", "The guild kept a register of barges.",
-         "Otto Falk joined the guild as a weaver.", "Nothing is named here.", "林小雨出生于宁波。"]
+STATED = [graphs.Stated("Ada Byron was born in Ulm.", entities=["Ada Byron", "Ulm"]),
+          graphs.Stated("Barges moor at Ulm.", entities=["Ulm"]),
+          graphs.Stated("The guild kept a register of barges."),
+          graphs.Stated("Otto Falk joined the guild as a weaver.", entities=["Otto Falk", "weaver"]),
+          graphs.Stated("Nothing is named here.", entities=["weaver"]), graphs.Stated("林小雨出生于宁波。")]
 QUESTION = "Which guild kept a register of barges?"
-# The rows of the chunks that have a part in each.
-COMMUNITIES = {"wide": [0, 1, 3], "narrow": [3, 4], "empty": []}
+# "wide" has chunks 0, 1 and 3, "narrow" 3 and 4.
+COMMUNITIES = {"wide": ["Ulm", "Otto Falk"], "narrow": ["weaver"], "empty": []}
+WITHOUT_COMMUNITIES = Switches(routes=("entity", "triple"))
 
 
 @pytest.fixture(scope="module")
 def index():
-    index = graphs.index_of([graphs.Stated(text) for text in TEXTS], hashed.HashedEmbedder())
-    index.community_chunks = {one: np.array(rows, np.intp) for one, rows in COMMUNITIES.items()}
-    return index
+    return graphs.index_of(STATED, hashed.HashedEmbedder(), communities=COMMUNITIES)
 
 
-def found(**scores: float) -> list[Evidence]:
-    """Communities with their scores."""
-    return [Evidence(route="community", text=one, score=score, community_id=one) for one, score in scores.items()]
+def near(index, **cosines: float):
+    """The index, in which communities have these cosines to any question."""
+    found = copy.copy(index)
+    given = np.array([cosines.get(one, 0.0) for one in index.communities], np.float32)
+    found.community_cosines = lambda _: given
+    return found
 
 
-def scaled(scores):
-    return (scores - scores.min()) / (scores.max() - scores.min())
+def scored(index, trust=1.0, **cosines: float) -> np.ndarray:
+    """The communities' scores of a question that is as near to them as given."""
+    found = near(index, **cosines)
+    return community_scores(found, graphs.asked(found, QUESTION, trust=trust))
 
 
 def dense(index, query):
-    return scaled(query.meaning.chunks.at(np.arange(len(TEXTS))))
+    """Cosines from a mean passage, counting one that has nothing to do with the question, to an equal one."""
+    cosines = query.meaning.chunks.at(np.arange(len(STATED)))
+    mean = cosines.sum() / (len(STATED) + 1)
+    return np.maximum((cosines - mean) / (1 - mean), 0)
 
 
 def lexical(index):
-    return scaled(lexical_scores(index, QUESTION))
+    return lexical_scores(index, graphs.asked(index, QUESTION))
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 def test_without_trust_words_alone_are_left(index, beta):
     query = graphs.asked(index, QUESTION, trust=0.0)
-    np.testing.assert_allclose(chunk_scores(index, query, found(narrow=0.9), beta), lexical(index), rtol=1e-6)
+    scores = chunk_scores(near(index, narrow=0.9), query, beta)
+    np.testing.assert_allclose(scores, 0.5 * lexical(index), atol=1e-6)
 
 
 def test_more_trust_moves_the_scores_from_words_to_vectors(index):
-    by_trust = [chunk_scores(index, graphs.asked(index, QUESTION, trust=trust), [], 0.5) for trust in (0.1, 0.5, 1.0)]
+    by_trust = [chunk_scores(near(index), graphs.asked(index, QUESTION, trust=trust), 0.5) for trust in (0.1, 0.5, 1.0)]
     query = graphs.asked(index, QUESTION)
-    to_dense = [float(np.abs(scores - dense(index, query)).sum()) for scores in by_trust]
-    to_words = [float(np.abs(scores - lexical(index)).sum()) for scores in by_trust]
-    assert to_dense == sorted(to_dense, reverse=True)
-    assert to_words == sorted(to_words)
-    assert to_words[0] < to_words[2]
+    nearest = int(np.argmax(dense(index, query)))
+    gains = [scores[nearest] - 0.5 * lexical(index)[nearest] for scores in by_trust]
+    np.testing.assert_allclose(gains, dense(index, query)[nearest] * np.array([0.1, 0.5, 1.0]), atol=0.01)
 
 
-def test_what_is_off_has_no_say(index):
-    query = graphs.asked(index, QUESTION, trust=0.5)
-    only_words = chunk_scores(index, query, [], 0.3, Switches(dense=False))
-    np.testing.assert_allclose(only_words, lexical(index), rtol=1e-6)
-    # Vectors have all where there are no words, however little they are trusted.
-    only_dense = chunk_scores(index, query, [], 0.3, Switches(lexical=False))
-    np.testing.assert_allclose(only_dense, dense(index, query), rtol=1e-6)
-    nothing = Switches(dense=False, lexical=False)
-    assert chunk_scores(index, query, [], 0.3, nothing).tolist() == [0.0] * len(TEXTS)
-    only_communities = chunk_scores(index, query, found(narrow=0.9), 0.3, nothing)
-    np.testing.assert_allclose(only_communities, 0.9 ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
+def test_what_is_off_adds_nothing(index):
+    query, close = graphs.asked(index, QUESTION, trust=0.5), near(index, narrow=0.9)
+    only_words = chunk_scores(close, query, 0.3, WITHOUT_COMMUNITIES.model_copy(update={"dense": False}))
+    np.testing.assert_allclose(only_words, 0.5 * lexical(index), rtol=1e-6)
+    # Without words, vectors count in full, whatever their trust.
+    only_dense = chunk_scores(close, query, 0.3, WITHOUT_COMMUNITIES.model_copy(update={"lexical": False}))
+    np.testing.assert_allclose(only_dense, dense(index, query), atol=0.01)
+    nothing = Switches(routes=("entity", "triple"), dense=False, lexical=False)
+    assert chunk_scores(close, query, 0.3, nothing).tolist() == [0.0] * len(STATED)
+    only_communities = chunk_scores(close, query, 0.3, Switches(dense=False, lexical=False))
+    # Half of 1 - beta, times the community's score, whose cosine is weighed by trust.
+    np.testing.assert_allclose(only_communities, 0.35 * (0.9 * 0.5) ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
 
 
 def test_a_community_scores_the_chunks_of_its_members_and_no_others(index):
-    assert community_scores(index, found(narrow=1)).tolist() == [0, 0, 0, 1, 1, 0]
-    assert community_scores(index, found(wide=1)).tolist() == [1, 1, 0, 1, 0, 0]
-    assert community_scores(index, found(empty=1)).tolist() == [0] * len(TEXTS)
+    assert scored(index, narrow=1).tolist() == [0, 0, 0, 1, 1, 0]
+    assert scored(index, wide=1).tolist() == [1, 1, 0, 1, 0, 0]
+    assert scored(index, empty=1).tolist() == [0] * len(STATED)
 
 
 def test_of_several_communities_the_best_counts_alone(index):
-    both = community_scores(index, found(wide=0.4, narrow=0.8))
+    both = scored(index, wide=0.4, narrow=0.8)
     # The fourth chunk is of both, and has no more than the fifth, which is of the better one.
     np.testing.assert_allclose(both, np.array([0.4, 0.4, 0, 0.8, 0.8, 0]) ** 3, rtol=1e-6)
-    np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4)))
-    np.testing.assert_array_equal(both, community_scores(index, found(narrow=0.8, wide=0.4) + found(narrow=0.1)))
+    np.testing.assert_array_equal(both, scored(index, empty=0.9, wide=0.4, narrow=0.8))
 
 
-def test_a_fact_of_a_community_scores_the_chunks_that_state_it(index):
-    chunks = (index.chunks[4].id, "gone")
-    fact = Evidence(route="community", text="a fact", score=0.9, chunk_ids=chunks, entity_ids=("x",))
-    np.testing.assert_allclose(community_scores(index, [fact]), 0.9 ** 3 * np.array([0, 0, 0, 0, 1, 0]), rtol=1e-6)
+def test_a_community_counts_by_trust_and_one_that_points_away_not_at_all(index):
+    np.testing.assert_allclose(scored(index, trust=0.5, narrow=0.8), scored(index, narrow=0.4), rtol=1e-6)
+    assert not scored(index, wide=-0.5, narrow=-0.1).any()
 
 
-def test_only_communities_score_chunks_here(index):
-    triple = Evidence(route="triple", text="a triple", score=0.9, chunk_ids=("chunk0",))
-    unknown = found(gone=0.9)
-    assert not community_scores(index, [triple, *unknown]).any()
-    query = graphs.asked(index, QUESTION)
-    np.testing.assert_array_equal(chunk_scores(index, query, [triple, *unknown], 0.5),
-                                  chunk_scores(index, query, [], 0.5))
+def test_only_the_nearest_twenty_communities_count():
+    names = [f"Town{n}" for n in range(25)]
+    towns = graphs.index_of([graphs.Stated(name, entities=[name]) for name in names], hashed.HashedEmbedder(),
+                            communities={f"c{n:02}": [name] for n, name in enumerate(names)})
+    found = near(towns, **{f"c{n:02}": 0.5 + n / 100 for n in range(25)})
+    scores = community_scores(found, graphs.asked(found, "Which towns?", trust=1.0))
+    assert np.flatnonzero(scores).tolist() == list(range(5, 25))
 
 
 def test_a_community_counts_the_more_the_less_a_question_names(index):
     query = graphs.asked(index, QUESTION, trust=1.0)
-    gains = [chunk_scores(index, query, found(narrow=0.9), beta)[4] - chunk_scores(index, query, [], beta)[4]
+    gains = [chunk_scores(near(index, narrow=0.9), query, beta)[4] - chunk_scores(near(index), query, beta)[4]
              for beta in (0.0, 0.4, 0.8, 1.0)]
     assert gains == sorted(gains, reverse=True)
-    assert gains[0] > 0.2
+    assert gains[0] > 0.15
     assert gains[-1] == 0
 
 
 def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):
     two = graphs.index_of([graphs.Stated("The report of Acme."), graphs.Stated("Its profit fell."),
                            graphs.Stated("Its profit fell.")], hashed.HashedEmbedder(), ["acme", "acme", "other"])
-    scores = lexical_scores(two, "Acme")
+    scores = lexical_scores(two, graphs.asked(two, "Acme"))
     assert scores[0] > scores[1] > 0
     assert scores[2] == 0
-    assert lexical_scores(two, "profit of Acme")[1] > lexical_scores(two, "profit of Acme")[2]
+    both = lexical_scores(two, graphs.asked(two, "profit of Acme"))
+    assert both[1] > both[2]
 
 
-_evidence = st.lists(st.builds(
-    Evidence, route=st.sampled_from(["community", "triple"]), text=st.just("x"), score=st.floats(0, 1),
-    community_id=st.sampled_from(["", "gone", *COMMUNITIES])), max_size=6)
+def test_the_very_name_is_before_a_word_of_it_and_a_title_before_a_mention():
+    named = graphs.index_of([graphs.Stated("Street life", entities=["Street"]),
+                             graphs.Stated("It was shown first.", entities=["It"], title="Blood Street"),
+                             graphs.Stated("A review of Blood Street", entities=["Blood Street"]),
+                             graphs.Stated("On the street there was blood.", entities=["blood"])],
+                            hashed.HashedEmbedder())
+    scores = lexical_scores(named, graphs.asked(named, "Who made Blood Street?"))
+    assert scores[1] > scores[2] > scores[3] > scores[0] > 0
 
 
-@given(_evidence, st.randoms(use_true_random=False), st.floats(0, 1), st.floats(0, 1), st.booleans(), st.booleans(),
+def test_what_all_passages_have_tells_nothing():
+    alike = graphs.index_of([graphs.Stated(f"Li Hua wrote of {one}.", entities=["Li Hua"])
+                             for one in ("rent", "bread", "music", "gardens")], hashed.HashedEmbedder())
+    hub, rare = (lexical_scores(alike, graphs.asked(alike, text)) for text in ("Li Hua", "Li Hua music"))
+    assert rare[2] - rare[0] > 0.3
+    assert np.ptp(hub) < 0.1
+
+
+def test_the_only_passage_has_a_score():
+    alone = graphs.index_of([graphs.Stated("Barges moor at Ulm.")], hashed.HashedEmbedder())
+    assert chunk_scores(alone, graphs.asked(alone, "Where do barges moor?"), 0.5)[0] > 0
+
+
+_cosines = st.fixed_dictionaries({one: st.floats(-1, 1, width=32) for one in COMMUNITIES})
+_routes = st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple)
+
+
+@given(_cosines, _routes, st.floats(0, 1), st.floats(0, 1), st.booleans(), st.booleans(),
        st.sampled_from([QUESTION, "林小雨", "zzz", "?"]))
-def test_scores_lie_between_0_and_1_whatever_the_order_of_the_evidence(index, evidence, chance, trust, beta, by_vector,
-                                                                       by_word, question):
-    query = graphs.asked(index, question, trust=trust)
-    switches = Switches(dense=by_vector, lexical=by_word)
-    scores = chunk_scores(index, query, evidence, beta, switches)
-    assert scores.shape == (len(TEXTS),)
+def test_scores_are_between_0_and_1_and_always_the_same(index, cosines, routes, trust, beta, by_vector, by_word,
+                                                        question):
+    switches, found = Switches(routes=routes, dense=by_vector, lexical=by_word), near(index, **cosines)
+    scores, again = (chunk_scores(found, graphs.asked(found, question, trust=trust), beta, switches) for _ in range(2))
+    assert scores.shape == (len(STATED),)
     assert scores.dtype == np.float32
     assert np.isfinite(scores).all()
     assert scores.min() >= 0
-    assert scores.max() <= 1 + 1e-6
-    turned = chunk_scores(index, query, chance.sample(evidence, len(evidence)), beta, switches)
-    np.testing.assert_array_equal(scores, turned)
+    assert scores.max() <= 2
+    np.testing.assert_array_equal(scores, again)

@@ -1,12 +1,12 @@
 """Views outlive builds, and answer questions about the whole that speak of their dimension."""
 
 import pytest
-from banyan.agents.retrieval.dimensions import spoken_groups
-from banyan.agents.retrieval.survey import report_batches
 from banyan.graph_store.tree.view_spec import parse_view
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
-from banyan.schemas.retrieval import SubQuery
+from banyan.schemas.lookups import CommunityLookup
+from banyan.tools.reports import look_up_reports
 from banyan.tools.retriever import Retriever
+from banyan.tools.view_groups import spoken_groups
 
 from ... import small_base as base
 
@@ -63,9 +63,8 @@ def test_a_question_speaks_of_a_views_dimension_or_of_a_group(tmp_path, hashed_e
     with firms(tmp_path, hashed_embedder, "attribute:founded:decade", "attribute:sector", "relation:based_in") as kb:
         retriever = Retriever(kb)
         assert sorted(group.label for group in spoken_groups(retriever.index, question)) == labels
-        (query,) = retriever.queries([SubQuery(question=question)])
-        heads = [item.statement.partition(". ")[0] for batch in report_batches(retriever, query, 500) for item in batch
-                 if " | " not in item.statement]
+        blocks = look_up_reports(retriever, CommunityLookup(), question, 500)
+        heads = [item.statement.partition(". ")[0] for block in blocks for item in block.items]
         if labels:
             assert sorted(heads) == labels
         assert labels or "1990–1999" not in heads

@@ -1,0 +1,267 @@
+"""Each lookup on its own over a small knowledge base: what it finds, says, leaves out and cites."""
+
+import pytest
+from banyan.prompts import block_text
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import CommunityLookup, EntityLookup, PassageLookup, PathLookup, TripleLookup
+from banyan.tools.langchain_tools import look_up
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+SCHEMA = GraphSchema.model_validate({
+    "name": "towns",
+    "entity_types": [{"name": "Person"}, {"name": "Ship"}, {"name": "Town"}, {"name": "River"}],
+    "relation_types": [
+        {"name": "mayor_of", "aliases": ["governs"], "labels": {"zh": "市长"}, "domain": ["Person"], "range": ["Town"]},
+        {"name": "lies_on", "domain": ["Town"], "range": ["River"]},
+        {"name": "flows_into", "domain": ["River"], "range": ["River"]}],
+    "attribute_types": [{"name": "population", "owners": ["Town"], "kind": "number"}]})
+RIVERS = [(f"Town{number:02}", "Solva" if number < 20 else "Arno") for number in range(24)]
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        for start in (0, 12):
+            towns = RIVERS[start:start + 12]
+            base.put(kb, f"rivers{start}", " ".join(f"{town} lies on the {river}." for town, river in towns),
+                     title=f"Rivers from {start}", entities={name: "Town" for name, _ in towns} | {
+                         river: "River" for _, river in towns},
+                     triples=[(town, "lies_on", river) for town, river in towns])
+        base.put(kb, "flow", "The Solva flows into the Arno.", entities={"Solva": "River", "Arno": "River"},
+                 triples=[("Solva", "flows_into", "Arno")])
+        base.put(kb, "mayors", "Ada Byron was mayor of Town01 from 1990 to 1995. Carl Berg was mayor of Town01 from "
+                 "1996 to 2001. Mercury Hall was mayor of Town02.",
+                 entities={"Ada Byron": "Person", "Carl Berg": "Person", "Mercury Hall": "Person"},
+                 triples=[("Ada Byron", "mayor_of", "Town01", "from 1990 to 1995"),
+                          ("Carl Berg", "mayor_of", "Town01", "from 1996 to 2001"),
+                          ("Mercury Hall", "mayor_of", "Town02")])
+        base.put(kb, "census", "Town01 has a population of 7,000. Town02 has a population of 900.",
+                 attributes=[("Town01", "population", "7,000"), ("Town02", "population", "900")])
+        base.put(kb, "ship", "The Mercury is a ship. Mercury Hall sails it.", entities={"Mercury": "Ship"})
+        base.put(kb, "comet", "Mercury is a river of the north.", entities={"Mercury": "River"})
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def found(retriever, lookup, **more):
+    """The blocks of a lookup; whatever it is, every place of every item is cited as it stands."""
+    blocks = look_up(retriever, lookup, **more)
+    documents = retriever.index.store.documents
+    for item in (item for block in blocks for item in block.items):
+        for place in item.places or [item]:
+            text = documents.get(place.document).text
+            assert place.text
+            assert text[place.start:place.start + len(place.text)] == place.text
+    return blocks
+
+
+def lines(blocks) -> list[str]:
+    return [item.statement for block in blocks for item in block.items]
+
+
+def notes(blocks) -> str:
+    return " ".join(block.note for block in blocks)
+
+
+class TestCards:
+    def test_shows_both_directions_values_and_documents(self, retriever):
+        (card,) = found(retriever, EntityLookup(entity="town01"))
+        assert card.title.startswith("Town01 (Town")
+        assert lines([card]) == ["lies on -> Solva (rivers0)",
+                                 "<- mayor of: Ada Byron (from 1990 to 1995); Carl Berg (from 1996 to 2001) (mayors)",
+                                 "population: 7,000 (census)"]
+        assert card.note == ""
+
+    def test_a_line_leads_to_the_words_of_each_member(self, retriever):
+        (card,) = found(retriever, EntityLookup(entity="Town01", relations=("mayor of",)))
+        (line,) = card.items
+        assert [place.member for place in line.places] == ["Ada Byron", "Carl Berg"]
+        assert all(place.member in place.text for place in line.places)
+
+    @pytest.mark.parametrize(("at", "line"), [
+        ("1992", "<- mayor of: Ada Byron (from 1990 to 1995) (mayors)"),
+        ("2000-05", "<- mayor of: Carl Berg (from 1996 to 2001) (mayors)")])
+    def test_shows_what_holds_at_a_date(self, retriever, at, line):
+        assert line in lines(found(retriever, EntityLookup(entity="Town01", at=at)))
+
+    def test_only_wanted_relations_or_which_there_are(self, retriever):
+        assert lines(found(retriever, EntityLookup(entity="Town01", relations=("Population",)))) == [
+            "population: 7,000 (census)"]
+        blocks = found(retriever, EntityLookup(entity="Town01", relations=("painted",)))
+        assert lines(blocks) == []
+        assert "lies_on, mayor_of, population" in notes(blocks)
+
+    def test_namesakes_have_a_card_each(self, retriever):
+        blocks = found(retriever, EntityLookup(entity="Mercury"))
+        assert sorted(block.title for block in blocks) == ["Mercury (River)", "Mercury (Ship)"]
+        assert "the graph has no fact of it" in notes(blocks)
+
+    def test_a_part_of_one_name_is_enough_and_a_wrong_name_gets_near_ones(self, retriever):
+        assert found(retriever, EntityLookup(entity="Byron"))[0].title.startswith("Ada Byron")
+        blocks = found(retriever, EntityLookup(entity="Carl Borg"))
+        assert lines(blocks) == []
+        assert "Carl Berg" in notes(blocks)
+        assert "No name is like it" in notes(found(retriever, EntityLookup(entity="Qqqq")))
+
+    def test_what_does_not_fit_is_counted_and_named(self, retriever):
+        blocks = found(retriever, EntityLookup(entity="Town01"), tokens=30)
+        assert len(lines(blocks)) == 1
+        assert notes(blocks) == "2 more lines: mayor_of, population"
+
+
+class TestTables:
+    @pytest.mark.parametrize("relation", ["mayor_of", "Mayor of", "governs", "市长"])
+    def test_is_found_by_any_label_and_grouped_by_the_end_that_repeats(self, retriever, relation):
+        (table,) = found(retriever, TripleLookup(relation=relation))
+        assert table.title == "mayor of (3 rows)"
+        assert lines([table]) == ["Town01 <- Ada Byron (from 1990 to 1995); Carl Berg (from 1996 to 2001) (mayors)",
+                                  "Town02 <- Mercury Hall (mayors)"]
+
+    def test_is_complete(self, retriever):
+        (table,) = found(retriever, TripleLookup(relation="lies_on"))
+        members = [place.member for item in table.items for place in item.places]
+        assert sorted(members) == [town for town, _ in RIVERS]
+        assert all(line.startswith(("Solva <- ", "Arno <- ")) for line in lines([table]))
+        assert "24 rows" in table.title
+        assert table.note == ""
+
+    def test_lists_values(self, retriever):
+        assert lines(found(retriever, TripleLookup(relation="population"))) == [
+            "Town01 -> 7,000 (census)", "Town02 -> 900 (census)"]
+        assert lines(found(retriever, TripleLookup(relation="population", tail="900"))) == ["Town02 -> 900 (census)"]
+
+    @pytest.mark.parametrize(("filters", "heads"), [
+        ({"head": "carl"}, ["Carl Berg"]), ({"tail": "town 01"}, []), ({"tail": "TOWN01"}, ["Ada Byron", "Carl Berg"]),
+        ({"at": "1991"}, ["Ada Byron", "Mercury Hall"]), ({"document": "mayors", "tail": "02"}, ["Mercury Hall"]),
+        ({"document": "census"}, [])])
+    def test_is_filtered(self, retriever, filters, heads):
+        blocks = found(retriever, TripleLookup(relation="mayor_of", **filters))
+        assert sorted(row for line in lines(blocks) for row in ("Ada Byron", "Carl Berg", "Mercury Hall")
+                      if row in line) == heads
+        assert heads or "without it there are 3" in notes(blocks)
+
+    def test_documents_are_found_by_their_titles(self, retriever):
+        (table,) = found(retriever, TripleLookup(relation="lies_on", document="rivers FROM 12"))
+        assert "(12 rows" in table.title
+
+    def test_an_unknown_relation_gets_those_that_exist(self, retriever):
+        assert "mayor_of" in notes(found(retriever, TripleLookup(relation="mayors of")))
+        blocks = found(retriever, TripleLookup(relation="zzz"))
+        assert all(name in notes(blocks) for name in ("mayor_of", "lies_on", "flows_into", "population"))
+        assert lines(blocks) == []
+
+    def test_is_cut_between_lines_with_the_total(self, retriever):
+        blocks, whole = (found(retriever, TripleLookup(relation="lies_on"), tokens=tokens) for tokens in (60, 5000))
+        assert 0 < len(lines(blocks)) < len(lines(whole))
+        assert lines(blocks) == lines(whole)[:len(lines(blocks))]
+        assert notes(blocks).startswith(f"{len(lines(blocks))} of {len(lines(whole))} lines shown, 24 rows in all")
+
+    def test_a_date_without_a_year_is_refused_in_words(self, retriever):
+        assert "May" in notes(found(retriever, TripleLookup(relation="mayor_of", at="May")))
+
+
+class TestPaths:
+    def test_connects_two_things_by_the_shortest_chain(self, retriever):
+        (line,) = lines(found(retriever, PathLookup(start="Ada Byron", end="Arno")))
+        assert line == ("Ada Byron -mayor of (from 1990 to 1995)-> Town01 -lies on-> Solva -flows into-> Arno "
+                        "(mayors, rivers0, flow)")
+
+    def test_reads_backwards_too(self, retriever):
+        (line,) = lines(found(retriever, PathLookup(start="Solva", end="Ada Byron")))
+        assert line.startswith("Solva <-lies on- Town01 <-mayor of (from 1990 to 1995)- Ada Byron")
+
+    def test_leads_from_one_thing_along_relations(self, retriever):
+        assert lines(found(retriever, PathLookup(start="Ada Byron", along=("mayor of",)))) == [
+            "Ada Byron -mayor of (from 1990 to 1995)-> Town01 (mayors)",
+            "Ada Byron -mayor of (from 1990 to 1995)-> Town01 <-mayor of (from 1996 to 2001)- Carl Berg (mayors)"]
+        assert any("Solva" in line for line in lines(found(retriever, PathLookup(start="Ada Byron"))))
+
+    def test_says_what_is_unknown_or_not_connected(self, retriever):
+        assert "Arno" in notes(found(retriever, PathLookup(start="Ada Byron", end="Arnno")))
+        assert "'Nobody'" in notes(found(retriever, PathLookup(start="Nobody", end="Arno")))
+        assert "no chain" in notes(found(retriever, PathLookup(start="Ada Byron", end="Arno", along=("lies_on",))))
+
+    def test_counts_what_does_not_fit(self, retriever):
+        blocks = found(retriever, PathLookup(start="Solva"), tokens=40)
+        assert lines(blocks)
+        assert "more chains" in notes(blocks)
+
+
+class TestReports:
+    def test_on_a_theme_and_on_the_whole(self, retriever):
+        for lookup in (CommunityLookup(theme="mayors of towns"), CommunityLookup()):
+            blocks = found(retriever, lookup)
+            assert any(item.kind == "report" and item.statement for block in blocks for item in block.items)
+
+    def test_the_whole_has_the_opening_of_each_document_where_there_is_room(self, retriever):
+        openings = [item for block in found(retriever, CommunityLookup(), tokens=4000) for item in block.items
+                    if item.kind == "opening"]
+        assert {item.document for item in openings} == {"rivers0", "rivers12", "flow", "mayors", "census", "ship",
+                                                        "comet"}
+        assert not [item for block in found(retriever, CommunityLookup(), tokens=200) for item in block.items
+                    if item.kind == "opening"]
+
+    def test_what_does_not_fit_is_counted(self, retriever):
+        blocks = found(retriever, CommunityLookup(theme="rivers"), tokens=20)
+        assert len(lines(blocks)) == 1
+        assert "more report" in notes(blocks)
+
+
+ROWS = [f"| Lot {number} | {number * 7} crowns |" for number in range(60)]
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory, hashed_embedder):
+    """Documents of several chunks, without a graph."""
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb, kb.writing():
+        table = "\n".join(["| Lot | Price |", "|---|---|", *ROWS])
+        base.put_plain(kb, "auction", f"# Auction\n\n{table}\n", title="Auction", max_tokens=120)
+        wool = "The guild of weavers in Marlow bought wool from the abbey of Sele each spring at the fair"
+        for number, text in enumerate([f"{wool}.", f"{wool}!", f"{wool} of 1412.", f"{wool} of 1413."]):
+            base.put_plain(kb, f"wool{number}", text, title="Wool")
+        base.put_plain(kb, "long", " ".join(f"The dyer bought madder number {number}." for number in range(90)),
+                       title="Long", max_tokens=2000)
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+class TestPassages:
+    def test_stays_in_documents_with_a_part_in_id_or_title(self, texts):
+        for part in ("wool2", "LONG"):
+            (block,) = found(texts, PassageLookup(query="wool of the abbey", documents=(part, "")))
+            assert {item.document for item in block.items} == {part.lower()}
+        assert "No document has" in notes(found(texts, PassageLookup(query="wool", documents=("silk",))))
+
+    def test_near_duplicates_are_shown_once_but_not_what_has_another_number(self, texts):
+        (block,) = found(texts, PassageLookup(query="The guild bought wool from the abbey", documents=("wool",)))
+        shown = {item.document for item in block.items}
+        assert {"wool2", "wool3"} <= shown
+        assert not {"wool0", "wool1"} <= shown
+
+    def test_what_was_seen_is_not_shown_again(self, texts):
+        lookup = PassageLookup(query="madder bought by the dyer", documents=("long", "wool"))
+        (block,) = found(texts, lookup)
+        (other,) = found(texts, lookup, seen=[block.items[0].chunk_id])
+        assert block.items[0].chunk_id not in {item.chunk_id for item in other.items}
+        (nothing,) = found(texts, lookup, seen=[chunk.id for chunk in texts.index.chunks])
+        assert (nothing.items, nothing.note) == ((), "all that fits was shown before")
+
+    def test_a_table_that_is_cut_goes_on_in_the_next_item(self, texts):
+        (block,) = found(texts, PassageLookup(query="Lot 1 price 7 crowns", documents=("auction",)), tokens=600)
+        chunks = [chunk.id for chunk in texts.index.chunks if chunk.document_id == "auction"]
+        assert len(chunks) > 3
+        first, second = (chunks.index(item.chunk_id) for item in block.items[:2])
+        assert second == first + 1
+        assert "\n| Lot" in block.items[0].text, "its lines are kept"
+
+    def test_a_passage_longer_than_the_budget_is_cut_to_whole_sentences(self, texts):
+        (block,) = found(texts, PassageLookup(query="madder", documents=("long",)), tokens=60)
+        (item,) = block.items
+        assert item.text.endswith(".")
+        assert 0 < len(item.text) < 400
+
+    def test_all_fit_the_budget(self, texts):
+        (block,) = found(texts, PassageLookup(query="Lot 30 crowns"), tokens=300)
+        assert len(block_text(block)) < 300 * 6
