@@ -10,10 +10,10 @@ PACKAGES := agents api cli evaluation export graph_store ingest models prompts r
 demo: .venv/usable
 	$(DEMO) build examples/en --kb english
 	$(DEMO) build examples/zh --kb chinese
-	@printf '\n--- one hop ---\n'
+	@printf '\n--- a question ---\n'
 	$(DEMO) ask "When was Marie Curie born?" --kb english
-	@printf '\n--- three hops ---\n'
-	$(DEMO) ask "On which river does the birthplace of the discoverer of polonium lie?" --kb english
+	@printf '\n--- with the steps that led to the answer ---\n'
+	$(DEMO) ask "On which river does Warsaw lie?" --kb english --trace
 	@printf '\n--- in Chinese ---\n'
 	$(DEMO) ask "屠呦呦出生在哪个城市？" --kb chinese
 	@printf '\n--- not in the documents ---\n'

@@ -10,7 +10,7 @@ from deepagents import create_deep_agent
 from langchain_core.messages import ToolCall
 
 DOCUMENTS = Path(__file__).parent.parent / "en"
-QUESTION = "On which river does the birthplace of the discoverer of polonium lie?"
+QUESTION = "Where was Marie Curie born?"
 
 construction.invoke({"knowledge_base": "english", "paths": [str(DOCUMENTS)]})  # free where nothing has changed
 

@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 DOCUMENTS = Path(__file__).parent.parent / "en"
-QUESTION = "Where was the discoverer of polonium born?"
+QUESTION = "Where was Marie Curie born?"
 
 construction.invoke({"knowledge_base": "english", "paths": [str(DOCUMENTS)]})  # free where nothing has changed
 

@@ -15,7 +15,7 @@ KB = "two-notes"
 NOTES = {
     "ines-falk.md": "# Ines Falk\n\nInes Falk founded the new laboratory in 2019. She was born in Graz.",
     "graz.md": "# Graz\n\nGraz is a city in Austria. Graz lies on the river Mur."}
-QUESTION = "On which river does the birthplace of Ines Falk lie?"
+QUESTION = "On which river does Graz lie?"
 
 
 async def show_progress(_: float, __: float | None, message: str | None) -> None:
