@@ -15,7 +15,7 @@ from .line_budget import fit_lines
 
 _MOST_NAMES, _MOST_LABELS = 4, 8
 _MOST_FACTS = 2000
-"""Facts of one entity that are read for its card: a hub has more than any budget shows."""
+"""Facts of one entity that are read for its card, more than any budget shows; the note counts the rest."""
 Order = Callable[[str], float]
 """Returns how near a relation or attribute is to what is asked; the nearest lines come first."""
 
@@ -43,7 +43,8 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
                 order: Order | None = None) -> Block:
     """Return the card of one entity; lines that do not fit the budget are counted and named in the note."""
     wanted = {label_key(name) for name in relations}
-    rows = holding_at([*triple_rows(index, index.incident(entity)[:_MOST_FACTS].tolist()),
+    incident = index.incident(entity)
+    rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
                        *value_rows(index, entity)], at)
     lines = _lines(entity, [row for row in rows if row.places])
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
@@ -55,6 +56,8 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
     if left:
         labels = dict.fromkeys(label for label, _ in chosen[len(shown):])
         notes.append(f"{left} more lines: {', '.join([*labels][:_MOST_LABELS])}")
+    if len(incident) > _MOST_FACTS:
+        notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
         known = ", ".join(dict.fromkeys(label for label, _ in lines))
         notes.append(f"nothing of these relations; it has: {known}" if known else "the graph has no fact of it")

@@ -1,6 +1,7 @@
 """The five lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
@@ -90,6 +91,7 @@ def _tool(retriever_of: Callable[[], Retriever], tool: Tool) -> BaseTool:
                           response_format="content_and_artifact", handle_tool_error=True)
 
 
+@cache
 def _arguments(tool: Tool) -> type[BaseModel]:
     """Return the schema of a tool's arguments; an agent sees those of the lookup alone."""
     injected: dict[str, Any] = {

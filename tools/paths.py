@@ -1,6 +1,6 @@
 """Chains of facts between two entities, or from one: a depth-first search [Y eq. 10]."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PathLookup
@@ -19,6 +19,7 @@ _MOST_PATHS = 30
 _MOST_LINKS = 200
 """Links of one entity that are followed: through a hub everything is connected."""
 _MOST_STEPS = 20_000
+"""Links of one search; where a bound ended it, the note says that there may be more chains."""
 
 _Path = tuple[int, ...]
 """The rows of its triples."""
@@ -39,10 +40,12 @@ def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> lis
     if unknown:
         return [Block(title=title, note=" ".join(_describe_unknown(*item) for item in unknown))]
     along = frozenset(map(label_key, lookup.along))
-    found = list(_paths(index, start.entities, end.entities if end else None, along))
+    found, cut = _find_paths(index, start.entities, end.entities if end else None, along)
     shown, left = fit_lines([_item(index, entity, path) for entity, path in found], tokens)
     note = f"{left} more chains: name the other end or the relations" if left else (
         "" if found else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts")
+    if cut:
+        note = "; ".join(filter(None, [note, "the search ended at its bounds, so there may be more"]))
     return [Block(title=title, items=tuple(shown), note=note)]
 
 
@@ -51,34 +54,40 @@ def _describe_unknown(name: str, found: FoundEntities) -> str:
     return f"No entity is named {name!r}.{near}"
 
 
-def _paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
-           ) -> Iterator[tuple[str, _Path]]:
-    """Yield (start, path) breadth first; no path visits an entity twice, and all to given ends are shortest ones."""
+def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
+                ) -> tuple[list[tuple[str, _Path]], bool]:
+    """Return (start, path) breadth first, and whether a bound ended the search.
+
+    No path visits an entity twice, and all to given ends are shortest ones.
+    """
     beam: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
-    found = steps = 0
+    found, steps, cut = list[tuple[str, _Path]](), 0, False
     for _ in range(MAX_HOPS if ends is not None else _OPEN_HOPS):
         longer = []
         for start, here, visited, path in beam:
-            for row, other in _links(index, here, along):
+            links = index.incident(here)
+            cut = cut or len(links) > _MOST_LINKS
+            for row, other in _links(index, here, links[:_MOST_LINKS].tolist(), along):
+                if steps == _MOST_STEPS:
+                    return found, True
                 steps += 1
-                if other in visited or steps > _MOST_STEPS:
+                if other in visited:
                     continue
                 longer.append((start, other, (*visited, other), (*path, row)))
                 if ends is None or other in ends:
-                    found += 1
-                    yield start, (*path, row)
-                    if found == _MOST_PATHS:
-                        return
+                    if len(found) == _MOST_PATHS:
+                        return found, True
+                    found.append((start, (*path, row)))
         if found and ends is not None:
-            return
+            break
         beam = longer
+    return found, cut
 
 
-def _links(index: RetrievalIndex, entity: str, along: Collection[str]) -> Iterator[tuple[int, str]]:
-    for row in index.incident(entity)[:_MOST_LINKS].tolist():
-        head, relation, tail = index.edges[row]
-        if not along or label_key(relation) in along:
-            yield row, tail if head == entity else head
+def _links(index: RetrievalIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:
+    edges = [(row, index.edges[row]) for row in rows]
+    return [(row, tail if head == entity else head) for row, (head, relation, tail) in edges
+            if not along or label_key(relation) in along]
 
 
 def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:

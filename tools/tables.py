@@ -14,7 +14,7 @@ from .line_budget import fit_lines
 from .schema_names import Term, find_term, fits_part
 
 _MOST_ROWS = 5000
-"""Rows of one term that are read: a thousand times what a budget shows."""
+"""Rows of one term that are read, far more than a budget shows; those beyond are counted in the note."""
 
 
 def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
@@ -38,7 +38,8 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
 
 def _table(index: RetrievalIndex, term: Term, lookup: TripleLookup, tokens: int) -> Block:
     allowed = documents_with(index, [lookup.document]) if lookup.document else None
-    fitting = [row for row in holding_at(_rows(index, term, lookup), lookup.at)
+    read, unread = _read_rows(index, term, lookup)
+    fitting = [row for row in holding_at(read, lookup.at)
                if row.places and (allowed is None or not allowed.isdisjoint(row.documents))]
     title, notes = term.name.replace("_", " "), list[str]()
     items = list(_grouped(fitting))
@@ -48,23 +49,25 @@ def _table(index: RetrievalIndex, term: Term, lookup: TripleLookup, tokens: int)
     if left:
         notes.append(f"{len(items) - left} of {len(items)} lines shown, {len(fitting)} rows in all: "
                      "narrow by head, tail, document or at")
-    elif not fitting:
+    elif not fitting and not unread:
         notes.append(f"no row has {' and '.join(filters)}; without it there are {term.rows}" if filters else "no rows")
+    if unread:
+        notes.append(f"{unread} more {'owners' if term.is_attribute else 'rows'} were not read: narrow by head or tail")
     return Block(title=f"{title} ({len(fitting)} rows{'; ' if filters else ''}{', '.join(filters)})",
                  items=tuple(shown), note="; ".join(notes))
 
 
-def _rows(index: RetrievalIndex, term: Term, lookup: TripleLookup) -> Iterator[FactRow]:
-    """Yield the rows of a term whose ends fit, at most `_MOST_ROWS`."""
+def _read_rows(index: RetrievalIndex, term: Term, lookup: TripleLookup) -> tuple[list[FactRow], int]:
+    """Return the rows of a term whose ends fit, and how many rows or owners beyond `_MOST_ROWS` were not read."""
     if term.is_attribute:
         owners = [entity for entity in index.owners(term.name) if fits_part(lookup.head, _names(index, entity))]
-        yield from (row for entity in owners[:_MOST_ROWS] for row in value_rows(index, entity, [term.name])
-                    if fits_part(lookup.tail, [row.tail]))
-        return
+        values = [row for entity in owners[:_MOST_ROWS] for row in value_rows(index, entity, [term.name])
+                  if fits_part(lookup.tail, [row.tail])]
+        return values, max(len(owners) - _MOST_ROWS, 0)
     fitting = [row for row in index.of_relations([term.name]).tolist()
                if fits_part(lookup.head, _names(index, index.ends(row)[0]))
                and fits_part(lookup.tail, _names(index, index.ends(row)[1]))]
-    yield from triple_rows(index, fitting[:_MOST_ROWS])
+    return list(triple_rows(index, fitting[:_MOST_ROWS])), max(len(fitting) - _MOST_ROWS, 0)
 
 
 def _names(index: RetrievalIndex, entity: str) -> Sequence[str]:

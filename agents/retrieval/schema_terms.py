@@ -9,6 +9,8 @@ from ...tools.schema_names import Term, named_terms, terms_of
 
 _TOKENS = 200
 """The most estimated tokens of the terms: they are in every prompt of a question."""
+_LONGEST_ENDS = 40
+"""Characters of domain and range: longer ones say that nearly anything fits."""
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
@@ -36,10 +38,6 @@ def _describe_term(term: Term, schema: GraphSchema) -> str:
     relation = None if term.is_attribute else schema.relation_type(term.name)
     ends = f" {'|'.join(relation.domain)}->{'|'.join(relation.range)}" if relation and not schema.open else ""
     return f"{term.name}{ends if len(ends) <= _LONGEST_ENDS else ''} {term.rows}"
-
-
-_LONGEST_ENDS = 40
-"""Characters of domain and range: longer ones say that nearly anything fits."""
 
 
 def _by_nearness(retriever: Retriever, schema: GraphSchema, question: str, terms: Sequence[Term]) -> list[Term]:
