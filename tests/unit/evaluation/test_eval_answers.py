@@ -3,12 +3,10 @@
 import json
 
 import pytest
-from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.evaluation import eval_qa
-from banyan.config import Settings
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (
     DatasetError,
@@ -20,54 +18,18 @@ from banyan.evaluation.datasets import (
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
-from ...small_base import people
+from ... import asking
 
-
-class Quoting:
-    """A reasoner that answers with a draft made from the items that it sees."""
-
-    fingerprint, reasons = "quoting", True
-
-    def __init__(self):
-        self.asked = []
-        self.draft = lambda _: DraftAnswer(answerable=False)
-
-    async def ajudge(self, inquiry):
-        self.asked.append(inquiry.question)
-        return Judgement(draft=self.draft(list(inquiry.items())))
-
-
-class QuotingResources(Resources):
-    """Resources with that reasoner."""
-
-    def __init__(self, home, embedder):
-        super().__init__(Settings(home=home, llm_base_url=None, _env_file=None), embedder)
-        self.fake = Quoting()
-
-    def reasoner(self, name, models=None):
-        return self.fake
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    people(home, "kb", hashed_embedder)
-    with QuotingResources(home, hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def resources(opened):
-    opened.fake = Quoting()
-    return opened
+opened, resources = asking.opened, asking.resources
 
 
 def quoting(document, words, confidence, short=""):
-    def draft(items):
+    def reply(inquiry):
+        items = list(inquiry.items())
         number = next(n for n, item in enumerate(items, 1) if item.document == document and item.kind == "passage")
-        return DraftAnswer(answerable=True, confidence=confidence, short=short,
-                           claims=[Claim(text=words, quotes=[Quote(item=number, words=words)])])
-    return draft
+        claims = [Claim(text=words, quotes=[Quote(item=number, words=words)])]
+        return Judgement(draft=DraftAnswer(answerable=True, confidence=confidence, short=short, claims=claims))
+    return reply
 
 
 ULM = Question(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
@@ -121,7 +83,7 @@ def test_a_file_that_cannot_be_scored_says_why(tmp_path, records, said):
     (0.8, 0.9, "reject", True), (0.1, 0.9, "open", False),
 ])
 def test_reject_abstains_below_the_threshold(resources, confidence, below, mode, abstained):
-    resources.fake.draft = quoting("ada", BORN, confidence, "Ulm")
+    resources.fake.reply = quoting("ada", BORN, confidence, "Ulm")
     said = build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Byron born?"},
                                          context=AskContext(mode=mode, abstain_below=below))
     assert (said["abstained"], said["confidence"]) == (abstained, confidence)
@@ -129,8 +91,8 @@ def test_reject_abstains_below_the_threshold(resources, confidence, below, mode,
     assert said["short"] == ("" if abstained else "Ulm")
 
 
-def run(resources, question, draft, **options):
-    resources.fake.draft = draft
+def run(resources, question, reply, **options):
+    resources.fake.reply = reply
     return evaluate(resources, "kb", [question], **options)
 
 
@@ -169,7 +131,7 @@ def test_unanswerable_questions_are_declined_or_not(resources):
     report = run(resources, NONE, quoting("ada", BORN, 0.4))
     assert (report.unanswerable, report.abstention.at_threshold.declined) == (1, 100)
     assert report.abstention.curve[0].declined == 0
-    silent = run(resources, NONE, lambda _: DraftAnswer(answerable=False, confidence=0.9))
+    silent = run(resources, NONE, lambda _: Judgement(draft=DraftAnswer(answerable=False, confidence=0.9)))
     assert silent.abstention.curve[-1].declined == silent.abstention.curve[0].declined == 100
 
 
@@ -178,7 +140,7 @@ def command(resources, tmp_path, monkeypatch):
     """`eval qa` over three questions, with the reasoner of the test."""
     path = write(tmp_path, [{"id": n, "question": f"Where was Ada born? {n}", "gold": ["ada"] if n else [],
                              "answers": ["Ulm"]} for n in range(3)])
-    resources.fake.draft = quoting("ada", BORN, 0.8, "Ulm")
+    resources.fake.reply = quoting("ada", BORN, 0.8, "Ulm")
 
     class Opened:
         def __enter__(self):
@@ -205,4 +167,4 @@ def test_the_command_prints_one_json_object_and_writes_records(command, tmp_path
 def test_a_limit_spreads_over_the_file(command, resources, capsys, limit, asked):
     command(limit=limit, as_json=True)
     assert json.loads(capsys.readouterr().out)["questions"] == asked
-    assert len(resources.fake.asked) == asked
+    assert len(resources.fake.inquiries) == asked

@@ -265,3 +265,20 @@ class TestPassages:
     def test_all_fit_the_budget(self, texts):
         (block,) = found(texts, PassageLookup(query="Lot 30 crowns"), tokens=300)
         assert len(block_text(block)) < 300 * 6
+
+
+def test_a_search_that_its_bounds_end_says_that_there_may_be_more(tmp_path, hashed_embedder):
+    towns = [f"Town{number:02}" for number in range(40)]
+    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb:
+        with kb.writing():
+            base.put(kb, "rivers", " ".join(f"{town} lies on the Solva." for town in towns),
+                     entities={"Solva": "River"} | dict.fromkeys(towns, "Town"),
+                     triples=[(town, "lies_on", "Solva") for town in towns])
+            base.finish(kb)
+        retriever = Retriever(kb)
+        [hub] = found(retriever, PathLookup(start="Solva"), tokens=9000)
+        [pair] = found(retriever, PathLookup(start="Town01", end="Town02"), tokens=9000)
+    assert len(hub.items) == 30
+    assert "may be more" in hub.note
+    assert len(pair.items) == 1
+    assert "may be more" not in pair.note
