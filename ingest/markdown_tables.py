@@ -8,7 +8,7 @@ from .table_lines import table_lines
 
 _FENCES = ("```", "~~~")
 _BAR = re.compile(r"(?<!\\)\|")
-_MARKS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`")
+_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`")
 
 
 def with_rows(text: str, title: str) -> str:
@@ -60,5 +60,5 @@ def _cells(line: str) -> list[str]:
 
 
 def _plain(mark: re.Match[str]) -> str:
-    """Replace a mark: a link by its words, a line break by a space, emphasis and code by nothing."""
-    return mark[1] or (" " if mark[0].startswith("<") else "")
+    """Replace a mark: code and a link by their words, a line break by a space, emphasis by nothing."""
+    return mark["code"] or mark[2] or (" " if mark[0].startswith("<") else "")

@@ -1,12 +1,14 @@
 """Metadata of a file or record: author, date, or any further field."""
 
+import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from ..text.cleaning import clean_text
-from ..text.table_rows import DOCUMENT, Cell, row_lines
+from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
 
 CREATED = "created"
-"""The field with the creation date of the file: shown with citations, but not a statement about the text's subject."""
+"""The field with the creation date: the document's own, or that of its file, which alone is no statement."""
 _MOST, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 """The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
 and shown with citations."""
@@ -19,7 +21,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
         items = value if isinstance(value, list) else [value]
         texts = [" ".join(clean_text(str(item)).split()) for item in items[:_MOST]
                  if isinstance(item, str | int | float)]
-        text, key = ", ".join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
+        text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
         if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(found) < _MOST:
             found[key] = text
     return found
@@ -28,11 +30,35 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
     """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`.
 
-    The row's subject is the document's id, because the title is often the name of the text's subject.
+    The row's subject is the document itself (see `document_name`), because the title is often the name of the text's
+    subject.
     """
     if not metadata.keys() - {CREATED}:
         return text
-    cells = [Cell(DOCUMENT, document_id), *([Cell("Title", title)] if title else []),
-             *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
-               if name != CREATED)]
+    titled = _joined(title) not in {"", _joined(PurePosixPath(document_id).stem)}
+    cells = [Cell(DOCUMENT, document_name(document_id, title, metadata)), *([Cell("Title", title)] if titled else []),
+             *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items())]
     return "\n".join([*row_lines(cells), "", text])
+
+
+def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
+    """Return the name of a document in the graph, which no other document of its folder has.
+
+    Returns:
+        "EIP-1559: Fee market" where a field and its value make up the file's name (`eip: 1559` in eip-1559.md);
+        otherwise the title with the id, or the id.
+    """
+    stem = PurePosixPath(document_id).stem
+    key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
+                if any(map(str.isdigit, value)) and _joined(f"{name}{value}") == _joined(stem)), "")
+    if key and title.casefold().startswith(key.casefold()):
+        title = title[len(key):].lstrip(" :-–—")
+    own = title if _joined(title) not in {"", _joined(stem), _joined(document_id), _joined(key)} else ""
+    if key:
+        return f"{key}: {own}" if own else key
+    return f"{own} ({document_id})" if own else document_id
+
+
+def _joined(name: str) -> str:
+    """Return a name's letters and digits alone, numbers without zeros before them ("pep-0008" is "pep8")."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))

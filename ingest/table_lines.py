@@ -28,6 +28,9 @@ _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _YEAR = re.compile(r"[12]\d{3}")
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
+_COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
+                     "column 1", "序号", "编号", "名次", "排名"})
+"""Headers of columns that count rows, whatever these are of."""
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
                      "总计", "小计", "平均"})
 _PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specification", "spec", "parameter", "key",
@@ -157,8 +160,9 @@ class _Columns:
     def _naming(self, columns: Sequence[Sequence[str]], rows: int) -> int:
         """Return the index of the column that identifies a row.
 
-        Prefer columns with a distinct text in each row: the first one called a name, else the first. Otherwise take the
-        first column of all if it numbers the rows, else the first column with texts, else the first of all.
+        Prefer a column called a name with a distinct text in each row; then the first column of all if it counts things
+        that its header names ("Flight"); then the first column with a distinct text in each row, else the first column
+        of all if it numbers the rows, else the first column with texts, else the first of all.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]
@@ -166,7 +170,15 @@ class _Columns:
         of_texts = [at for at in own if at in texts]
         named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
         numbering = [at for at in own[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
-        return next(iter((*named, *of_texts, *numbering, *texts)), 0)
+        counting = [at for at in numbering if label_key(self._headers[at]).rstrip(".") not in _COUNTS
+                    and _is_counted_up(columns[at])]
+        return next(iter((*named, *counting, *of_texts, *numbering, *texts)), 0)
+
+
+def _is_counted_up(cells: Sequence[str]) -> bool:
+    """Return True for whole numbers that go up by one, such as 0, 1, 2: quantities and years rarely do."""
+    return all(map(str.isdecimal, cells)) and not all(map(_YEAR.fullmatch, cells)) and [*map(int, cells)] == [
+        int(cells[0]) + place for place in range(len(cells))]
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:

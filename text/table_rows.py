@@ -14,6 +14,8 @@ LONGEST_LINE = 800
 """The most characters in a line, so a chunk can hold it whole; a longer single cell is not cut."""
 DOCUMENT = "Document"
 """Header of the first cell in the row that describes the document itself."""
+LIST_MARK = "; "
+"""Between the items of a cell that is a list."""
 SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 """The beginning of a line that is a row of a table or an item of a list."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "

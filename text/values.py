@@ -8,6 +8,8 @@ from .dates import find_dates, parse_date
 from .quantities import find_numbers, parse_number
 
 _YEAR_DIGITS = 4
+_LAST_YEAR = 2200
+"""A mere number of four digits beyond it is no year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
 
 
 def kind_of(text: str) -> ValueKind:
-    """Return the kind of a value: a date before a number, so "1867" is a year and "186" a number."""
-    if len(parse_date(text)) >= _YEAR_DIGITS:
+    """Return the kind of a value: a date before a number, so "1867" is a year, and "186" and "7906" are numbers."""
+    if len(parse_date(text)) >= _YEAR_DIGITS and not (text.isdecimal() and int(text) > _LAST_YEAR):
         return "date"
     return "number" if parse_number(text) else "text"
 

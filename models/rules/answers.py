@@ -50,6 +50,8 @@ class Answers:
         """
         if passages and passages[0].kind in ("opening", "report"):
             return overview(passages)
+        if passages and passages[0].kind == "row":
+            return _draft_rows(passages)
         return _draft_answer(question, self._finder(passages))
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
@@ -86,6 +88,18 @@ def _draft_answer(text: str, finder: Finder) -> QuotedDraft:
     answers = not question.has_form and covered >= _COVERED
     return QuotedDraft(answerable=True, claims=claims,
                        confidence=QUOTED if answers else round(covered * _UNSTATED, 4))
+
+
+def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
+    """Return the rows that a question asks for: what was computed of them is the short answer, else their names.
+
+    Rows without cells only support it.
+    """
+    rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
+    computed = [item for _, item in rows if len(item.cells) == 1]
+    stated = [item.cells[-1] for item in computed or (item for _, item in rows) if item.cells]
+    claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
+    return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(stated)))
 
 
 def _quote(question: Question, found: Found, finder: Finder) -> Claim:

@@ -49,9 +49,9 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         if cell is not None:
             block.append((start, start + len(line), cell))
         elif line.strip():
-            owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
-            if owner and len(block) >= _LEAST_LINES:
-                yield from (Row(begin, end, (Cell("", owner), pair)) for begin, end, pair in block)
+            if len(block) >= _LEAST_LINES:
+                owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
+                yield from (Row(begin, end, (Cell("", owner), pair)) for begin, end, pair in block if owner)
             block = []
             found = _HEADING.match(line)
             if found is not None:

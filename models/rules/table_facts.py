@@ -8,17 +8,17 @@ chunk alone.
 
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.table_rows import Row, find_rows
+from ...text.table_rows import DOCUMENT, Row, find_rows
 from ...text.times import CELL_MARK, read_time
 from ...text.values import kind_of
+from .metadata_facts import DocumentTypes, facts_of_metadata
 
-DOCUMENT = "Document"
-"""The header of a document's own row, which is not about the title's subject."""
 _LONGEST_VALUE = 200
 """The longest cell that is a value; a longer one is prose for the reasoner."""
 _NOUNS = {
@@ -81,13 +81,17 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
+    own = Extraction()
     for row in rows:
         name, evidence = row.cells[0].value, text[row.start:row.end]
+        if row.cells[0].header == DOCUMENT:
+            own = own.combine(words.of_document(row, evidence))
+            continue
         time = _time_of(row)
         kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
-            if len(value) > _LONGEST_VALUE:
+            if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
                 continue
             leads = kind_of(value) == "text" and value != name and names(value)
             relation = words.relation(header, kind) if leads else None
@@ -100,8 +104,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             ends = (value, name) if relation.backward else (name, value)
             triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence,
                                            time=time))
-    return Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-                      triples=tuple(triples), attributes=tuple(attributes))
+    return own.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
+                                  triples=tuple(triples), attributes=tuple(attributes)))
 
 
 def _time_of(row: Row) -> str:
@@ -146,6 +150,14 @@ class _Words:
                 self._relations |= _header_of(label_key(cue), relation.name)
         self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
                             for name in r.all_names()}
+
+    def of_document(self, row: Row, evidence: str) -> Extraction:
+        """Return the facts of a document's own row."""
+        person = self._types.get("person", self._types.get("employee", ""))
+        types = DocumentTypes(self.type_of_rows(DOCUMENT, ()), person)
+        found = facts_of_metadata(row, types, evidence, _time_of(row),
+                                  lambda header: self._relations.get(label_key(header), (header, False))[0])
+        return reduce(Extraction.combine, found, Extraction())
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> str:
         """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""

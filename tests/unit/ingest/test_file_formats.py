@@ -54,7 +54,8 @@ def test_word_powerpoint_and_excel(tmp_path):
     documents = load(tmp_path)
     assert documents["a.docx"].metadata["author"] == "Jane Doe"
     assert documents["a.docx"].text == (
-        f"| Document: a.docx | Title: Minutes | Author: Jane Doe |\n\n# Minutes\n\n{ROWS}")
+        "| Document: Minutes (a.docx) | Title: Minutes | Author: Jane Doe | Created: 2013-12-23 |\n\n"
+        f"# Minutes\n\n{ROWS}")
     assert documents["b.pptx"].text == f"# Prices\n\n{ROWS}\n\nSpeak slowly."
     assert documents["c.xlsx"].text == ("List of 2025\n| Product: D100 | Price: 10 EUR | Group: tents |\n"
                                         "| Product: D200 | Price: 20.5 EUR | Group: tents |")
@@ -149,6 +150,6 @@ def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):
     assert documents["d.rtf"].text.strip() == "Hello world. Café 水.\nNext"
     assert documents["e.py"].text == "def f():\n    return 1\n"
     assert documents["f.md"].title == "Notes"
-    assert documents["f.md"].metadata == {"date": "2024-05-01", "n": "1:2:3", "tags": "a, b"}
-    assert documents["f.md"].text.endswith("| Tags: a, b |\n\n# Lyon\nWe went.\n")
+    assert documents["f.md"].metadata == {"date": "2024-05-01", "n": "1:2:3", "tags": "a; b"}
+    assert documents["f.md"].text.endswith("| Tags: a; b |\n\n# Lyon\nWe went.\n")
     assert documents["g.md"].text.startswith("---\nno: [front")

@@ -285,9 +285,9 @@ def test_csv(tmp_path):
                                      "y,,,3\r\nz,t,unquoted, comma,4\r\nw,t,last,5\r\n")
     documents, failures = load(path)
     assert [(d.id, d.title, d.text) for d in documents] == [
-        ("a.csv/x", "Tree", '| Document: a.csv/x | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
+        ("a.csv/x", "Tree", '| Document: Tree (a.csv/x) | Title: Tree | Other: 1 |\n\ngrows, and\n"spreads"'),
         ("a.csv#1", "", "| Document: a.csv#1 | Other: 2 |\n\nsecond"),
-        ("a.csv/w", "t", "| Document: a.csv/w | Title: t | Other: 5 |\n\nlast")]
+        ("a.csv/w", "t", "| Document: t (a.csv/w) | Title: t | Other: 5 |\n\nlast")]
     assert documents[0].metadata == {"other": "1"}
     assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
     assert "more values than columns" in failures[1].reason

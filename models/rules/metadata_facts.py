@@ -1,0 +1,117 @@
+"""Facts of a document's own row: its metadata, with lists taken apart and people by their names.
+
+The row's subject is the document. A list has "; " between its items, or is of whole numbers ("1559, 2718"); people are
+told by what follows their names, a handle or an address, or by the field's name.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from ...schemas.naming import label_key
+from ...text.table_rows import LIST_MARK, Cell, Row
+from .lexicon import words
+
+ALIAS = "alias"
+_LONGEST_VALUE = 1000
+_LONGEST_ITEM = 60
+"""Characters of an item of a list; what is longer is prose with a semicolon in it."""
+_MOST_WORDS = 5
+"""The most words of a person's name."""
+_PROSE = words("title description abstract summary subject comment comments 标题 摘要 说明")
+"""Fields that are sentences: their commas and semicolons separate nothing."""
+_PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
+                "maintainers shepherd champion champions sponsor delegate from to cc attendees participants "
+                "作者 编者 编辑 译者 发件人 收件人 抄送")
+_LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
+                "css nav_order toc")
+"""Fields that tell a program how to show the document."""
+_NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
+_CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
+_NAME = re.compile(r"@?[^\W\d_][^,;<>()\d]{0,80}|@[\w.-]{1,60}")
+_OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
+
+
+class _Person(NamedTuple):
+    name: str
+    contacts: tuple[str, ...]
+
+
+class DocumentTypes(NamedTuple):
+    """The types of documents and of people; without one for people, these are values."""
+
+    document: str
+    person: str
+
+
+def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, relation: Callable[[str], str],
+                      ) -> Iterator[Extraction]:
+    """Yield the facts of a document's row.
+
+    Args:
+        row: the row; its first cell names the document.
+        types: the types of documents and people.
+        evidence: the row's words.
+        time: when it holds, as its field of a date says.
+        relation: returns the schema's relation for a field's name, or the name.
+    """
+    document = row.cells[0].value
+    yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
+                     attributes=tuple(_aliases(document, evidence)))
+    for cell in row.cells[1:]:
+        if label_key(cell.header).replace(" ", "_") in _LAYOUT or len(cell.value) > _LONGEST_VALUE:
+            continue
+        people = read_people(cell) if types.person else []
+        for one in people:
+            yield Extraction(
+                entities=(ExtractedEntity(name=one.name, type=types.person),),
+                triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name,
+                                         evidence=evidence, time=time),),
+                attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
+                                 for contact in one.contacts if contact != one.name))
+        if not people:
+            yield Extraction(attributes=tuple(
+                ExtractedAttribute(entity=document, attribute=cell.header, value=item, evidence=evidence,
+                                   time="" if cell.value in time else time)
+                for item in _items(cell)))
+
+
+def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
+    """Yield the key before a document's title ("EIP-1559: Fee market")."""
+    key, _, title = document.partition(": ")
+    if title and " " not in key and any(map(str.isdigit, key)):
+        yield ExtractedAttribute(entity=document, attribute=ALIAS, value=key, evidence=evidence)
+
+
+def read_people(cell: Cell) -> list[_Person]:
+    """Return the people of a field; none where it is not certain that all its items are people."""
+    parts = [part for part in map(str.strip, _split_outside_brackets(_OTHERS.sub("", cell.value))) if part]
+    people = [_Person(_CONTACT.sub("", part).strip(" \t\"'"), tuple(
+        next(filter(None, groups)) for groups in _CONTACT.findall(part))) for part in parts]
+    people = [one if one.name else _Person(one.contacts[0], ()) for one in people if one.name or one.contacts]
+    expected = not _PEOPLE.isdisjoint(label_key(cell.header).split())
+    certain = all((one.contacts or (expected and _NAME.fullmatch(one.name))) and len(one.name.split()) <= _MOST_WORDS
+                  for one in people)
+    return people if certain else []
+
+
+def _split_outside_brackets(text: str) -> Iterator[str]:
+    """Split at commas and semicolons that are in no brackets."""
+    begin = depth = 0
+    for place, sign in enumerate(text):
+        depth = max(0, depth + (sign in "(<") - (sign in ")>"))
+        if sign in ",;" and not depth:
+            yield text[begin:place]
+            begin = place + 1
+    yield text[begin:]
+
+
+def _items(cell: Cell) -> list[str]:
+    """Return the items of a list, or the whole value."""
+    if label_key(cell.header) in _PROSE:
+        return [cell.value]
+    if _NUMBERS.fullmatch(cell.value):
+        return [number.strip() for number in cell.value.split(",")]
+    items = [item.strip() for item in cell.value.split(LIST_MARK) if item.strip()]
+    return [cell.value] if any(len(item) > _LONGEST_ITEM for item in items) else items
