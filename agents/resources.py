@@ -14,14 +14,12 @@ from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.elements import decisions_to
+from ..graph_store.evolution.elements import DecisionError, decisions_to
 from ..graph_store.graph_edits import Editing
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
-from ..graph_store.ledger.communities import Community
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
-from ..graph_store.tree.view_spec import parse_view
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
 from ..ingest.loaders import OnFailure, load_documents
@@ -283,6 +281,20 @@ class Resources:
             refresh_graph_and_vectors(kb)
             return changed
 
+    def unlink(self, name: str, field: str, who: str | None) -> None:
+        """Keep the values of a field as values, although they are the keys of others; None makes them links again.
+
+        Raises:
+            DecisionError: no such values or links are in the graph.
+        """
+        with self._change(name) as kb:
+            known = {*kb.graph.relations(), *kb.graph.attribute_names()}
+            if field not in known:
+                raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(known))}")
+            kb.schemas.set_unlinked(field, who)
+            audit.record(self.settings.home, "decide", name, f"links of {field}")
+            derive(kb, self.reasoner(name))
+
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
         """Put a schema in the place of the one in force; a knowledge base is made of it where there is none.
 
@@ -321,17 +333,6 @@ class Resources:
         """Bring entities and tree up to the facts, where they are behind."""
         with self.runs.single_step(name) as kb:
             derive(kb, self.reasoner(name))
-
-    def build_view(self, name: str, view: str) -> list[Community]:
-        """Build a view of the graph in addition to the default tree (see `graph_store.tree.view_spec`).
-
-        Raises:
-            ViewError: there is no such view of this graph; names what there is.
-        """
-        reader = self.knowledge_base(name)
-        spec = parse_view(view, reader.schemas.current(), reader.graph)
-        with self.runs.single_step(name) as kb:
-            return kb.tree.build_view(spec)
 
     def reindex(self, name: str) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name.

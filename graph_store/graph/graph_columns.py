@@ -194,6 +194,12 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
     return type(table)(*columns)
 
 
+def join_rows(table: _Table, further: _Table) -> _Table:
+    """Return the rows of two tables."""
+    columns: Iterable[Any] = (np.concatenate([own, other]) for own, other in zip(table, further, strict=True))
+    return type(table)(*columns)
+
+
 def distinct_rows(table: _Table, keys: int) -> _Table:
     """Sort a table, and keep the first of the rows that are equal in so many of its first columns."""
     rows = sort_rows(*table)

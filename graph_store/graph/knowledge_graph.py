@@ -6,7 +6,7 @@ text. The graph is made whole and never changes, so it is a function of the rows
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,6 +21,7 @@ from ...schemas.naming import canonical_name
 from ...text.times import Validity
 from ..ledger.facts import AdmittedRows, rows_of
 from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows, starts_of
+from .key_links import link_keys
 from .row_columns import read_columns
 from .superseding import LaterDates
 
@@ -49,8 +50,14 @@ class KnowledgeGraph:
     @classmethod
     @gc_paused()
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
-        """Make the graph of some of the ledger's rows."""
+        """Make the graph of some of the ledger's rows, as they stand."""
         return KnowledgeGraph(read_columns(rows))
+
+    @classmethod
+    @gc_paused()
+    def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
+        """Make the graph of all rows, whose references are triples (`key_links`), but for those of declined fields."""
+        return KnowledgeGraph(link_keys(read_columns(rows), declined))
 
     @classmethod
     def of(cls, admitted: Iterable[tuple[str, BoundedExtraction]]) -> "KnowledgeGraph":

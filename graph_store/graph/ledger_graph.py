@@ -65,7 +65,7 @@ class LedgerGraph:
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._now(), self._schemas.version()
-                self._mentions = KnowledgeGraph.of_rows(self._extractions.rows())
+                self._mentions = KnowledgeGraph.of_all_rows(self._extractions.rows(), self._schemas.unlinked())
             return self._mentions
 
     def refresh(self) -> None:

@@ -19,6 +19,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import triple_id
 from ...text.times import Validity
 from ..bounding.grounding import words
+from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import Community
@@ -135,7 +136,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
              if key in dated else b"" for key in keys)
     values = [(words(value), keys[key]) for key, found in held.items() for own in found.values() for value in own]
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **columns.ids("entities", list(keys)), **_owners(held, keys),
+    return {"counts": counts, **columns.ids("entities", list(keys)), **_cells(graph),
             **columns.texts("entities.about", map(orjson.dumps, about)),
             **columns.texts("entities.attributes", attributes),
             **columns.texts("entities.times", times), **_support(graph, rows),
@@ -144,14 +145,19 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
             **columns.texts("name_words", sorted(said))}
 
 
-def _owners(held: Mapping[str, Mapping[str, Any]], rows: Mapping[str, int]) -> Made:
-    """Return the names of all attributes, sorted, and the entities that have each."""
-    attributes = sorted({attribute for found in held.values() for attribute in found})
-    number = {attribute: at for at, attribute in enumerate(attributes)}
-    pairs = np.array([(number[attribute], rows[key]) for key, found in held.items() for attribute in found],
-                     np.int64).reshape(-1, 2)
-    return {**columns.texts("attributes", attributes),
-            **columns.inverted("attributes.entities", pairs[:, 0], pairs[:, 1], len(attributes))}
+def _cells(graph: KnowledgeGraph) -> Made:
+    """Return the names of all attributes, sorted, and of each its values by the rows of their owners."""
+    values, all_texts = graph.columns.values, graph.columns.texts
+    first = find_firsts(values.entity, values.attribute, values.value)
+    owners, attributes, held = (column[first] for column in values[:3])
+    names, attribute = np.unique(attributes, return_inverse=True)
+    texts, number = np.unique(held, return_inverse=True)
+    order = np.lexsort((held, owners, attribute))
+    return {**columns.texts("attributes", [all_texts[one] for one in names.tolist()]),
+            "cells.owners.values": owners[order].astype(np.int32),
+            "cells.owners.starts": columns.starts(np.bincount(attribute, minlength=len(names))),
+            "cells.values": number[order].astype(np.int32),
+            **columns.texts("cells.texts", [all_texts[one] for one in texts.tolist()])}
 
 
 def _is_telling(value: Sequence[str]) -> bool:

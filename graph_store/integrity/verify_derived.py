@@ -112,7 +112,6 @@ def communities(kb: KnowledgeBase) -> Iterator[str]:
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
     yield from _tree(kb)
-    yield from _views(kb)
 
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:
@@ -140,10 +139,3 @@ def _describe_misplacement(community: Community, above: dict[str, Community]) ->
     if above and (parent is None or not set(community.members) <= set(parent.members)):
         return "does not lie in its parent"
     return ""
-
-
-def _views(kb: KnowledgeBase) -> Iterator[str]:
-    entities = kb.graph.entity_ids()
-    for view in kb.communities.views():
-        if sorted(entity for community in kb.communities.all(view) for entity in community.members) != entities:
-            yield f"the view {view!r} does not partition the entities"

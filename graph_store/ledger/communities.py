@@ -100,11 +100,6 @@ class CommunityTable:
         """Return the number of communities on the finest level of a view."""
         return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=view)
 
-    def views(self) -> list[str]:
-        """Return the sorted names of the views that were built besides the default."""
-        return [str(row[0]) for row in self._db.rows(
-            "SELECT DISTINCT view FROM communities WHERE view <> :default ORDER BY view", default=DEFAULT_VIEW)]
-
     def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
         """Replace the communities of a view, of all levels, writing only those that differ."""
         with self._db.transaction():
@@ -115,7 +110,7 @@ class CommunityTable:
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def forget_views(self) -> None:
-        """Delete all views but the default, because they describe an earlier graph."""
+        """Delete all views but the default, which earlier versions stored; they are computed when asked for."""
         self._db.execute("DELETE FROM communities WHERE view <> :default", default=DEFAULT_VIEW)
 
     def find_undescribed(self) -> list[Community]:

@@ -12,6 +12,9 @@ from .database import Database, now
 from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS
 
+_LINK = "link"
+"""The kind of a declined reference, beside those of schema elements."""
+
 
 class SchemaVersion(Frozen):
     """One version of the schema and the decisions that made it."""
@@ -64,7 +67,21 @@ class SchemaHistory:
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Kind and label of what must not be proposed again."""
-        return frozenset((row[0], row[1]) for row in self._db.rows("SELECT kind, name FROM declined"))
+        return frozenset((row[0], row[1]) for row in self._db.rows(
+            "SELECT kind, name FROM declined WHERE kind <> :link", link=_LINK))
+
+    def unlinked(self) -> frozenset[str]:
+        """Return the fields that a person decided to be no references (see `graph.key_links`)."""
+        return frozenset(str(row[0]) for row in self._db.rows("SELECT name FROM declined WHERE kind = :link",
+                                                              link=_LINK))
+
+    def set_unlinked(self, field: str, who: str | None) -> None:
+        """Remember who decided that a field is no reference; None takes that back."""
+        with self._db.transaction():
+            self._db.execute("DELETE FROM declined WHERE kind = :link AND name = :field", link=_LINK, field=field)
+            if who is not None:
+                self._db.insert(DECLINED, [(_LINK, field, who, "", now())])
+            advance(self._db)
 
     def version(self) -> int:
         """Return the number of the version in force; 0 before the first."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import combinations
 
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
@@ -181,6 +182,25 @@ class Surroundings:
                 for chunk, place in self._graph.support((head, relation, tail)).items():
                     yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
 
+    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+        """Yield the pairs of entities of one type that have a handle or mail address in common, which names one person.
+
+        With each pair comes where the fewer documents say so. An address that one document gives for two is an
+        office's.
+        """
+        holders: dict[str, dict[str, list[Evidence]]] = {}
+        for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
+                                                   if is_alias_relation(name)]):
+            for value, places in held:
+                if "@" in value:
+                    holders.setdefault(value.casefold(), {})[entity] = [
+                        Evidence(chunk=chunk, start=place[0], end=place[1]) for chunk, place in sorted(places.items())]
+        for of_entity in holders.values():
+            said = [self.documents(one.chunk for one in evidence) for evidence in of_entity.values()]
+            if len(of_entity) > 1 and sum(map(len, said)) == len(frozenset().union(*said)):
+                for first, second in combinations(sorted(of_entity), 2):
+                    yield (first, second), _fewer(of_entity[first], of_entity[second])
+
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
@@ -218,6 +238,10 @@ class Surroundings:
         triples = [self._graph.words(edge) for edge in self._graph.incident(entity)[:most]]
         values = [f"{name}: {', '.join(given)}" for name, given in self._graph.attributes(entity).items()]
         return (values + triples)[:most]
+
+
+def _fewer(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple(first if len(first) <= len(second) else second)
 
 
 @cached_if_short(10_000)

@@ -19,7 +19,6 @@ from .clusters import Labels, groups
 from .detection import CommunitySettings, affinity, hierarchy
 from .features import EntityFeatures, features
 from .scores import Scores
-from .view_attributes import View
 from .view_boundary import boundary
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
@@ -45,20 +44,6 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
         above = {entity: c.id for c in levels[level + 1] for entity in c.members} if level + 1 < len(levels) else {}
         communities += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
     return communities
-
-
-def view_communities(graph: KnowledgeGraph, vectors: VectorStore, view: View, settings: CommunitySettings,
-                     ) -> list[Community]:
-    """Return the groups of a view as communities, with the keywords and cohesion that eq. 5 gives them."""
-    ids = graph.entity_ids()
-    data = graph_features(graph, vectors)
-    row = {entity: number for number, entity in enumerate(ids)}
-    labels = np.zeros(len(row), np.intp)
-    for number, group in enumerate(view):
-        labels[[row[entity] for entity in group.members]] = number
-    title = {group.members: group.name for group in view}
-    return [c.model_copy(update={"label": title[c.members]})
-            for c in described(graph, ids, data, labels, 0, settings)]
 
 
 def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,

@@ -10,11 +10,9 @@ from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import Community, CommunityTable
 from ..ledger.database import Database
 from ..vectors.vector_store import VectorStore
-from .community_digests import digests, find_tree, view_communities
+from .community_digests import digests, find_tree
 from .detection import CommunitySettings
 from .local_update import update_tree
-from .view_attributes import build_view
-from .view_spec import ViewError, ViewSpec, parse_view
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
@@ -61,12 +59,9 @@ class TreeSynchroniser:
         communities = update_tree(graph, self._vectors, settings, before) if before else []
         if not communities or _needs_a_level(communities, settings):
             communities, drift = find_tree(graph, self._vectors, settings), 0
-        views = self._views(settings)
         with self._db.transaction():
             self._communities.replace(communities)
             self._communities.forget_views()
-            for name, grouped in views.items():
-                self._communities.replace(grouped, name)
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(drift))
@@ -81,22 +76,6 @@ class TreeSynchroniser:
         known = {entity for community in before if community.level == 0 for entity in community.members}
         drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
         return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
-
-    def _views(self, settings: CommunitySettings) -> dict[str, list[Community]]:
-        """Return the views that were built, of the graph as it is now; one whose attribute or relation is gone ends."""
-        views = {}
-        for name in self._communities.views():
-            try:
-                spec = parse_view(name, self._schema(), self._graph.graph)
-            except ViewError as error:
-                _LOG.info("The view %s is dropped: %s", name, error)
-            else:
-                views[name] = self._view(spec, settings)
-        return views
-
-    def _view(self, spec: ViewSpec, settings: CommunitySettings) -> list[Community]:
-        graph, vectors = self._graph.graph, self._vectors
-        return view_communities(graph, vectors, build_view(graph, spec), settings)
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
@@ -119,14 +98,6 @@ class TreeSynchroniser:
         """Tell readers that the tree is another one, and the next run whether it is whole."""
         self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
         self._db.set_meta("tree_described", "" if self._communities.has_undescribed() else "yes")
-
-    def build_view(self, spec: ViewSpec, settings: CommunitySettings | None = None) -> list[Community]:
-        """Build a further view, which is in step with the graph from then on."""
-        communities = self._view(spec, settings or CommunitySettings())
-        with self._db.transaction():
-            self._communities.replace(communities, spec.view)
-            self._revise()
-        return self._communities.all(spec.view)
 
 
 def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:

@@ -1,0 +1,203 @@
+"""Links that fields declare: keys of other entities become triples, and people with one handle are one person."""
+
+from itertools import permutations
+
+import pytest
+from banyan.graph_store.integrity.verify import verify
+from banyan.schemas.graph_schema import GraphSchema
+
+from ... import small_base as base
+
+RULES = {"Alpha": [("rule_no", "11")],
+         "Beta": [("rule_no", "22"), ("requires", "11"), ("requires", "99")],
+         "Gamma": [("rule_no", "33"), ("requires", "11"), ("requires", "22"), ("requires", "33")]}
+STAFF = {"Ada": [("id", "1")], "Bob": [("id", "2"), ("manager_id", "1")], "Cyd": [("id", "3"), ("manager_id", "2")]}
+
+
+def put(kb, name, fields, document=""):
+    base.put(kb, document or name, "\n".join(f"{name} has {field} {value}." for field, value in fields),
+             entities={name: "Record"}, attributes=[(name, field, value) for field, value in fields])
+
+
+@pytest.fixture
+def make(tmp_path, hashed_embedder):
+    """Makes a knowledge base with a document for each record, open for writing."""
+    opened = []
+
+    def made(records):
+        kb = base.create(tmp_path, f"kb{len(opened)}", hashed_embedder)
+        opened.append(kb)
+        kb.acquire()
+        for name, fields in records.items():
+            put(kb, name, fields)
+        return kb
+
+    yield made
+    for kb in opened:
+        kb.release()
+        kb.close()
+
+
+def links(kb):
+    return {(kb.graph.name(head), relation, kb.graph.name(tail)) for head, relation, tail in kb.graph.edges()}
+
+
+def values(kb, field):
+    return {(kb.graph.name(entity), value) for entity in kb.graph.entity_ids()
+            for value in kb.graph.attributes(entity).get(field, {})}
+
+
+def with_field(records, field, **given):
+    return {name: [*fields, *((field, value) for value in given.get(name, ()))] for name, fields in records.items()}
+
+
+class TestReferences:
+    def test_a_field_of_references_leads_to_the_owners_of_the_keys(self, make):
+        assert links(make(RULES)) == {("Beta", "requires", "Alpha"), ("Gamma", "requires", "Alpha"),
+                                      ("Gamma", "requires", "Beta")}
+
+    def test_a_column_of_ids_leads_to_rows(self, make):
+        kb = make(STAFF)
+        assert links(kb) == {("Bob", "manager_id", "Ada"), ("Cyd", "manager_id", "Bob")}
+        assert values(kb, "manager_id") == set()
+        assert values(kb, "id") == {("Ada", "1"), ("Bob", "2"), ("Cyd", "3")}
+
+    def test_codes_are_references_under_any_name(self, make):
+        parts = {"Axle": [("code", "P-10")], "Wheel": [("code", "P-20"), ("mounted_on", "P-10")],
+                 "Brake": [("code", "P-30"), ("mounted_on", "P-20")]}
+        assert links(make(parts)) == {("Wheel", "mounted_on", "Axle"), ("Brake", "mounted_on", "Wheel")}
+
+    def test_a_field_named_as_the_key_refers_to_it(self, make):
+        assert ("Gamma", "amends_rule_no", "Alpha") in links(make(with_field(
+            RULES, "amends_rule_no", Beta=["11"], Gamma=["11", "22"])))
+
+    def test_the_words_that_state_the_value_state_the_triple(self, make):
+        kb = make(STAFF)
+        for edge in kb.graph.edges():
+            ((chunk, (start, end, _)),) = kb.graph.support(edge).items()
+            assert "manager_id" in kb.documents.chunks([chunk])[0].text[start:end]
+
+    def test_a_quantity_that_differs_everywhere_is_no_rival_of_the_key(self, make):
+        pages = with_field(RULES, "pages", Alpha=["22"], Beta=["33"], Gamma=["11"])
+        assert links(make(pages)) == links(make(RULES))
+
+    def test_of_two_keys_the_field_refers_to_the_one_in_its_name(self, make):
+        desks = with_field(STAFF, "desk", Ada=["3"], Bob=["1"], Cyd=["2"])
+        assert links(make(desks)) == {("Bob", "manager_id", "Ada"), ("Cyd", "manager_id", "Bob")}
+
+
+class TestValues:
+    @pytest.mark.parametrize("field", ["pages", "age", "weight", "number_of_pages", "children", "blocks"])
+    def test_a_quantity_is_none_though_it_is_somebodys_key(self, make, field):
+        kb = make(with_field({name: fields[:1] for name, fields in RULES.items()}, field, Alpha=["22"], Beta=["33"],
+                             Gamma=["11"]))
+        assert links(kb) == set()
+        assert values(kb, field) == {("Alpha", "22"), ("Beta", "33"), ("Gamma", "11")}
+
+    def test_nobodys_key_stays_a_value(self, make):
+        assert ("Beta", "99") in values(make(RULES), "requires")
+
+    def test_what_refers_to_itself_is_no_triple(self, make):
+        assert not any(head == tail for head, _, tail in links(make(RULES)))
+
+    def test_a_field_with_equal_values_is_no_key(self, make):
+        assert links(make(RULES | {"Delta": [("rule_no", "11")]})) == set()
+
+
+class TestOrder:
+    def test_documents_may_come_in_any_order(self, make):
+        first, *others = [make({name: RULES[name] for name in order}).graph.dump() for order in permutations(RULES)]
+        assert all(other == first for other in others)
+
+    def test_a_key_that_comes_later_makes_the_triple(self, make):
+        kb = make({name: STAFF[name] for name in ("Bob", "Cyd")})
+        assert links(kb) == set()
+        put(kb, "Ada", STAFF["Ada"])
+        assert links(kb) == links(make(STAFF))
+
+    @pytest.mark.parametrize("name", RULES)
+    def test_a_deleted_document_was_never_there(self, make, name):
+        kb = make(RULES)
+        base.delete(kb, name)
+        assert kb.graph.dump() == make({other: fields for other, fields in RULES.items() if other != name}).graph.dump()
+
+    def test_deleting_an_equal_key_brings_the_triples_back(self, make):
+        kb = make(RULES | {"Delta": [("rule_no", "11")]})
+        base.delete(kb, "Delta")
+        assert kb.graph.dump() == make(RULES).graph.dump()
+
+    def test_a_link_that_two_documents_state_stays_with_one_of_them(self, make):
+        kb = make(STAFF)
+        put(kb, "Bob", [("manager_id", "1")], document="again")
+        assert sorted(len(kb.graph.support(edge)) for edge in kb.graph.edges()) == [1, 2]
+        base.delete(kb, "again")
+        assert kb.graph.dump() == make(STAFF).graph.dump()
+
+    def test_the_base_is_sound(self, make):
+        kb = make(RULES)
+        base.finish(kb)
+        assert verify(kb) == []
+
+
+PEOPLE = GraphSchema.model_validate({
+    "name": "people", "entity_types": [{"name": "Person"}, {"name": "Firm"}],
+    "relation_types": [], "attribute_types": [{"name": "alias"}, {"name": "born", "kind": "date"}]})
+
+
+@pytest.fixture
+def merged(tmp_path, hashed_embedder):
+    """Returns how many entities documents of people with their contacts (or years of birth) are resolved to."""
+    def count(*documents, types=()):
+        with base.create(tmp_path, "kb", hashed_embedder, PEOPLE) as kb, kb.writing():
+            for number, people in enumerate(documents):
+                base.put(kb, f"d{number}", " ".join(f"{name} is {contact}." for name, contact in people),
+                         entities={name: dict(types).get(name, "Person") for name, _ in people},
+                         attributes=[(name, "born" if contact.isdigit() else "alias", contact)
+                                     for name, contact in people])
+            kb.resolution.resolve()
+            return len(set(kb.graph.entity_ids()))
+
+    return count
+
+
+class TestContacts:
+    @pytest.mark.parametrize("contact", ["@ada", "ada@x.org"])
+    def test_two_spellings_with_one_contact_are_one_person(self, merged, contact):
+        assert merged([("Ada Byron", contact)], [("Countess Lovelace", contact)]) == 1
+
+    def test_case_makes_no_other_contact(self, merged):
+        assert merged([("Ada Byron", "@Ada")], [("Countess Lovelace", "@ada")]) == 1
+
+    def test_other_contacts_are_other_people(self, merged):
+        assert merged([("Ada Byron", "@ada")], [("Countess Lovelace", "@lovelace")]) == 2
+
+    def test_a_nickname_is_no_contact(self, merged):
+        assert merged([("Ada Byron", "Boss")], [("Carl Berg", "Boss")]) == 2
+
+    def test_an_address_that_a_document_gives_for_two_is_an_offices(self, merged):
+        assert merged([("Ada Byron", "office@x.org"), ("Carl Berg", "office@x.org")]) == 2
+
+    def test_an_offices_address_merges_nobody_in_other_documents_either(self, merged):
+        assert merged([("Ada Byron", "office@x.org"), ("Carl Berg", "office@x.org")],
+                      [("Eva Lind", "office@x.org")]) == 3
+
+    def test_a_person_and_a_firm_with_one_address_are_two(self, merged):
+        assert merged([("Ada Byron", "mail@x.org")], [("Byron Works", "mail@x.org")],
+                      types={"Byron Works": "Firm"}) == 2
+
+    def test_people_born_in_other_years_are_two(self, merged):
+        assert merged([("Ada Byron", "@ada"), ("Ada Byron", "1815")],
+                      [("Countess Lovelace", "@ada"), ("Countess Lovelace", "1990")]) == 2
+
+
+class TestDeclined:
+    def test_a_field_that_a_person_unlinked_keeps_its_values_until_that_is_taken_back(self, make):
+        kb = make(STAFF)
+        kb.schemas.set_unlinked("manager_id", "Eva")
+        kb.refresh()
+        assert links(kb) == set()
+        assert values(kb, "manager_id") == {("Bob", "1"), ("Cyd", "2")}
+        assert not list(kb.schemas.declined_labels())
+        kb.schemas.set_unlinked("manager_id", None)
+        kb.refresh()
+        assert links(kb) == links(make(STAFF))
