@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from ..graph_store.bounding.grounding import words
+from ..schemas.naming import canonical_name
 from .index import RetrievalIndex
 
 _ARTICLE = re.compile(r"^(?:the|an?) ")
@@ -29,13 +30,24 @@ class FoundEntities(NamedTuple):
 def find_entities(index: RetrievalIndex, name: str) -> FoundEntities:
     """Return the entities of a name: those that have it, else the few whose name contains it, else names like it."""
     wanted = " ".join(words(name))
+    known = set(index.by_alias.get(canonical_name(name), ()))
     for named in index.names.find(name):
         if named.name in (wanted, _ARTICLE.sub("", wanted)):
-            return FoundEntities(named.entities)
+            known.update(named.entities)
+    if known:
+        return FoundEntities(tuple(sorted(known)))
     near = near_names(index, name, _SHOWN)
     inside = {entity for other in near if wanted and f" {wanted} " in f" {' '.join(words(other))} "
               for named in index.names.find(other) for entity in named.entities}
     return FoundEntities(tuple(sorted(inside))) if 0 < len(inside) <= _MOST_PARTS else FoundEntities((), near)
+
+
+def named_entities(index: RetrievalIndex, question: str) -> dict[str, str]:
+    """Return the entities that a question names, by any name that texts or metadata give, with the words that do."""
+    places = [(named.start, named.end, entity) for named in index.names.find(question) for entity in named.entities]
+    places += [(named.start, named.end, entity) for named in index.values.find(question)
+               for entity in index.by_alias.get(canonical_name(question[named.start:named.end]), ())]
+    return {entity: question[start:end] for start, end, entity in sorted(places)}
 
 
 def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """Facts and values of the graph as rows, and rows as citable lines that a model reads in few tokens."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..schemas.retrieval import Passage, Place
@@ -58,6 +60,14 @@ def value_rows(index: RetrievalIndex, entity: str, attributes: Sequence[str] = (
             yield FactRow(name, attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
 
 
+def value_row(index: RetrievalIndex, entity: str, attribute: str, value: str) -> FactRow:
+    """Return one value of an entity."""
+    support = index.attributes(entity).get(attribute, {}).get(value, {})
+    dated = index.dated_values(entity).get((attribute, value), Dated())
+    spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
+    return FactRow(index.name(entity), attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
+
+
 def _places(index: RetrievalIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
     found = []
     for key, start, end in spans:
@@ -77,21 +87,33 @@ def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
     return [row for row in rows if day is None or row.validity.holds(*day)]
 
 
-def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passage]:
+def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str] | None = None,
+              ) -> Iterator[Passage]:
     """Yield rows that share all but one end as lines of several: `lead: end; end (document)`.
 
     Args:
         rows: each with a place.
         lead: the beginning of the line.
         side: the end that differs.
+        beside: what is said in brackets behind a row, by the id of its head.
     """
     for start in range(0, len(rows), _PER_LINE):
-        yield _line(rows[start:start + _PER_LINE], lead, side)
+        yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
 
 
-def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
+def rows_item(rows: Sequence[FactRow], said: str, total: int) -> Passage:
+    """Return a line that some rows of a total support, such as a count."""
+    documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
+    more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""
+    places = [row.places[0] for row in rows]
+    return Passage(chunk_id="", document=places[0].document, title=rows[0].relation.replace("_", " "),
+                   text=places[0].text, start=places[0].start, score=0.0, kind="fact", places=tuple(places),
+                   statement=f"{said} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})")
+
+
+def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
     own = len({row.documents for row in rows}) > 1
-    members = [_member(row, side, own=own) for row in rows]
+    members = [_member(row, side, beside.get(row.ends[0], ""), own=own) for row in rows]
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
@@ -101,12 +123,18 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
                    statement=f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}")
 
 
-def _member(row: FactRow, side: Side, *, own: bool) -> str:
+def _member(row: FactRow, side: Side, beside: str, *, own: bool) -> str:
     said = " ".join(side(row).split())
     said = said if len(said) <= _LONGEST_VALUE else f"{said[:_LONGEST_VALUE]}…"
     # A document's own row need not name it again.
-    named = _document_note(row.documents) if own and row.documents != (said,) else ""
-    return f"{row.validity.with_note(said)}{named}"
+    named = _document_note(row.documents) if own and not _names_document(said, row.documents) else ""
+    return f"{row.validity.with_note(said)}{f' [{beside}]' if beside else ''}{named}"
+
+
+def _names_document(said: str, documents: Sequence[str]) -> bool:
+    """Return True if words have the name of the only document's file: "EIP-20: Token" has that of eip-20.md."""
+    stem = re.escape(PurePosixPath(documents[0]).stem)
+    return len(documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", said, re.IGNORECASE) is not None
 
 
 def _document_note(documents: Sequence[str]) -> str:

@@ -1,15 +1,21 @@
 """What is shown of a question before any call: passages, short cards of what it names, tables that it asks for."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..models.rules.lexicon import SUMMARY_CUES
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, Tool, TripleLookup
+from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
 from ..schemas.retrieval import EVERYTHING, Passage, Place, SubQuery, Switches
+from .asking.asked_rows import asked_rows
+from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
+from .entity_names import named_entities
+from .index import RetrievalIndex
 from .line_budget import item_cost
 from .passages import look_up_passages
+from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
 from .schema_names import named_terms, terms_of
@@ -18,8 +24,12 @@ from .value_groups import value_groups
 
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 """Of the budget; passages have the rest and what these leave."""
+_ASKED_SHARE = 1 / 2
+"""Of the budget, for the table that the question asks for."""
 _REPORTS_SHARE = 3 / 4
 """Of a question about the documents as a whole, which passages hardly answer."""
+_CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
+"""Questions about what connects two things."""
 _MOST_CARDS, _MOST_TABLES = 3, 2
 _ROW_TOKENS = 3
 """The fewest tokens of a row: a table of more rows than fit is not read at all."""
@@ -28,7 +38,7 @@ _MOST_SCANNED = 1000
 
 
 def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens: int, tools: Collection[Tool],
-               switches: Switches = EVERYTHING) -> list[Block]:
+               switches: Switches = EVERYTHING, *, reasons: bool = True) -> list[Block]:
     """Return the evidence that a question begins with.
 
     Args:
@@ -38,18 +48,28 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         tokens: the budget, estimated tokens.
         tools: the lookups that are switched on.
         switches: what the ranking of passages uses.
+        reasons: whether a model reads it; otherwise the table that the question asks for comes a row an item.
 
     Returns:
-        Passages; then lines of cards and tables whose words no shown passage has. Of a question about the documents as
-        a whole, reports first.
+        The table that the question asks for; passages; then lines of cards and tables whose words no shown passage
+        has. Of a question about the documents as a whole, reports before passages.
     """
-    blocks = list[Block]()
-    if "community_search" in tools and SUMMARY_CUES.search(question):
-        blocks += look_up_reports(retriever, CommunityLookup(), question, int(tokens * _REPORTS_SHARE))
+    asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
+    if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
+        return rows
+    asked_for = _asked(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked else []
+    blocks = [*asked_for]
+    if "community_search" in tools:
+        reports = _reports(retriever, schema, question, int(tokens * _REPORTS_SHARE))
+        if not reasons and any(item.kind == "row" for block in reports for item in block.items):
+            return reports
+        blocks += reports
     graph = list[Block]()
     if "entity_search" in tools:
         graph += _cards(retriever, question, int(tokens * _CARDS_SHARE))
-    if "triple_search" in tools:
+    if "dfs_search" in tools and _CONNECTED.search(question):
+        graph += _paths(retriever.index, question, int(tokens * _CARDS_SHARE))
+    if "triple_search" in tools and not asked_for:
         graph += _tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:
@@ -61,14 +81,38 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     return [block for block in (*blocks, *unsaid) if block.items]
 
 
+def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
+    """Return the table that a question asks for, under its lookup, so that a model can ask for another."""
+    said = f"{lookup_text(asked)}: "
+    return [block.model_copy(update={"title": f"{said}{block.title}"})
+            for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
+
+
+def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> list[Block]:
+    """Return the survey that a question asks for, or reports on the whole if it is about that."""
+    survey = asked_survey(retriever.index, schema, question)
+    if survey is None:
+        return look_up_reports(retriever, CommunityLookup(), question, tokens) if SUMMARY_CUES.search(question) else []
+    return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
+            for block in look_up_reports(retriever, survey, question, tokens)]
+
+
 def _cards(retriever: Retriever, question: str, tokens: int) -> Iterator[Block]:
     """Yield short cards of the rarest entities that a question names, nearest lines first."""
     index = retriever.index
-    named = dict.fromkeys(entity for name in index.names.find(question) for entity in name.entities)
+    named = named_entities(index, question)
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
     order = _nearness(retriever, question)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest), order=order)
+
+
+def _paths(index: RetrievalIndex, question: str, tokens: int) -> list[Block]:
+    """Return the chains between the first and the last name of a question that asks for what connects them."""
+    names = list(dict.fromkeys(named_entities(index, question).values()))
+    if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
+        return []
+    return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
 
 
 def _nearness(retriever: Retriever, question: str) -> Callable[[str], float]:

@@ -8,6 +8,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.index.browsing import Browsing
 from ..graph_store.index.columns import Ids, Lists, Texts, distinct
@@ -20,9 +21,11 @@ from ..graph_store.ledger.communities import Community
 from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
+from ..schemas.naming import canonical_name
 from ..schemas.retrieval import TypedFact
 from ..text.times import Validity
 from .best import Rows
+from .field_columns import FieldColumn, join_columns
 from .nearness import Nearness, nearness
 from .spreading import SpreadingGraph
 
@@ -30,6 +33,9 @@ _Item = TypeVar("_Item")
 _KEPT = 1 << 13
 # Communities have many members.
 _COMMUNITIES_KEPT = 1 << 8
+_COLUMNS_KEPT = 1 << 6
+_ALIAS = "alias"
+"""The attribute whose values are names, too."""
 
 
 class Dated(NamedTuple):
@@ -97,7 +103,10 @@ class RetrievalIndex:
         self.about = lru_cache(_KEPT)(self._read_about)
         self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
         self._times, self._value_times = Texts(arrays, "triples.times"), Texts(arrays, "entities.times")
-        self._attribute_names, self._owners = Texts(arrays, "attributes"), Lists(arrays, "attributes.entities")
+        self._attribute_names, self._owners = Texts(arrays, "attributes"), Lists(arrays, "cells.owners")
+        self._held, self._held_texts = arrays["cells.values"], Texts(arrays, "cells.texts")
+        self.column = lru_cache(_COLUMNS_KEPT)(self._read_column)
+        """The rows of a relation or attribute by its name; with "<" before the name, turned round."""
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
         self.titled = Lists(arrays, "entities.titled")
@@ -175,12 +184,56 @@ class RetrievalIndex:
     @cached_property
     def attribute_counts(self) -> dict[str, int]:
         """How many entities have each attribute, by its name."""
-        return dict(zip(self._attribute_names, np.diff(self._owners.starts).tolist(), strict=True))
+        return {name: len(distinct(self._owners[row])) for row, name in enumerate(self._attribute_names)}
 
-    def owners(self, attribute: str) -> list[str]:
-        """Return the entities that have an attribute, in the order of their rows."""
-        names = list(self.attribute_counts)
-        return list(map(self.entity_row.at, self._owners[names.index(attribute)])) if attribute in names else []
+    def _read_column(self, name: str) -> FieldColumn:
+        if name.startswith("<"):
+            return self._turned(name.removeprefix("<"))
+        parts = []
+        if name in self._relation_row:
+            rows = self.of_relations([name])
+            rows = rows[np.argsort(self.triples[rows, 0], kind="stable")]
+            ends, labels = np.unique(self.triples[rows, 2], return_inverse=True)
+            parts.append(FieldColumn(name, self.triples[rows, 0].astype(np.intp), labels,
+                                     [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows))
+        if name in self.attribute_counts:
+            row = list(self.attribute_counts).index(name)
+            held, labels = np.unique(self._held[self._owners.starts[row]:self._owners.starts[row + 1]],
+                                     return_inverse=True)
+            none = np.full(len(labels), -1, np.intp)
+            parts.append(FieldColumn(name, self._owners[row].astype(np.intp), labels,
+                                     [self._held_texts[one] for one in held.tolist()], none[:len(held)], none))
+        empty = np.zeros(0, np.intp)
+        return join_columns(parts) if parts else FieldColumn(name, empty, empty, [], empty, empty)
+
+    def _turned(self, name: str) -> FieldColumn:
+        """Return the triples of a relation from their tails to their heads."""
+        rows = self.of_relations([name])
+        rows = rows[np.argsort(self.triples[rows, 2], kind="stable")]
+        ends, labels = np.unique(self.triples[rows, 0], return_inverse=True)
+        return FieldColumn(f"<{name}", self.triples[rows, 2].astype(np.intp), labels,
+                           [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows)
+
+    @cached_property
+    def _aliases(self) -> dict[int, list[str]]:
+        """The stated other names of entities that are no names of theirs in texts, by row."""
+        column, found = self.column(_ALIAS), dict[int, list[str]]()
+        for head, label in zip(column.heads.tolist(), column.labels.tolist(), strict=True):
+            found.setdefault(head, []).append(column.texts[label])
+        return found
+
+    def aliases(self, row: int) -> Sequence[str]:
+        """Return the other names of the entity of a row."""
+        return (*self.about(row)[2:], *self._aliases.get(row, ()))
+
+    @cached_property
+    def by_alias(self) -> dict[str, list[str]]:
+        """The entities with each stated other name, by its canonical form and by its words ("quill" of "@quill")."""
+        found: dict[str, list[str]] = {}
+        for row, names in sorted(self._aliases.items()):
+            for key in sorted({key for name in names for key in (canonical_name(name), " ".join(words(name))) if key}):
+                found.setdefault(key, []).append(self.entity_row.at(row))
+        return found
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, by attribute and value; those without a time are left out."""

@@ -1,4 +1,4 @@
-"""Reports of the knowledge tree: on a theme, of a view's groups, or on the documents as a whole.
+"""Reports of the knowledge tree: on a theme, or on the documents as a whole; and surveys by a field or along a path.
 
 The level for the whole is the finest one whose reports fit the budget, as in Microsoft GraphRAG's global search. Where
 there are few documents, the opening of each is shown too, as it says what the document is about.
@@ -12,7 +12,7 @@ from itertools import islice
 from ..graph_store.ledger.communities import Community
 from ..schemas.documents import Document
 from ..schemas.inquiry import Block
-from ..schemas.lookups import CommunityLookup
+from ..schemas.lookups import CommunityLookup, lookup_text
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Passage, SubQuery
 from ..text.sentences import split_sentences
@@ -22,7 +22,8 @@ from .index import RetrievalIndex
 from .line_budget import MARK_TOKENS, fit_lines, item_cost
 from .query import Query
 from .retriever import Retriever
-from .view_groups import spoken_groups
+from .surveys import survey_along, survey_by
+from .table_query import FieldError
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
 """A sentence, not a heading, a row or a field."""
@@ -39,18 +40,24 @@ _FIRST = 5
 
 
 def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
-    """Return the reports on a theme, or on the documents as a whole.
+    """Return the reports on a theme or on the documents as a whole, or a survey.
 
     Args:
         retriever: the knowledge base.
-        lookup: the theme; empty for the whole.
-        question: the question, which may name the groups of a view ("by decade").
+        lookup: the theme; empty for the whole. By a field or along a path, see `surveys`.
+        question: the question.
         tokens: the budget, estimated tokens.
     """
     index, said = retriever.index, lookup.theme or question or _WHOLE
+    schema = index.store.schemas.current()
+    try:
+        if lookup.along:
+            return survey_along(index, schema, lookup.theme, lookup.along, tokens)
+        if lookup.by:
+            return survey_by(index, schema, lookup.by, tokens)
+    except FieldError as error:
+        return [Block(title=lookup_text(lookup), note=str(error))]
     (query,) = retriever.queries([SubQuery(question=said)])
-    if groups := spoken_groups(index, said):
-        return [_block(f"groups: {said}", [_group_item(index, query, group) for group in groups], tokens)]
     if lookup.theme:
         cosines = index.community_cosines(query.vector)
         nearest = [index.communities[index.community_row.at(int(row))] for row in best_rows(cosines, _NEAREST)]
@@ -85,11 +92,6 @@ def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[
 def _report_item(index: RetrievalIndex, query: Query, community: Community) -> Passage | None:
     """Return a community's report, which rests on its facts nearest to the theme; None if it has no fact or report."""
     return _item(index, query, community, community.text()) if community.summary else None
-
-
-def _group_item(index: RetrievalIndex, query: Query, group: Community) -> Passage | None:
-    members = ", ".join(index.name(member) for member in group.keywords)
-    return _item(index, query, group, f"{group.label}. {members}")
 
 
 def _item(index: RetrievalIndex, query: Query, community: Community, text: str) -> Passage | None:

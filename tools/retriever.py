@@ -8,7 +8,6 @@ import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..ingest.metadata import CREATED
 from ..models.embedding.embedder import Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
@@ -163,8 +162,7 @@ class Retriever:
         """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         metadata = self.index.store.documents.metadata(chunk.document_id)
-        about = "; ".join(f"{name}: {value}" for name, value in metadata.items()
-                          if name != CREATED and "://" not in value)
+        about = "; ".join(f"{name}: {value}" for name, value in metadata.items() if "://" not in value)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
                        heading=chunk.heading, start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
                        about=about[:first_tokens(about, _ABOUT_TOKENS)])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from ..models.rules.content_words import content_words
-from ..schemas.graph_schema import GraphSchema
+from ..schemas.graph_schema import GraphSchema, RelationType
 from ..schemas.naming import label_key, normalise
 from .index import RetrievalIndex
 
@@ -39,7 +39,8 @@ def terms_of(index: RetrievalIndex) -> list[Term]:
 def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTerm:
     """Return the terms that a label names, by the schema's names and labels or those of the graph."""
     wanted, known = label_key(label), terms_of(index)
-    names = {term.name for term in known if wanted in set(_labels(schema, term))}
+    names = {term.name for term in known if wanted in set(names_of(schema, term))} or {
+        term.name for term in known if not term.is_attribute and wanted in labels_of(schema, term)}
     if names:
         return FoundTerm(tuple(term for term in known if term.name in names))
     found = process.extract(label, [term.name for term in known], scorer=fuzz.WRatio, processor=label_key,
@@ -53,7 +54,7 @@ def named_terms(index: RetrievalIndex, schema: GraphSchema, question: str) -> li
     """Return the relations and attributes with rows of which a question has all words of a name or label."""
     asked, folded = frozenset(content_words(question)), normalise(question)
     return list(dict.fromkeys(term.name for term in terms_of(index)
-                              if any(_is_said(label, asked, folded) for label in _labels(schema, term))))
+                              if any(_is_said(label, asked, folded) for label in names_of(schema, term))))
 
 
 def _is_said(label: str, asked: frozenset[str], folded: str) -> bool:
@@ -62,9 +63,34 @@ def _is_said(label: str, asked: frozenset[str], folded: str) -> bool:
     return bool(words) and (asked.issuperset(words) or (not label.isascii() and label in folded))
 
 
-def _labels(schema: GraphSchema, term: Term) -> Iterator[str]:
+def labels_of(schema: GraphSchema, term: Term) -> list[str]:
+    """Return what a term is called: the schema's names and labels, then the cues of relations, all as keys."""
+    element = schema.attribute_type(term.name) if term.is_attribute else schema.relation_type(term.name)
+    return list(dict.fromkeys([*names_of(schema, term), *(
+        cue for cue in map(_bare_cue, element.rules.all_cues()) if cue)])) if isinstance(
+            element, RelationType) else list(names_of(schema, term))
+
+
+def _bare_cue(cue: str) -> str:
+    """Return a cue without the signs of its grammar ("<author of" is "author")."""
+    bare = cue.removeprefix("<").removeprefix("'s ").removesuffix(" of")
+    return label_key(bare.removeprefix("的").removesuffix("是"))
+
+
+def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:
+    """Yield the schema's names and labels of a term, as keys."""
     element = schema.attribute_type(term.name) if term.is_attribute else schema.relation_type(term.name)
     yield from map(label_key, element.all_names() if element else (term.name,))
+
+
+def find_type(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
+    """Return the type of entities that has a name, label or alias; "" if there is none."""
+    wanted = label_key(name)
+    for kind in index.browsing.types:
+        element = schema.entity_type(kind)
+        if wanted in map(label_key, element.all_names() if element else (kind,)):
+            return kind
+    return ""
 
 
 def fits_part(part: str, names: Sequence[str]) -> bool:

@@ -1,20 +1,44 @@
-"""The rows of a relation or attribute, filtered and grouped by the end that repeats."""
+"""Tables: the rows of a relation or an attribute, filtered, counted and grouped, as lines that can be cited."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
+import numpy as np
+
+from ..schemas.documents import Chunk
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import Passage
+from ..text.table_rows import find_rows
+from ..text.times import read_day
+from .conditions import ConditionError
 from .document_names import documents_with
-from .fact_rows import FactRow, holding_at, row_items, sides_by_repetition, tail_of, triple_rows, value_rows
+from .fact_rows import FactRow, holding_at, row_items, rows_item, sides_by_repetition, tail_of, triple_rows, value_row
+from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
-from .schema_names import Term, find_term, fits_part
+from .schema_names import Term, find_term
+from .table_query import Computed, FieldError, TableQuery, compute, shown_number
 
-_MOST_ROWS = 5000
-"""Rows of one term that are read, far more than a budget shows; those beyond are counted in the note."""
+_MOST_ROWS = 400
+"""Rows that are put into words, more than a budget shows; all are counted."""
+_MOST_TIMED = 5000
+"""Rows whose time or documents are read; those beyond are counted in the note."""
+_CITED = 3
+"""Rows of a count or a group that can be cited."""
+_DIGITS = re.compile(r"(\d{1,18})")
+
+
+class Table(NamedTuple):
+    """What a lookup found: what was computed, the rows in words, and what was left unread."""
+
+    term: Term
+    computed: Computed
+    rows: list[FactRow]
+    unread: int
 
 
 def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
@@ -22,8 +46,8 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
 
     Args:
         index: the knowledge base.
-        schema: the schema in force, by whose labels the relation is found.
-        lookup: the relation or attribute, and the filters.
+        schema: the schema in force, by whose labels fields are found.
+        lookup: the relation or attribute, the filters, and what to compute.
         tokens: the budget, estimated tokens. What does not fit is counted, and the note says how to narrow it.
 
     Raises:
@@ -33,57 +57,188 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
     if not found.terms:
         known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
         return [Block(title=lookup.relation, note=f"No relation or attribute has this name. {known}")]
-    return [_table(index, term, lookup, tokens // len(found.terms)) for term in found.terms]
+    names = list(dict.fromkeys(term.name for term in found.terms))
+    blocks = []
+    for name in names:
+        term = next(term for term in found.terms if term.name == name)
+        try:
+            blocks.append(_block(index, schema, read_table(index, schema, lookup, term), lookup, tokens // len(names)))
+        except (ConditionError, FieldError) as error:
+            blocks.append(Block(title=lookup.relation, note=str(error)))
+    return blocks
 
 
-def _table(index: RetrievalIndex, term: Term, lookup: TripleLookup, tokens: int) -> Block:
+def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, term: Term,
+               most: int = _MOST_ROWS) -> Table:
+    """Compute what a lookup asks of one relation or attribute.
+
+    Raises:
+        ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
+        DateError: `at` is no date with a year.
+    """
+    unread = 0
+
+    def keep(column: FieldColumn, rows: Rows) -> Rows:
+        nonlocal unread
+        if not (lookup.at or lookup.document):
+            return rows
+        unread = max(0, len(rows) - _MOST_TIMED)
+        return _kept(index, column, rows[:_MOST_TIMED], lookup)
+
+    if lookup.at:
+        read_day(lookup.at)  # a wrong date is an error even if no row fits
+    query = TableQuery(relation=term.name, head=lookup.head, tail=lookup.tail, where=lookup.where, by=lookup.by,
+                       do=lookup.do, most=max(lookup.limit, 1))
+    computed = compute(index, schema, query, term.name, keep)
+    rows = [row for row in _rows(index, computed.column, _by_name(index, computed)[:most]) if row.places]
+    return Table(term, computed, rows, unread)
+
+
+def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
+    """Return the rows in the order of their heads' names, then of what they lead to."""
+    column, rows = computed.column, computed.rows
+    heads = {row: natural_key(index.about(row)[0]) for row in np.unique(column.heads[rows]).tolist()}
+    tails = {label: natural_key(column.texts[label]) for label in np.unique(column.labels[rows]).tolist()}
+    return np.array(sorted(rows.tolist(), key=lambda row: (heads[int(column.heads[row])],
+                                                           tails[int(column.labels[row])])), np.intp)
+
+
+def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
+    """Return the rows that hold at the lookup's date, and those of its documents."""
     allowed = documents_with(index, [lookup.document]) if lookup.document else None
-    read, unread = _read_rows(index, term, lookup)
-    fitting = [row for row in holding_at(read, lookup.at)
-               if row.places and (allowed is None or not allowed.isdisjoint(row.documents))]
-    title, notes = term.name.replace("_", " "), list[str]()
-    items = list(_grouped(fitting))
+    kept = []
+    for row in rows.tolist():
+        said = holding_at(_rows(index, column, np.array([row])), lookup.at)
+        if said and (allowed is None or not allowed.isdisjoint(said[0].documents)):
+            kept.append(row)
+    return np.array(kept, np.intp)
+
+
+def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
+    for row in rows.tolist():
+        if (triple := int(column.triples[row])) >= 0:
+            yield from triple_rows(index, [triple])
+        else:
+            yield value_row(index, index.entity_row.at(int(column.heads[row])), column.name,
+                            column.texts[int(column.labels[row])])
+
+
+def contexts(index: RetrievalIndex, table: Table) -> Iterator[str]:
+    """Yield what stands above each row of a table: its document's id and title, headings, and what its line is of."""
+    column = table.computed.column
+    for row in table.computed.rows[:_MOST_ROWS].tolist():
+        if (triple := int(column.triples[row])) >= 0:
+            spans = list(index.spans(triple))
+        else:
+            entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
+            held = index.attributes(entity).get(column.name, {}).get(value, {})
+            spans = [(chunk, start, end) for chunk, (start, end) in sorted(held.items())]
+        yield " ".join(_above(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
+
+
+def _above(chunk: Chunk, start: int, end: int) -> str:
+    first = next((line.cells[0].header for line in find_rows(chunk.text[start:end])), "")
+    return f"{chunk.document_id} {chunk.title} {chunk.heading} {first}"
+
+
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what names sort by: their numbers as numbers, so that EIP-20 comes before EIP-100."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
+
+
+def _block(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup, tokens: int) -> Block:
+    computed, filters = table.computed, filters_text(lookup)
+    told = "; ".join(filter(None, [f"{computed.total} rows", filters, coverage(computed)]))
+    title = f"{table.term.name.replace('_', ' ')} ({told})"
+    items = [*_counts(index, table, lookup), *(_lines(index, schema, table, lookup) if not lookup.by else ())]
     shown, left = fit_lines(items, tokens)
-    filters = [f"{name} {value}" for name, value in (("head", lookup.head), ("tail", lookup.tail),
-                                                     ("document", lookup.document), ("at", lookup.at)) if value]
+    return Block(title=title, items=tuple(shown), note="; ".join(_notes(table, filters, len(items), left)))
+
+
+def filters_text(lookup: TripleLookup) -> str:
+    """Return what limits a table's rows, and how they are grouped, in words."""
+    named = [f"{name} {value}" for name, value in (("head", lookup.head), ("tail", lookup.tail),
+                                                   ("document", lookup.document), ("at", lookup.at)) if value]
+    return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
+
+
+def _notes(table: Table, filters: str, lines: int, left: int) -> Iterator[str]:
+    computed = table.computed
     if left:
-        notes.append(f"{len(items) - left} of {len(items)} lines shown, {len(fitting)} rows in all: "
-                     "narrow by head, tail, document or at")
-    elif not fitting and not unread:
-        notes.append(f"no row has {' and '.join(filters)}; without it there are {term.rows}" if filters else "no rows")
-    if unread:
-        notes.append(f"{unread} more {'owners' if term.is_attribute else 'rows'} were not read: narrow by head or tail")
-    return Block(title=f"{title} ({len(fitting)} rows{'; ' if filters else ''}{', '.join(filters)})",
-                 items=tuple(shown), note="; ".join(notes))
+        yield f"{lines - left} of {lines} lines shown, {computed.total} rows in all: narrow by head, tail, where or at"
+    elif not computed.total and not table.unread:
+        yield f"no row has {filters}; without it there are {table.term.rows}" if filters else "no rows"
+    yield from notes_of(table)
 
 
-def _read_rows(index: RetrievalIndex, term: Term, lookup: TripleLookup) -> tuple[list[FactRow], int]:
-    """Return the rows of a term whose ends fit, and how many rows or owners beyond `_MOST_ROWS` were not read."""
-    if term.is_attribute:
-        owners = [entity for entity in index.owners(term.name) if fits_part(lookup.head, _names(index, entity))]
-        values = [row for entity in owners[:_MOST_ROWS] for row in value_rows(index, entity, [term.name])
-                  if fits_part(lookup.tail, [row.tail])]
-        return values, max(len(owners) - _MOST_ROWS, 0)
-    fitting = [row for row in index.of_relations([term.name]).tolist()
-               if fits_part(lookup.head, _names(index, index.ends(row)[0]))
-               and fits_part(lookup.tail, _names(index, index.ends(row)[1]))]
-    return list(triple_rows(index, fitting[:_MOST_ROWS])), max(len(fitting) - _MOST_ROWS, 0)
+def coverage(computed: Computed) -> str:
+    """Return how many entities of the subjects' type have the field, in words; "" if all do."""
+    if not computed.total or computed.having == computed.of_type:
+        return ""
+    return f"{computed.having} of {computed.of_type} {computed.type} entities have it"
 
 
-def _names(index: RetrievalIndex, entity: str) -> Sequence[str]:
-    row = index.entity_at(entity)
-    if row is None:
-        return [entity]
-    name, _, *others = index.about(row)
-    return [name, *others]
+def notes_of(table: Table) -> Iterator[str]:
+    """Yield what was left out of a table."""
+    computed = table.computed
+    if table.unread:
+        yield f"{table.unread} more rows were not read: narrow by head or tail"
+    yield from (f"{count} rows left out: {why}" for why, count in computed.left_out.items() if count)
 
 
-def _grouped(rows: Sequence[FactRow]) -> Iterator[Passage]:
-    """Yield the lines of a table: grouped by the end that repeats most."""
+def _counts(index: RetrievalIndex, table: Table, lookup: TripleLookup) -> Iterator[Passage]:
+    """Yield a line for what was computed, or for each group."""
+    computed = table.computed
+    if computed.value is not None:
+        unit = f" {computed.unit}" if computed.unit else ""
+        yield from _counted(index, computed.column, computed.rows, f"{lookup.do}: {shown_number(computed.value)}{unit}")
+    for group in computed.groups[:lookup.limit or None]:
+        said = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
+        yield from _counted(index, computed.column, group.rows, f"{group.key}: {said}{shown_number(group.value)}")
+
+
+def _counted(index: RetrievalIndex, column: FieldColumn, rows: Rows, said: str) -> Iterator[Passage]:
+    cited = cited_rows(index, column, rows)
+    if cited:
+        yield rows_item(cited, said, len(rows))
+
+
+def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[FactRow]:
+    """Return the first of some rows of a column, which are cited for all of them."""
+    return [row for row in _rows(index, column, rows[:_CITED]) if row.places]
+
+
+def _lines(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup) -> Iterator[Passage]:
+    """Yield the rows as lines, grouped by the end that repeats most."""
+    rows = table.rows[:lookup.most_rows]
     if not rows:
         return
+    beside = fields_beside(index, schema, rows, lookup.show)
     key, other = sides_by_repetition(rows)
     arrow = " <- " if key is tail_of else " -> "
-    ordered = sorted(rows, key=lambda row: (key(row), other(row)))
+    ordered = sorted(rows, key=lambda row: (natural_key(key(row)), natural_key(other(row))))
     for name, group in groupby(ordered, key):
-        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other)
+        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other, beside)
+
+
+def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],
+                  ) -> dict[str, str]:
+    """Return what each row's subject has of some fields, in words, by the subject's id.
+
+    Raises:
+        FieldError: there is no such field.
+    """
+    found: dict[str, list[str]] = {}
+    for field in fields:
+        terms = find_term(index, schema, field)
+        if not terms.terms:
+            raise FieldError(f"no field is called {field!r}; there are: {', '.join(terms.near)}")
+        column = index.column(terms.terms[0].name)
+        for entity in dict.fromkeys(row.ends[0] for row in rows):
+            begin, end = np.searchsorted(column.heads, index.entity_row[entity], "left"), np.searchsorted(
+                column.heads, index.entity_row[entity], "right")
+            held = [column.texts[label] for label in column.labels[begin:end].tolist()]
+            if held:
+                found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")
+    return {entity: "; ".join(said) for entity, said in found.items()}
+

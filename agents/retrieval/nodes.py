@@ -122,7 +122,8 @@ class RetrievalNodes:
         # A reasoner that only quotes reads all that there is room for.
         reasons = self._reasoner(state, context).reasons
         return first_look(retriever, retriever.index.store.schemas.current(), state["question"],
-                          int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches)
+                          int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches,
+                          reasons=reasons)
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].

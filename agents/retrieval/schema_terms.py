@@ -1,6 +1,7 @@
 """The schema's terms as a prompt shows them: relations and attributes with their numbers of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from ...schemas.graph_schema import GraphSchema
 from ...text.tokens import estimate_tokens
@@ -9,12 +10,14 @@ from ...tools.schema_names import Term, named_terms, terms_of
 
 _TOKENS = 200
 """The most estimated tokens of the terms: they are in every prompt of a question."""
+_LARGEST_SHARE = 1 / 2
+"""Of the tokens, for the terms with the most rows: what nearly all documents have, whatever is asked."""
 _LONGEST_ENDS = 40
 """Characters of domain and range: longer ones say that nearly anything fits."""
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
-    """Return all terms of a small schema, of a large one those that a question names or that are nearest to it.
+    """Return all terms of a small schema; of a large one the largest, and those that a question names or is near to.
 
     Args:
         retriever: of the knowledge base; embeds the terms once.
@@ -25,13 +28,17 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
     said = {term: _describe_term(term, schema) for term in terms}
     if estimate_tokens(", ".join(said.values())) <= _TOKENS:
         return ", ".join(said.values())
-    chosen, left = set[Term](), _TOKENS
-    for term in _by_nearness(retriever, schema, question, terms):
-        left -= estimate_tokens(said[term]) + 1
-        if left < 0:
-            break
-        chosen.add(term)
+    costs = {term: estimate_tokens(text) + 1 for term, text in said.items()}
+    chosen = _fitting(sorted(terms, key=lambda term: (-term.rows, term.name)), costs, int(_TOKENS * _LARGEST_SHARE))
+    near = [term for term in _by_nearness(retriever, schema, question, terms) if term not in chosen]
+    chosen |= _fitting(near, costs, _TOKENS - sum(costs[term] for term in chosen))
     return f"{', '.join(said[term] for term in terms if term in chosen)}, … {len(terms) - len(chosen)} more"
+
+
+def _fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> set[Term]:
+    """Return the first terms that fit into so many tokens."""
+    spent = accumulate(costs[term] for term in terms)
+    return {term for term, all_so_far in zip(terms, spent, strict=True) if all_so_far <= tokens}
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:

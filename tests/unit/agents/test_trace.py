@@ -132,7 +132,7 @@ def test_the_command_line_prints_a_trace_when_asked(shell):
     plain, said = shell("ask", question, "--kb", "kb"), shell("ask", question, "--kb", "kb", "--trace")
     assert (plain.code, said.code) == (0, 0)
     assert said.out.startswith(f"question {question}\nfirst look\n")
-    assert said.out.endswith(f"answer none\n{plain.out}")
+    assert said.out.endswith(f"answer stated\n{plain.out}")
     assert "first look" not in plain.out
 
 

@@ -49,7 +49,7 @@ FOLDER = Path(__file__).parents[3] / "prompts"
 LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 480
 EXAMPLE_LIMIT = 135
-AGENT_LIMIT = 800
+AGENT_LIMIT = 920
 
 SCHEMA = GraphSchema(
     name="small",

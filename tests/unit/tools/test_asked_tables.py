@@ -1,0 +1,327 @@
+"""Questions about rows: which are read as tables, as which, and how the rules answer them without a model."""
+
+import re
+from pathlib import Path
+
+import pytest
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import AskContext
+from banyan.config import Settings
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.tools.asking.asked_table import asked_table
+from banyan.tools.table_results import tabulate
+
+from ... import small_base as base
+
+LIGHTHOUSES = GraphSchema.model_validate({
+    "name": "lighthouses", "entity_types": [{"name": "Lighthouse"}, {"name": "Person"}],
+    "relation_types": [{"name": "keeper", "aliases": ["kept by"], "domain": ["Lighthouse"], "range": ["Person"]}],
+    "attribute_types": [{"name": "status", "owners": ["Lighthouse"], "kind": "text"},
+                        {"name": "region", "owners": ["Lighthouse"], "kind": "text"},
+                        {"name": "lit", "owners": ["Lighthouse"], "kind": "date"},
+                        {"name": "height", "owners": ["Lighthouse"], "kind": "number"}]})
+BOOKS = GraphSchema.model_validate({
+    "name": "books", "entity_types": [{"name": "书"}, {"name": "人物"}],
+    "relation_types": [{"name": "作者", "domain": ["书"], "range": ["人物"]}],
+    "attribute_types": [{"name": "状态", "owners": ["书"], "kind": "text"},
+                        {"name": "出版年份", "owners": ["书"], "kind": "date"},
+                        {"name": "价格", "owners": ["书"], "kind": "number"}]})
+ENGLISH = """
+    Alder Point | Active    | Norland  | 1851 | 21 m | Ada Byron
+    Birch Rock  | Active    | Sudland  | 1874 | 48 m | Ada Byron
+    Cedar Head  | Closed    | Norland  | 1851 | 33 m | Carl Berg
+    Dune End    | Automated | Norland  | 1912 | 17 m | Eva Lind
+    Elm Spit    | Closed    | Westmark | 1874 | 39 m |
+    Fir Ness    | Automated | Sudland  | 1874 | 27 m | Ada Byron
+    Gorse Bank  | Active    | Norland  | 1930 | 52 m | Carl Berg"""
+CHINESE = """
+    山海录 | 在售 | 2001年 | 35元 | 林小雨
+    河流志 | 绝版 | 2001年 | 80元 | 林小雨
+    星辰集 | 在售 | 2010年 | 52元 | 周平
+    雪原行 | 绝版 | 2015年 | 20元 | 林小雨
+    旧城记 | 在售 | 2001年 | 48元 |"""
+BASES = {"lighthouses": (LIGHTHOUSES, ENGLISH, ["status", "region", "lit", "height"], "keeper"),
+         "books": (BOOKS, CHINESE, ["状态", "出版年份", "价格"], "作者")}
+
+
+def put_rows(kb, schema, rows, fields, relation):
+    """Store a document for each row; its last cell is a person."""
+    subject, person = (kind.name for kind in schema.entity_types)
+    for row in rows.strip().splitlines():
+        name, *values, other = map(str.strip, row.split("|"))
+        cells = {subject: name, **dict(zip(fields, values, strict=True)), **({relation: other} if other else {})}
+        base.put(kb, f"{name}.md", f"| {' | '.join(f'{field}: {value}' for field, value in cells.items())} |",
+                 entities={name: subject, **({other: person} if other else {})},
+                 triples=[(name, relation, other)] if other else [],
+                 attributes=[(name, field, cells[field]) for field in fields])
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    """Both knowledge bases, without a model."""
+    home: Path = tmp_path_factory.mktemp("home")
+    for name, (schema, *rows) in BASES.items():
+        with base.create(home, name, hashed_embedder, schema) as kb, kb.writing():
+            put_rows(kb, schema, *rows)
+            base.finish(kb)
+    with Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
+        yield opened
+
+
+def base_of(question):
+    return "lighthouses" if question[0].isascii() and not re.search("[\u4e00-\u9fff]", question) else "books"
+
+
+def read(resources, question):
+    """The lookup that a question is read as, or None."""
+    index = resources.retriever(base_of(question)).index
+    return asked_table(index, index.store.schemas.current(), question)
+
+
+def arguments(resources, question):
+    lookup = read(resources, question)
+    return lookup and lookup.model_dump(exclude_defaults=True)
+
+
+def found(resources, question):
+    """What the lookup of a question finds: a number, the groups, or the names of its rows; None if it is not read."""
+    lookup = read(resources, question)
+    if lookup is None:
+        return None
+    index = resources.retriever(base_of(question)).index
+    table = tabulate(index, index.store.schemas.current(), lookup)
+    if lookup.by:
+        return {group.key: group.value for group in table.groups}
+    return table.value if lookup.do in {"count", "distinct", "sum", "mean"} else {row.head for row in table.rows}
+
+
+def ask(resources, question):
+    return build_graph(resources).invoke({"knowledge_base": base_of(question), "question": question},
+                                         context=AskContext())
+
+
+class TestQuestionsAboutRows:
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("How many lighthouses are active?", {"relation": "status", "tail": "active", "do": "count"}),
+        ("How many lighthouses have status Closed?", {"relation": "status", "tail": "Closed", "do": "count"}),
+        ("How many lighthouses were lit in 1874?", {"relation": "lit", "tail": "1874", "do": "count"}),
+        ("How many lighthouses have Ada Byron as keeper?", {"relation": "keeper", "tail": "Ada Byron", "do": "count"}),
+        ("在售的书有几本？", {"relation": "状态", "tail": "在售", "do": "count"}),
+        ("林小雨的书有几本是绝版？", {"relation": "状态", "tail": "绝版", "where": ("作者=林小雨",), "do": "count"})])
+    def test_counts(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("Which lighthouses are Closed?", {"relation": "status", "tail": "Closed"}),
+        ("List all Closed lighthouses with their height", {"relation": "status", "tail": "Closed",
+                                                           "show": ("height",)}),
+        ("Which lighthouses does Ada Byron keep?", {"relation": "keeper", "tail": "Ada Byron"}),
+        ("Who is the keeper of Dune End?", {"relation": "keeper", "head": "Dune End"}),
+        ("Which lighthouses in Norland were lit before 1900?", {"relation": "region", "tail": "Norland",
+                                                               "where": ("lit<1900",)}),
+        ("哪些书在售？", {"relation": "状态", "tail": "在售"}),
+        ("哪些书的作者是林小雨？", {"relation": "作者", "tail": "林小雨"}),
+        ("山海录的作者是谁？", {"relation": "作者", "head": "山海录"})])
+    def test_lists(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("How many lighthouses are Active or Closed?", {"relation": "status", "tail": "Active|Closed", "do": "count"}),
+        ("Which lighthouses are Active or Automated in Norland?",
+         {"relation": "status", "tail": "Active|Automated", "where": ("region=Norland",)}),
+        ("绝版或在售的书有几本？", {"relation": "状态", "tail": "绝版|在售", "do": "count"})])
+    def test_alternatives(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("Which lighthouses are not Active?", {"relation": "status", "tail": "!=Active"}),
+        ("How many lighthouses in Norland are not Active?",
+         {"relation": "region", "tail": "Norland", "where": ("status!=Active",), "do": "count"}),
+        ("哪些书不是绝版？", {"relation": "状态", "tail": "!=绝版"}),
+        ("作者不是林小雨的书有哪些？", {"relation": "作者", "tail": "!=林小雨"})])
+    def test_negation(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "names"), [
+        ("Which Closed lighthouses have no keeper?", {"Elm Spit"}),
+        ("哪些在售的书没有作者？", {"旧城记"})])
+    def test_missing_fields(self, resources, question, names):
+        assert found(resources, question) == names
+
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("Which lighthouses are higher than 35 m?", {"relation": "height", "tail": ">35 m"}),
+        ("Which lighthouses have a height over 35 m?", {"relation": "height", "tail": ">35 m"}),
+        ("Which lighthouses were lit after 1900?", {"relation": "lit", "tail": ">1900"}),
+        ("价格超过50元的书有哪些？", {"relation": "价格", "tail": ">50元"}),
+        ("出版年份晚于2005年的书有哪些？", {"relation": "出版年份", "tail": ">2005"})])
+    def test_comparisons_with_a_number_or_date(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "lookup"), [
+        ("Which lighthouse has the largest height?", {"relation": "height", "do": "largest"}),
+        ("Which Active lighthouse has the smallest height?", {"relation": "height", "where": ("status=Active",),
+                                                              "do": "smallest"}),
+        ("Which lighthouse was lit first?", {"relation": "lit", "do": "first"}),
+        ("Which lighthouse was lit last?", {"relation": "lit", "do": "last"}),
+        ("哪本书价格最高？", {"relation": "价格", "do": "largest"}),
+        ("出版年份最早的是哪本书？", {"relation": "出版年份", "do": "first"})])
+    def test_superlatives(self, resources, question, lookup):
+        assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "groups"), [
+        ("How many lighthouses are in each region?", {"Norland": 4, "Sudland": 2, "Westmark": 1}),
+        ("How many lighthouses per status in Norland?", {"Active": 2, "Automated": 1, "Closed": 1}),
+        ("In which year were most lighthouses lit?", {"1874": 3}),
+        ("How many lighthouses were lit per decade?", {"1870s": 3, "1850s": 2, "1910s": 1, "1930s": 1}),
+        ("Are there more Active or more Closed lighthouses?", {"Active": 3, "Closed": 2}),
+        ("在售和绝版哪个更多？", {"在售": 3, "绝版": 2})])
+    def test_groups_with_the_largest_first(self, resources, question, groups):
+        assert list(found(resources, question).items()) == list(groups.items())
+
+    @pytest.mark.parametrize(("question", "groups"), [
+        ("Which three regions have the most lighthouses?", {"Norland": 4, "Sudland": 2, "Westmark": 1}),
+        ("Which region has the most lighthouses?", {"Norland": 4}),
+        ("Which keeper has the most lighthouses?", {"Ada Byron": 3}),
+        ("Who keeps the most lighthouses?", {"Ada Byron": 3}),
+        ("Which keeper has the most Active lighthouses?", {"Ada Byron": 2})])
+    def test_the_one_or_few_with_the_most(self, resources, question, groups):
+        assert found(resources, question) == groups
+
+    @pytest.mark.parametrize(("question", "name"), [
+        ("Which is taller, Alder Point or Birch Rock?", "Birch Rock"),
+        ("Which was lit earlier, Alder Point or Birch Rock?", "Alder Point"),
+        ("山海录和河流志哪本更贵？", "河流志")])
+    def test_compares_two_entities(self, resources, question, name):
+        assert found(resources, question) == {name}
+
+    @pytest.mark.parametrize(("question", "value"), [
+        ("What is the total height of the Active lighthouses?", 121), ("林小雨的书价格总和是多少？", 135),
+        ("在售的书平均价格是多少？", 45)])
+    def test_sums_and_means(self, resources, question, value):
+        assert found(resources, question) == value
+
+
+@pytest.mark.parametrize("question", [
+    "How many active lighthouses were painted red?", "Which lighthouses are Active and haunted?",
+    "Which Active lighthouse has the oldest lamp?", "How many Active lighthouses does Norway have?",
+    "How many lighthouses does Zoe Quill keep?", "Which lighthouses did Ada Byron paint?", "Why is Birch Rock Active?",
+    "Tell me about Birch Rock", "How many lighthouses had a fire?", "在售的书有几本是红色的？", "林小雨为什么写书？"])
+def test_a_question_with_a_word_unaccounted_for_is_not_read(resources, question):
+    assert read(resources, question) is None
+
+
+@pytest.mark.parametrize(("question", "right"), [
+    ("Which lighthouses are at least 39 m in height?", {"Birch Rock", "Elm Spit", "Gorse Bank"}),
+    ("Which lighthouses have a height under 27 m?", {"Alder Point", "Dune End"}),
+    ("价格不低于52元的书有哪些？", {"星辰集", "河流志"}), ("价格低于48元的书有几本？", 2)])
+def test_a_compared_amount_that_is_also_a_value_is_compared(resources, question, right):
+    assert found(resources, question) == right
+
+
+class TestWhatIsNotReadRight:
+    """Is not read at all."""
+
+    @pytest.mark.parametrize(("question", "right"), [
+        ("Which lighthouses are not Active or Closed?", {"Dune End", "Fir Ness"}),
+        ("Which lighthouses are not kept by Ada Byron?", {"Cedar Head", "Dune End", "Gorse Bank"}),
+        ("Which lighthouses does Ada Byron not keep?", {"Cedar Head", "Dune End", "Gorse Bank"}),
+        ("Which lighthouses does anyone but Ada Byron keep?", {"Cedar Head", "Dune End", "Gorse Bank"}),
+        ("Which lighthouses are not located in Norland?", {"Birch Rock", "Elm Spit", "Fir Ness"}),
+        ("Which lighthouses were not lit in 1874?", {"Alder Point", "Cedar Head", "Dune End", "Gorse Bank"}),
+        ("Which Active lighthouses are not higher than 30 m?", {"Alder Point"})])
+    def test_no_negation_is_overlooked(self, resources, question, right):
+        assert found(resources, question) in (None, right)
+
+    @pytest.mark.parametrize(("question", "right"), [
+        ("Which lighthouses were lit since 1874?", {"Birch Rock", "Dune End", "Elm Spit", "Fir Ness", "Gorse Bank"}),
+        ("Which lighthouses were lit between 1851 and 1880?", {"Alder Point", "Birch Rock", "Cedar Head", "Elm Spit",
+                                                               "Fir Ness"}),
+        ("Which lighthouses were lit before or in 1874?", {"Alder Point", "Birch Rock", "Cedar Head", "Elm Spit",
+                                                           "Fir Ness"}),
+        ("Which lighthouses have a height of 33 m or more?", {"Birch Rock", "Cedar Head", "Elm Spit", "Gorse Bank"})])
+    def test_no_bound_is_overlooked(self, resources, question, right):
+        assert found(resources, question) in (None, right)
+
+    @pytest.mark.parametrize(("question", "right"), [
+        ("Which lighthouses are both Active and Closed?", set()),
+        ("How many lighthouses are kept by both Ada Byron and Carl Berg?", 0),
+        ("How many lighthouses are Active, and how many are Closed?", {"Active": 3, "Closed": 2})])
+    def test_and_is_not_or(self, resources, question, right):
+        assert found(resources, question) in (None, right)
+
+    @pytest.mark.parametrize(("question", "right"), [
+        ("How many keepers do lighthouses in Norland have?", 3), ("在售的书一共多少元？", 135),
+        ("哪位作者的书最多？", {"林小雨": 3}), ("哪个出版年份的书最多？", {"2001年": 3})])
+    def test_nothing_else_is_counted(self, resources, question, right):
+        assert found(resources, question) in (None, right)
+
+    @pytest.mark.parametrize(("question", "right"), [
+        ("Which three lighthouses have the largest height?", {"Gorse Bank", "Birch Rock", "Elm Spit"}),
+        ("What are the three tallest lighthouses?", {"Gorse Bank", "Birch Rock", "Elm Spit"}),
+        ("价格最高的前三本书", {"河流志", "星辰集", "旧城记"})])
+    def test_three_asked_for_are_not_one(self, resources, question, right):
+        assert found(resources, question) in (None, right)
+
+
+@pytest.mark.parametrize(("question", "right"), [
+    ("Which lighthouses have no keeper?", {"Elm Spit"}), ("没有作者的书有哪些？", {"旧城记"}),
+    ("Which lighthouses without a keeper are Closed?", {"Elm Spit"}),
+    ("What is the average height of the Active lighthouses?", pytest.approx(121 / 3)),
+    ("What are the top two regions by number of lighthouses?", {"Norland": 4, "Sudland": 2}),
+    ("各状态的书有几本？", {"在售": 3, "绝版": 2})])
+def test_common_forms_are_read(resources, question, right):
+    assert found(resources, question) == right
+
+
+class TestAnswersWithoutAModel:
+    @pytest.mark.parametrize(("question", "short", "documents"), [
+        ("How many lighthouses are Closed?", "2", ["Cedar Head.md", "Elm Spit.md"]),
+        ("Which lighthouses are Closed?", "Cedar Head; Elm Spit", ["Cedar Head.md", "Elm Spit.md"]),
+        ("Who is the keeper of Dune End?", "Eva Lind", ["Dune End.md"]),
+        ("Which lighthouse has the largest height?", "Gorse Bank – height: 52 m", ["Gorse Bank.md"]),
+        ("How many lighthouses has each keeper?", "Ada Byron: 3; Carl Berg: 2; Eva Lind: 1",
+         ["Alder Point.md", "Birch Rock.md", "Cedar Head.md", "Dune End.md", "Fir Ness.md", "Gorse Bank.md"]),
+        ("哪些书不是在售？", "雪原行 – 状态: 绝版; 河流志 – 状态: 绝版", ["雪原行.md", "河流志.md"])])
+    def test_are_short_and_cite_each_row(self, resources, question, short, documents):
+        answer = ask(resources, question)
+        assert not answer["abstained"]
+        assert sorted(answer["short"].split("; ")) == sorted(short.split("; "))
+        assert sorted(cited["document"] for cited in answer["citations"]) == sorted(documents)
+
+    @pytest.mark.parametrize("question", ["How many lighthouses are Active or Closed?", "Which lighthouses are Closed?",
+                                          "How many lighthouses per region?", "价格超过50元的书有哪些？"])
+    def test_each_claim_is_cited_with_words_of_its_document(self, resources, question):
+        answer = ask(resources, question)
+        documents = resources.retriever(base_of(question)).index.store.documents
+        assert all(re.search(r"\[\d+\]$", line) for line in answer["answer"].splitlines()[1:])
+        for cited in answer["citations"]:
+            assert documents.get(cited["document"]).text[cited["start"]:cited["end"]] == cited["quote"]
+
+    @pytest.mark.parametrize(("question", "amount"), [
+        ("What is the total height of the Active lighthouses?", "121 m"), ("在售的书平均价格是多少？", "45 CNY")])
+    def test_amounts_have_their_unit(self, resources, question, amount):
+        assert ask(resources, question)["short"] == amount
+
+    def test_a_question_that_is_no_table_is_answered_from_passages(self, resources):
+        answer = ask(resources, "Which lighthouses are Active and haunted?")
+        assert answer["short"] != "Alder Point; Birch Rock; Gorse Bank"
+
+    def test_nothing_that_fits_is_not_answered_with_other_rows(self, resources):
+        answer = ask(resources, "How many Active lighthouses are in Westmark?")
+        assert answer["short"] in ("", "0")
+
+
+def test_what_one_thing_leads_to_is_of_the_kind_that_is_asked_for(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "places", "entity_types": [{"name": "Location"}],
+        "relation_types": [{"name": "located_in", "domain": ["Location"], "range": ["Location"],
+                            "rules": {"cues": {"en": ["lies in", "lies on", "river in"]}}}]})
+    with base.create(tmp_path, "places", hashed_embedder, schema) as kb, kb.writing():
+        base.put(kb, "graz.md", "Graz is a city in Austria.", entities={"Graz": "Location", "Austria": "Location"},
+                 triples=[("Graz", "located_in", "Austria")])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
+        index = resources.retriever("places").index
+        assert asked_table(index, schema, "In which location does Graz lie?") is not None
+        assert asked_table(index, schema, "On which river does Graz lie?") is None

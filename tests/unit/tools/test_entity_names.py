@@ -1,0 +1,64 @@
+"""Entities found by the names that texts give, by other names that are stated of them, and by parts of names."""
+
+import pytest
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import EntityLookup, TripleLookup
+from banyan.tools.entity_names import find_entities, named_entities
+from banyan.tools.langchain_tools import look_up
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+SCHEMA = GraphSchema.model_validate({
+    "name": "songs", "entity_types": [{"name": "Person"}, {"name": "Song"}],
+    "relation_types": [{"name": "wrote", "domain": ["Person"], "range": ["Song"]}],
+    "attribute_types": [{"name": "alias", "owners": ["Person"]}]})
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        base.put(kb, "orlan", "Orlan Petersen wrote Low Tide. He is known as @quill and as Feather.",
+                 entities={"Orlan Petersen": "Person", "Low Tide": "Song"},
+                 triples=[("Orlan Petersen", "wrote", "Low Tide")],
+                 attributes=[("Orlan Petersen", "alias", "@quill"), ("Orlan Petersen", "alias", "Feather")])
+        base.put(kb, "mina", "Mina Petersen wrote High Tide.",
+                 entities={"Mina Petersen": "Person", "High Tide": "Song"},
+                 triples=[("Mina Petersen", "wrote", "High Tide")])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def names(retriever, entities):
+    return [retriever.index.name(entity) for entity in entities]
+
+
+@pytest.mark.parametrize("name", ["@quill", "@Quill", " @quill ", "Feather", "feather"])
+def test_a_name_that_is_only_an_alias_finds_its_entity(retriever, name):
+    assert not {"@quill", "Feather"} & set(retriever.index.spellings), "no mention has this name"
+    assert names(retriever, find_entities(retriever.index, name).entities) == ["Orlan Petersen"]
+
+
+def test_lookups_take_an_alias_for_a_name(retriever):
+    (card,) = look_up(retriever, EntityLookup(entity="@quill"))
+    assert card.title.startswith("Orlan Petersen")
+    (table,) = look_up(retriever, TripleLookup(relation="wrote", head="@quill"))
+    assert [item.statement for item in table.items] == ["Orlan Petersen -> Low Tide (orlan)"]
+
+
+def test_a_question_names_a_handle_with_and_without_its_sign(retriever):
+    for question in ("What did @quill write?", "What did quill write?"):
+        assert names(retriever, named_entities(retriever.index, question)) == ["Orlan Petersen"]
+
+
+def test_a_question_names_entities_by_their_aliases(retriever):
+    found = named_entities(retriever.index, "Which songs did Feather write before Mina Petersen?")
+    assert list(zip(names(retriever, found), found.values(), strict=True)) == [
+        ("Orlan Petersen", "Feather"), ("Mina Petersen", "Mina Petersen")]
+
+
+def test_a_part_of_one_name_is_enough_and_an_unknown_name_finds_near_ones(retriever):
+    assert names(retriever, find_entities(retriever.index, "Orlan").entities) == ["Orlan Petersen"]
+    assert names(retriever, find_entities(retriever.index, "the Low Tide").entities) == ["Low Tide"]
+    found = find_entities(retriever.index, "Mina Pedersen")
+    assert (found.entities, found.near[0]) == ((), "Mina Petersen")

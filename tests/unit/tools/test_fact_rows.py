@@ -1,0 +1,64 @@
+"""Rows as lines: which documents are named behind their members."""
+
+import pytest
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import TripleLookup
+from banyan.tools.langchain_tools import look_up
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+SCHEMA = GraphSchema.model_validate({
+    "name": "proposals", "entity_types": [{"name": "Proposal"}],
+    "attribute_types": [{"name": "status", "owners": ["Proposal"], "kind": "text"},
+                        {"name": "stage", "owners": ["Proposal"], "kind": "text"}]})
+
+
+def status(*proposals):
+    """A document's words on proposals, and what they state."""
+    return {"text": " ".join(f"{name} is Final." for name in proposals),
+            "entities": dict.fromkeys(proposals, "Proposal"),
+            "attributes": [(name, "status", "Final") for name in proposals]}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        base.put(kb, "proposals/eip-20.md", **status("EIP-20: Token"))
+        base.put(kb, "proposals/eip-721.md", **status("EIP-721: Deed", "EIP-900: Stake"))
+        base.put(kb, "reviews/meeting.md", **status("EIP-55: Checksum", "EIP-1155: Batch"))
+        base.put(kb, "proposals/eip-1155.md", **status("EIP-1155: Batch"))
+        base.put(kb, "proposals/eip-2.md", **status("EIP-2000: Vote"))
+        base.put(kb, "single.md", "EIP-20: Token is at Last Call. EIP-721: Deed is at Last Call.",
+                 attributes=[("EIP-20: Token", "stage", "Last Call"), ("EIP-721: Deed", "stage", "Last Call")])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def members(retriever, relation, lead):
+    """The members of the only line of a table, as they are written."""
+    (block,) = look_up(retriever, TripleLookup(relation=relation))
+    (line,) = block.items
+    assert line.statement.startswith(lead)
+    return line.statement.removeprefix(lead).split("; ")
+
+
+def test_a_row_of_a_documents_own_subject_does_not_name_the_document_again(retriever):
+    said = members(retriever, "status", "Final <- ")
+    assert "EIP-20: Token" in said
+    assert "EIP-721: Deed" in said
+
+
+def test_a_row_of_another_subject_names_its_document(retriever):
+    said = members(retriever, "status", "Final <- ")
+    assert "EIP-900: Stake (proposals/eip-721.md)" in said
+    assert "EIP-55: Checksum (reviews/meeting.md)" in said
+    assert "EIP-2000: Vote (proposals/eip-2.md)" in said
+
+
+def test_a_row_of_several_documents_names_them_all(retriever):
+    assert "EIP-1155: Batch (proposals/eip-1155.md, reviews/meeting.md)" in members(retriever, "status", "Final <- ")
+
+
+def test_a_document_of_all_rows_is_named_once_at_the_end(retriever):
+    assert members(retriever, "stage", "Last Call <- ") == ["EIP-20: Token", "EIP-721: Deed (single.md)"]

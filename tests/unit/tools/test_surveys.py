@@ -1,0 +1,134 @@
+"""Surveys: groups by a field or period, and what relations reach, as lines that can be cited."""
+
+import pytest
+from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import CommunityLookup
+from banyan.tools.asking.asked_table import asked_survey
+from banyan.tools.langchain_tools import look_up
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+SCHEMA = GraphSchema.model_validate({
+    "name": "parts", "entity_types": [{"name": "Part"}, {"name": "Maker"}],
+    "relation_types": [{"name": "needs", "domain": ["Part"], "range": ["Part"]},
+                       {"name": "made_by", "domain": ["Part"], "range": ["Maker"]}],
+    "attribute_types": [{"name": "opened", "owners": ["Part"], "kind": "date"},
+                        {"name": "state", "owners": ["Part"], "kind": "text"}]})
+PARTS = {"Bolt": ("2019-03-01", "sold", ""), "Nut": ("2019-07-01", "sold", "Bolt"),
+         "Frame": ("2020-01-05", "planned", "Nut"), "Wheel": ("2021-02-02", "sold", "Nut"),
+         "Cart": ("2021-09-09", "planned", "Frame")}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        for part, (opened, state, needed) in PARTS.items():
+            needs = f" {part} needs {needed}." if needed else ""
+            base.put(kb, part.lower(), f"{part} was opened on {opened}. {part} is {state}. Orlan made {part}.{needs}",
+                     entities={part: "Part", "Orlan": "Maker", **({needed: "Part"} if needed else {})},
+                     triples=[(part, "made_by", "Orlan"), *([(part, "needs", needed)] if needed else [])],
+                     attributes=[(part, "opened", opened), (part, "state", state)])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def survey(retriever, tokens=2000, **arguments):
+    (block,) = look_up(retriever, CommunityLookup(**arguments), tokens=tokens)
+    documents = retriever.index.store.documents
+    for item in block.items:
+        for place in item.places:
+            assert documents.get(place.document).text[place.start:place.start + len(place.text)] == place.text
+    return block
+
+
+def lines(block):
+    return [item.statement for item in block.items]
+
+
+def test_groups_of_a_period_come_in_its_order_with_sizes_kinds_and_members(retriever):
+    found = lines(survey(retriever, by="opened.year"))
+    assert [line.partition(".")[0] for line in found] == ["2019 (2)", "2020 (1)", "2021 (2)"]
+    assert "state: sold 2" in found[0]
+    assert "Bolt" in found[0]
+
+
+def test_groups_of_a_field_come_largest_first(retriever):
+    assert [line.partition(".")[0] for line in lines(survey(retriever, by="State"))] == ["sold (3)", "planned (2)"]
+    assert lines(survey(retriever, by="made by"))[0].startswith("Orlan (5)")
+
+
+def test_a_path_goes_on_in_either_direction_until_nothing_is_new(retriever):
+    block = survey(retriever, theme="Cart", along="needs -> *")
+    assert block.title == "Cart along needs -> *: 3 reached"
+    assert [line.partition(" (")[0] for line in lines(block)] == [
+        "1. Cart needs -> Frame", "2. Frame needs -> Nut", "3. Nut needs -> Bolt"]
+    backward = survey(retriever, theme="Bolt", along="<needs -> *")
+    assert backward.title.endswith("4 reached")
+    assert lines(backward)[0].startswith("1. Bolt <- needs: Nut")
+
+
+def test_each_step_of_a_path_may_be_another_relation(retriever):
+    block = survey(retriever, theme="Cart", along="needs -> made_by")
+    assert [line.partition(" (")[0] for line in lines(block)] == ["1. Cart needs -> Frame", "2. Frame made by -> Orlan"]
+
+
+def test_what_is_connected_mostly_to_what_was_reached_is_named(retriever):
+    assert survey(retriever, theme="Cart", along="needs -> made_by").note == "connected to these mostly: Nut"
+
+
+def test_what_there_is_not_is_said_with_what_there_is(retriever):
+    assert "state" in survey(retriever, by="colour").note
+    assert "needs" in survey(retriever, theme="Cart", along="opened").note
+    assert "'Kart'" in survey(retriever, theme="Kart", along="needs").note or "Cart" in survey(
+        retriever, theme="Kart", along="needs").note
+    assert "more groups" in survey(retriever, by="opened.month", tokens=30).note
+
+
+@pytest.mark.parametrize(("question", "by", "along"), [
+    ("Give an overview of the parts by year.", "opened.year", ""), ("Summarise the parts by state.", "state", ""),
+    ("Which parts depend on Bolt, directly or through others, that is, which ones need it in turn?", "", "<needs -> *"),
+    ("Who made Cart?", "", ""), ("What are these documents about?", "", "")])
+def test_a_question_asks_for_a_survey_in_words(retriever, question, by, along):
+    found = asked_survey(retriever.index, SCHEMA, question)
+    assert (found.by, found.along) == (by, along) if found else not (by or along)
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory, hashed_embedder):
+    """Ten parts, each of which needs the next one."""
+    links = [(f"Part{number}", f"Part{number + 1}") for number in range(9)]
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        for one, other in links:
+            base.put(kb, one.lower(), f"{one} needs {other}.", entities={one: "Part", other: "Part"},
+                     triples=[(one, "needs", other)])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def test_a_path_that_repeats_its_relation_goes_on_to_the_end_of_a_long_chain(chain):
+    block = survey(chain, theme="Part0", along="needs -> *")
+    assert block.title == "Part0 along needs -> *: 9 reached"
+    assert [line.partition(" (")[0] for line in lines(block)] == [
+        f"{number + 1}. Part{number} needs -> Part{number + 1}" for number in range(9)]
+    backward = survey(chain, theme="Part9", along="<needs -> *")
+    assert lines(backward)[-1].startswith("9. Part1 <- needs: Part0")
+    assert (block.note, backward.note) == ("", "")
+
+
+def test_a_path_that_reached_too_much_says_that_there_is_more(chain, monkeypatch):
+    monkeypatch.setattr("banyan.tools.surveys._MOST_REACHED", 4)
+    block = survey(chain, theme="Part0", along="needs -> *")
+    assert [line.partition(" (")[0] for line in lines(block)][-1] == "4. Part3 needs -> Part4"
+    assert block.note == "there is more beyond these"
+    assert survey(chain, theme="Part0", along="needs -> needs").note == "", "its own steps end it, not the limit"
+
+
+def test_what_reached_much_and_leads_nowhere_is_complete(chain, monkeypatch):
+    monkeypatch.setattr("banyan.tools.surveys._MOST_REACHED", 4)
+    assert survey(chain, theme="Part5", along="needs -> *").note == ""
+
+
+@pytest.mark.parametrize("along", ["needs -> needs -> nonsense", "needs -> * -> needs", "*"])
+def test_every_step_of_a_path_is_checked(chain, along):
+    assert "no relation is called" in survey(chain, theme="Part8", along=along).note

@@ -1,0 +1,1 @@
+"""Questions about rows, read without a model."""

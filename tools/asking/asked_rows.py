@@ -1,0 +1,108 @@
+"""The table that a question asks for, a row an item: what is shown where no model chooses and words it."""
+
+from collections.abc import Iterator
+
+from ...models.rules.content_words import language_of
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.inquiry import Block
+from ...schemas.lookups import EXTREMES, TripleLookup
+from ...schemas.retrieval import Passage
+from ..fact_rows import FactRow, rows_item
+from ..index import RetrievalIndex
+from ..schema_names import find_term
+from ..table_query import Group, shown_number
+from ..tables import Table, cited_rows, fields_beside, filters_text, read_table
+
+_LONGEST_SENTENCE = 400
+MOST_SHOWN = 20
+"""Rows that are shown of an answer; a list of more is opened as a table."""
+
+
+def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup: TripleLookup) -> list[Block]:
+    """Return what a question asks for: a line with what was computed, then its rows; nothing if there are none.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force.
+        question: the question, in whose language it is said.
+        lookup: what it asks for (`asked_table`).
+    """
+    term = next(iter(find_term(index, schema, lookup.relation).terms), None)
+    table = read_table(index, schema, lookup, term) if term else None
+    if table is None or not (table.rows or table.computed.groups):
+        return []
+    if lookup.head.count("|") >= table.computed.total:
+        return []  # what is compared has to be there as a whole
+    items = [item.model_copy(update={"kind": "row"}) for item in _items(index, schema, table, lookup, question)]
+    return [Block(title=filters_text(lookup), items=tuple(items))]
+
+
+def _items(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup,
+           question: str) -> Iterator[Passage]:
+    computed = table.computed
+    for group in computed.groups[:lookup.limit or MOST_SHOWN]:
+        yield _group(index, table, group)
+    if lookup.by:
+        return
+    if computed.value is not None and lookup.do not in EXTREMES:
+        unit = f" {computed.unit}" if computed.unit else ""
+        said = f"{shown_number(computed.value)}{unit}"
+        more = _more(question, min(len(table.rows), MOST_SHOWN), computed.total)
+        yield _summary(table.rows[:3], said, f"{said} ({filters_text(lookup)}){more}", computed.total)
+    beside = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
+    for row in table.rows[:lookup.most_rows or MOST_SHOWN]:
+        yield _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question))
+    if lookup.head.count("|") and lookup.do in EXTREMES:
+        yield from _compared(index, schema, table, lookup, question)
+
+
+def _compared(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup,
+              question: str) -> Iterator[Passage]:
+    """Yield the rows of the things compared that are not the answer: a comparison rests on all of them."""
+    shown = {row.head for row in table.rows}
+    everything = read_table(index, schema, lookup.model_copy(update={"do": "list"}), table.term)
+    for row in everything.rows[:MOST_SHOWN]:
+        if row.head not in shown:
+            item = _row(row, "", lookup, _label(schema, row.relation, question))
+            yield item.model_copy(update={"cells": ()})
+
+
+def _more(question: str, shown: int, total: int) -> str:
+    if shown >= total:
+        return ""
+    if language_of(question) == "zh":
+        return f"；以下列出 {total} 条中的 {shown} 条"
+    return f"; {shown} of {total} rows follow"
+
+
+def _group(index: RetrievalIndex, table: Table, group: Group) -> Passage:
+    said = f"{group.key}: {shown_number(group.value)}"
+    return _summary(cited_rows(index, table.computed.column, group.rows), said, said, len(group.rows))
+
+
+def _summary(rows: list[FactRow], short: str, said: str, total: int) -> Passage:
+    item = rows_item(rows, said, total)
+    return item.model_copy(update={"cells": (short,), "statement": said})
+
+
+def _label(schema: GraphSchema, name: str, question: str) -> str:
+    """Return what a relation or attribute is called in the question's language."""
+    element = schema.attribute_type(name) or schema.relation_type(name)
+    return (element.labels.get(language_of(question)) if element else "") or name.replace("_", " ")
+
+
+def _row(row: FactRow, beside: str, lookup: TripleLookup, label: str) -> Passage:
+    """Return one row: the end that the question does not name, with the value that it asks about, as its last cell."""
+    asked = row.tail if lookup.head and not lookup.head.count("|") and not lookup.tail else row.head
+    value = row.validity.with_note(row.tail)
+    told = lookup.do in EXTREMES | {"sum", "mean"} or not (lookup.tail or lookup.head) or (
+        "|" in lookup.tail or lookup.tail[:1] in "<>!")
+    notes = [f"{label}: {value}"] if told and asked == row.head else []
+    notes += [beside] if beside else []
+    said = " ".join(f"{asked}{' – ' if notes else ''}{'; '.join(notes)}".split())
+    place = row.places[0]
+    # A sentence says more than its two ends; a row of a table says too much.
+    is_prose = not place.text.lstrip().startswith("|") and len(place.text) <= _LONGEST_SENTENCE
+    return Passage(chunk_id="", document=place.document, title=row.relation.replace("_", " "), text=place.text,
+                   start=place.start, score=0.0, kind="row", cells=(row.head, row.relation, row.tail, said),
+                   places=row.places[:1], statement=" ".join(place.text.split()) if is_prose else said)

@@ -1,0 +1,264 @@
+"""Read a question about rows: what it counts, lists, groups or compares, in the knowledge base's own fields and values.
+
+Only a question all of whose content is accounted for is read: each word names a field, a value, an entity, a date or a
+number, stands in the titles or headings above the rows, or is one of the words with which tables are asked about. Any
+other question is left to passages.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...models.rules.content_words import content_words, stem
+from ...models.rules.lexicon import SUMMARY_CUES
+from ...models.rules.recognition.name_kinds import kind_of_noun
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.lookups import Calculation, CommunityLookup, TripleLookup
+from ...schemas.naming import normalise
+from ..index import RetrievalIndex
+from ..schema_names import find_term, names_of, terms_of
+from ..tables import contexts, read_table
+from . import table_words as said
+from .asked_conditions import Conditions, Placing
+from .mentions import Mention, Mentions, singular
+
+_AROUND = 14
+"""Characters around a number in which a bound of it stands, and before a noun in which "how many" does."""
+_LONGEST = 500
+"""Characters of a question that may be one about rows."""
+
+
+def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> TripleLookup | None:
+    """Return the lookup that answers a question about rows; None where it is not certain.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, whose labels and cues name fields.
+        question: the question.
+    """
+    if len(question) > _LONGEST or not terms_of(index):
+        return None
+    return _Asked(index, schema, said.ASIDE.sub(" ", question).strip()).table()
+
+
+def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
+    """Return the survey that a question asks for: by a field or period, or along a relation; None if it asks for none.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, whose labels and cues name fields.
+        question: the question.
+    """
+    if len(question) > _LONGEST or not (SUMMARY_CUES.search(question) or said.IN_TURN.search(question)):
+        return None
+    return _Asked(index, schema, question).survey()
+
+
+class _Asked:
+    """One question."""
+
+    def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
+        self._index, self._schema = index, schema
+        self._mentions = Mentions(index, schema, text)
+        self._placing = Placing(index, self._mentions)
+
+    def table(self) -> TripleLookup | None:
+        """Return the lookup of a table, if all of the question is accounted for."""
+        mentions = self._mentions
+        found = self._compose() if mentions.of("field", "value", "entity") else None
+        if found is None or not self._is_of_noun(found):
+            return None
+        for name in (found.relation, *found.show):
+            mentions.use_field(name)
+        left = mentions.left_over()
+        return found if not left or self._stands_above(left, found) else None
+
+    def _is_of_noun(self, lookup: TripleLookup) -> bool:
+        """Return False if one thing's relation leads to others than those that a noun asks for.
+
+        "On which river does Graz lie?" is not answered by the country that Graz lies in.
+        """
+        nouns = self._mentions.subjects() if lookup.head and "|" not in lookup.head and not lookup.by else set()
+        if not nouns:
+            return True
+        browsing, ends = self._index.browsing, self._index.column(lookup.relation).ends
+        kinds = {browsing.types[int(kind)] for kind in np.unique(browsing.type_of[ends[ends >= 0]])}
+        term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
+        known = {part for label in (*kinds, *names_of(self._schema, term)) for part in content_words(label)}
+        return all(noun in known or singular(noun) in self._mentions.prefixes for noun in nouns)
+
+    def survey(self) -> CommunityLookup | None:
+        """Return the lookup of a survey."""
+        mentions, text = self._mentions, self._mentions.text
+        if said.IN_TURN.search(text):
+            return self._path()
+        period, dated = said.PERIOD.search(text), mentions.read_as(mentions.of("field"), self._placing.is_dated)
+        if period:
+            fields = [one.name for one in dated] or [term.name for term in terms_of(self._index)
+                                                     if self._placing.is_dated(term.name)]
+            return CommunityLookup(by=f"{fields[0]}.{_unit(period)}") if fields else None
+        grouped = [one for one in mentions.of("field") if said.GROUP.search(mentions.before(one))]
+        return CommunityLookup(by=grouped[0].name) if grouped else None
+
+    def _path(self) -> CommunityLookup | None:
+        """Return what is reached from the one entity that the question names along the one relation."""
+        entities = self._mentions.of("entity")
+        for one in self._mentions.of("field") if len(entities) == 1 else ():
+            row, column = self._index.entity_at(entities[0].name), self._index.column(one.name)
+            if row in column.heads or row in column.tails():
+                forward = self._placing.leads(entities[0], one, one.name)
+                return CommunityLookup(theme=entities[0].value, along=f"{'' if forward else '<'}{one.name} -> *")
+        return None
+
+    def _stands_above(self, left: Sequence[str], lookup: TripleLookup) -> bool:
+        """Return True if words that are not accounted for stand in the titles or headings above all rows found."""
+        term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
+        table = read_table(self._index, self._schema, lookup, term)
+        above = [(text, set(content_words(text))) for text in contexts(self._index, table)]
+        return bool(above) and len(above) == len(table.computed.rows) and all(
+            stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)
+            for word in left for text, stems in above)
+
+    def _compose(self) -> TripleLookup | None:
+        mentions, limit = self._mentions, 0
+        if top := said.TOP.search(mentions.text):
+            number = (top["first"] or top["second"] or top["zh"]).lower()
+            limit = int(number) if number.isdigit() else said.NUMERALS[number]
+            mentions.use(*top.span())
+        conditions = self._placing.conditions()
+        if conditions is None:
+            return None
+        free = mentions.free_fields()
+        if any(one.name in conditions.fields() and said.GROUP.search(mentions.before(one)) for one in free):
+            return None  # grouped by what has one value
+        if self._is_overlooked(conditions):
+            return None
+        # A value such as "Last Call" asks for nothing.
+        text = mentions.unread(fields=False)
+        return (self._by_period(text, conditions, limit) or self._by_alternatives(text, conditions, limit)
+                or self._by_field(free, conditions, limit) or self._extreme(text, free, conditions, limit)
+                or self._most(text, free, conditions, limit) or self._added(text, free, conditions)
+                or self._counted_or_listed(text, free, conditions))
+
+    def _is_overlooked(self, conditions: Conditions) -> bool:
+        """Return True if a negation, a bound or "both" was not read: the rows would be others than those meant."""
+        left = self._mentions.unread(fields=False)
+        limited = any(said.BOUNDS.search(left[max(0, one.start - _AROUND):one.end + _AROUND])
+                      for one in self._mentions.of("date", "number", "value") if any(map(str.isdigit, one.value)))
+        return bool(limited or said.NEGATION.search(left) or (
+            conditions.alternatives() and said.BOTH.search(self._mentions.text)))
+
+    # Shapes of questions.
+
+    def _by_period(self, text: str, conditions: Conditions, limit: int) -> TripleLookup | None:
+        """Read "in which years", "by year"."""
+        period = said.PERIOD.search(text)
+        dated = self._mentions.read_as(self._mentions.of("field"), self._placing.is_dated)
+        if not period or not dated:
+            return None
+        self._mentions.use(*period.span())
+        self._mentions.use_mention(dated[0])
+        if not limit and said.MOST.search(text) and not period[0].endswith("s"):
+            limit = 1  # "in which year were the most"
+        return conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
+
+    def _by_alternatives(self, text: str, conditions: Conditions, limit: int) -> TripleLookup | None:
+        """Read "did 2020 or 2021 have more", "are there more red or more green ones"."""
+        field = conditions.alternatives()
+        counted_twice = len(said.COUNT.findall(text)) > 1
+        if not field or not (counted_twice or any(form.search(text) for form in (said.MOST, said.FEWEST, said.EACH))):
+            return None
+        return conditions.lookup(field, by="year" if self._placing.is_dated(field) else "tail", limit=limit)
+
+    def _by_field(self, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+        """Read "by status", "for each warehouse", "which statuses are the most common"."""
+        mentions = self._mentions
+        ranked = limit and said.BY_NUMBER.search(mentions.text)
+        for one in free:
+            if ranked or said.GROUP.search(mentions.before(one)) or said.COMMON.match(mentions.text[one.end:]):
+                mentions.use_field(one.name)
+                return conditions.lookup(one.name, by="tail", limit=limit)
+        return None
+
+    def _extreme(self, text: str, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+        """Read "the oldest", "the cheapest", "which of the two is heavier"."""
+        forms: tuple[tuple[re.Pattern[str], Calculation], ...] = (
+            (said.FIRST, "first"), (said.LAST, "last"), (said.SMALL, "smallest"), (said.LARGE, "largest"))
+        for form, do in forms:
+            match = form.search(text)
+            if match is None:
+                continue
+            fits = self._placing.is_dated if do in {"first", "last"} else self._placing.is_sized
+            fields = self._mentions.read_as(free, fits) or self._field_of_degree(match[0])
+            if fields:
+                self._mentions.use_mention(fields[0])
+                self._mentions.use(*match.span())
+                return conditions.lookup(fields[0].name, do=do, limit=limit)
+        return None
+
+    def _field_of_degree(self, degree: str) -> list[Mention]:
+        """Return the field that a Chinese degree speaks of (贵: price), if there is one."""
+        concept = next((word for signs, word in said.HAN_DEGREES.items() if any(sign in degree for sign in signs)), "")
+        names = [term.name for term in terms_of(self._index) if concept and concept in content_words(
+            term.name.replace("_", " ")) and self._placing.is_sized(term.name)]
+        return [Mention(0, 0, "field", names[0])] if len(names) == 1 else []
+
+    def _most(self, text: str, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+        """Read "which has the most prizes", "the most frequent authors"."""
+        most = said.MOST.search(text)
+        counted = [one for one in free if not self._placing.is_sized(one.name)]
+        if most is None or not counted or conditions.head or conditions.compared:
+            return None
+        self._mentions.use_field(counted[0].name)
+        return conditions.lookup(counted[0].name, by=self._asked_end(text, counted[0], most), limit=limit or 1)
+
+    def _asked_end(self, text: str, one: Mention, most: re.Match[str]) -> str:
+        """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
+        column, before = self._index.column(one.name), self._mentions.before(one)
+        if said.WHO.match(text.strip()) and column.ends.max(initial=-1) >= 0:
+            kind = self._index.browsing.types[int(self._index.browsing.type_of[column.ends.max()])]
+            return "tail" if kind_of_noun(normalise(kind)) in {"person", ""} else "head"
+        passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
+        return "tail" if passive or said.WHICH_BEFORE.search(before) or said.PROLIFIC.search(text) else "head"
+
+    def _added(self, text: str, free: Sequence[Mention], conditions: Conditions) -> TripleLookup | None:
+        """Read "the total cost", "the average age"."""
+        forms: tuple[tuple[re.Pattern[str], Calculation], ...] = ((said.MEAN, "mean"), (said.SUM, "sum"))
+        for form, do in forms:
+            sized, match = self._mentions.read_as(free, self._placing.is_sized), form.search(text)
+            if match and sized:
+                self._mentions.use_mention(sized[0])
+                self._mentions.use(*match.span())
+                return conditions.lookup(sized[0].name, do=do)
+        return None
+
+    def _counted_or_listed(self, text: str, free: Sequence[Mention], conditions: Conditions) -> TripleLookup | None:
+        """Read "how many", "which", "list all"."""
+        do: Calculation = "count" if said.COUNT.search(text) else "list"
+        if conditions.is_empty() or conditions.compared or not (do == "count" or said.LISTED.search(text)):
+            return None
+        if conditions.head and any(one.name != conditions.relation for one in free):
+            return None
+        counted = next((one for one in free if said.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:])), None)
+        if do == "count" and free:
+            return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
+        for one in free:
+            self._mentions.use_mention(one)
+        if missing := conditions.only_missing():
+            return conditions.lookup(self._common_field(missing), do=do)
+        show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
+        return conditions.lookup("", do=do, show=tuple(show))
+
+    def _common_field(self, missing: Sequence[str]) -> str:
+        """Return the field that most things have which may have some others."""
+        types = self._index.browsing.type_of[self._index.column(missing[0]).heads]
+        kind = int(types[0]) if len(types) else -1
+        terms = sorted(terms_of(self._index), key=lambda term: (-term.rows, term.name))
+        return next((term.name for term in terms if term.name not in missing and kind in
+                     self._index.browsing.type_of[self._index.column(term.name).heads]), "")
+
+
+def _unit(period: re.Match[str]) -> str:
+    """Return the period that a question groups by: year, month or decade."""
+    return said.HAN_PERIODS.get(period["asked"] or period["each"] or "", "") or period["period"].lower()

@@ -1,0 +1,194 @@
+"""Surveys of the whole: groups by a field's value or period, or what a path of relations reaches.
+
+The views of UniAI-GraphRAG: attribute-based, and by a relation pattern (eq. 5), completed at the boundary (eq. 4). They
+are computed when they are asked for and never stored.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.inquiry import Block
+from ..schemas.retrieval import Passage
+from .entity_names import find_entities
+from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
+from .field_columns import FieldColumn, Rows
+from .index import RetrievalIndex
+from .line_budget import fit_lines
+from .schema_names import find_term, terms_of
+from .table_query import Computed, FieldError, Group, TableQuery, compute
+from .tables import cited_rows
+
+TAU = 0.5
+"""The share of an entity's neighbours from which it belongs to what they are in (eq. 4)."""
+_PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")
+_MOST_REACHED = 500
+_KINDS = 12
+"""The most values of a field that tells groups apart: one with more describes each thing for itself."""
+_TELLING, _SHOWN_KINDS = 2, 3
+_MEMBERS = 4
+_COVERED = 0.6
+"""The share of the things grouped that have a telling field."""
+
+
+class _Place(NamedTuple):
+    """A set of entities' rows that a path reached, and the triples that led there."""
+
+    step: str
+    triples: list[int]
+
+
+def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int) -> list[Block]:
+    """Return the groups of a field's values or periods, each with its size, kinds and best connected members.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, by whose labels fields are found.
+        by: a field, or FIELD.year, FIELD.month or FIELD.decade.
+        tokens: the budget, estimated tokens.
+
+    Raises:
+        FieldError: there is no such field.
+    """
+    match = _PERIOD.fullmatch(by.strip())
+    field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
+    found = find_term(index, schema, field)
+    if not found.terms:
+        raise FieldError(f"no field is called {field!r}; there are: {', '.join(found.near)}")
+    name = found.terms[0].name
+    computed = compute(index, schema, TableQuery(relation=name, by=period), name)
+    groups = sorted(computed.groups, key=lambda group: group.key) if match else computed.groups
+    telling = _telling_fields(index, computed, name)
+    shown, left = fit_lines([_group_item(index, computed.column, group, telling) for group in groups], tokens)
+    notes = [f"{left} more groups"] if left else []
+    notes += [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
+    return [Block(title=f"{computed.total} rows by {by}", items=tuple(shown), note="; ".join(notes))]
+
+
+def _telling_fields(index: RetrievalIndex, computed: Computed, by: str) -> list[FieldColumn]:
+    """Return the fields of few values that most of the things grouped have."""
+    heads = np.unique(computed.column.heads)
+    columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
+    found = []
+    for column in columns:
+        own = np.isin(column.heads, heads)
+        kinds = np.unique(column.labels[own])
+        if 1 < len(kinds) <= _KINDS and len(np.unique(column.heads[own])) >= _COVERED * len(heads):
+            found.append(column)
+    return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
+
+
+def _group_item(index: RetrievalIndex, column: FieldColumn, group: Group, telling: Sequence[FieldColumn]) -> Passage:
+    entities = np.unique(column.heads[group.rows])
+    kinds = [_kinds_text(one, entities) for one in telling]
+    central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
+    names = "; ".join(index.about(row)[0] for row in central)
+    more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
+    said = ". ".join(filter(None, [f"{group.key} ({len(entities)})", *kinds, f"{names}{more}"]))
+    places = [row.places[0] for row in cited_rows(index, column, group.rows)]
+    return Passage(chunk_id="", document=places[0].document, title=column.name.replace("_", " "), text=places[0].text,
+                   start=places[0].start, score=0.0, kind="row", statement=said, places=tuple(places),
+                   cells=("",))
+
+
+def _kinds_text(column: FieldColumn, entities: Rows) -> str:
+    counts = Counter(column.texts[label] for label in column.labels[np.isin(column.heads, entities)].tolist())
+    most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_KINDS]
+    return f"{column.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
+
+
+def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
+    """Return what a path of relations reaches from an entity [UniAI-GraphRAG eq. 5], completed by eq. 4.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force.
+        root: the entity where the path begins.
+        along: relations with "->" between; "<" before one follows it backwards, "*" goes on along the last one.
+        tokens: the budget, estimated tokens.
+
+    Raises:
+        FieldError: there is no such relation.
+    """
+    found = find_entities(index, root)
+    starts = [row for entity in found.entities if (row := index.entity_at(entity)) is not None]
+    if not starts:
+        near = f" Names like it: {'; '.join(found.near)}." if found.near else ""
+        return [Block(title=root, note=f"No entity has this name.{near}")]
+    reached, places = set(starts), list[_Place]()
+    frontier, is_cut = set(starts), False
+    for relation in _steps(index, schema, along):
+        triples, frontier = _follow(index, relation, frontier, reached)
+        is_cut = bool(frontier) and len(reached) > _MOST_REACHED
+        if not frontier or is_cut:
+            break
+        reached |= frontier
+        places += [_Place(relation, triples)] if triples else []
+    items = [item for number, place in enumerate(places, 1) for item in _place_items(index, number, place)]
+    boundary = _boundary(index, reached) - set(starts)
+    shown, left = fit_lines(items, tokens)
+    notes = [f"{left} more lines"] if left else [] if items else ["nothing is reached along this path"]
+    if is_cut:
+        notes.append("there is more beyond these")
+    if boundary:
+        names = sorted(index.about(row)[0] for row in boundary)
+        notes.append(f"connected to these mostly: {'; '.join(names[:_KINDS])}")
+    return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached", items=tuple(shown),
+                  note="; ".join(notes))]
+
+
+def _steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
+    """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever.
+
+    Raises:
+        FieldError: there is no such relation.
+    """
+    *begin, end = map(str.strip, along.split("->"))
+    steps = [_step(index, schema, part) for part in (begin if begin and end == "*" else [*begin, end])]
+    return chain(steps, repeat(steps[-1])) if len(steps) == len(begin) else iter(steps)
+
+
+def _step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
+    found = find_term(index, schema, part.removeprefix("<"))
+    names = [term.name for term in found.terms if not term.is_attribute]
+    if not names:
+        known = (term.name for term in terms_of(index) if not term.is_attribute)
+        raise FieldError(f"no relation is called {part!r}; there are: {', '.join(known) or 'none'}")
+    return f"{'<' if part.startswith('<') else ''}{names[0]}"
+
+
+def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
+    """Return the triples of a relation that lead on from some entities, and the entities that are new."""
+    column = index.column(relation)
+    rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
+    ends = column.tails()[rows]
+    fresh = (ends >= 0) & ~np.isin(ends, sorted(reached))
+    return sorted(column.triples[rows[fresh]].tolist()), set(ends[fresh].tolist())
+
+
+def _place_items(index: RetrievalIndex, number: int, place: _Place) -> Iterator[Passage]:
+    rows: list[FactRow] = [row for row in triple_rows(index, place.triples) if row.places]
+    by_start: dict[str, list[FactRow]] = {}
+    for row in rows:
+        by_start.setdefault(row.tail if place.step.startswith("<") else row.head, []).append(row)
+    name = place.step.removeprefix("<").replace("_", " ")
+    for start, own in sorted(by_start.items()):
+        arrow = f"{number}. {start} <- {name}: " if place.step.startswith("<") else f"{number}. {start} {name} -> "
+        side = head_of if place.step.startswith("<") else tail_of
+        yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(own, arrow, side))
+
+
+def _boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
+    """Return the outside entities of whose neighbours at least the share `TAU`, and two, are reached (eq. 4)."""
+    within = Counter(end for row in reached for end in _neighbours(index, row) if end not in reached)
+    return {row for row, count in within.items() if count > 1 and count / len(_neighbours(index, row)) >= TAU}
+
+
+def _neighbours(index: RetrievalIndex, row: int) -> set[int]:
+    ends = index.triples[index.incident_at(row)][:, [0, 2]]
+    return set(ends.reshape(-1).tolist()) - {row}

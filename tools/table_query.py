@@ -1,0 +1,303 @@
+"""Compute over the rows of a relation or attribute: filter, group, count, add up, find the extremes.
+
+Everything is counted over all rows; what is shown of them is somebody else's choice. Dates compare as dates, numbers in
+one unit; what has no value of the kind is left out and counted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..schemas.errors import BanyanError
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.lookups import Calculation
+from .conditions import Condition, fitting_labels, part_condition, read_condition
+from .field_columns import FieldColumn, Rows
+from .index import RetrievalIndex
+from .schema_names import find_term, find_type, names_of, terms_of
+
+_PERIODS = {"year": 4, "month": 7, "decade": 3}
+
+
+class FieldError(BanyanError):
+    """A field that no relation or attribute has for its name."""
+
+
+@dataclass(frozen=True)
+class TableQuery:
+    """What is asked of the rows of a relation or attribute.
+
+    Attributes:
+        relation: its name.
+        head, tail: what a row's subject, and its object or value, has to be (`conditions.part_condition`).
+        where: further conditions, on fields of the subject, or of the object as `tail.FIELD`.
+        by: what to group by: "head", "tail", "document", a field, or one of a field's periods as `FIELD.year`; "year",
+            "month" and "decade" alone are those of the row's own value.
+        do: what to compute, over all rows or those of each group.
+        most: how many of the smallest, largest, first or last values are taken.
+    """
+
+    relation: str
+    head: str = ""
+    tail: str = ""
+    where: tuple[str, ...] = ()
+    by: str = ""
+    do: Calculation = "list"
+    most: int = 1
+
+
+class Group(NamedTuple):
+    """The rows, by their numbers in the column, that have a key; `value` is what was computed of them."""
+
+    key: str
+    rows: Rows
+    value: float
+
+
+class Computed(NamedTuple):
+    """What a query found.
+
+    Attributes:
+        column: the column that was asked for.
+        rows: the numbers of the rows that fit, in the column's order; of an extreme, those that have it.
+        groups: the groups, the largest or first first.
+        value: the number that was computed, None for a list.
+        unit: what the number is in.
+        total: the rows that fit; a count is of their subjects, which may have several.
+        left_out: how many rows have no value of the kind, by the reason.
+        having, of_type, type: how many entities of the subjects' type have the field, and how many there are.
+    """
+
+    column: FieldColumn
+    rows: Rows
+    groups: tuple[Group, ...]
+    value: float | None
+    unit: str
+    total: int
+    left_out: dict[str, int]
+    having: int
+    of_type: int
+    type: str
+
+
+def compute(index: RetrievalIndex, schema: GraphSchema, query: TableQuery, name: str,
+            keep: Callable[[FieldColumn, Rows], Rows] | None = None) -> Computed:
+    """Answer a query.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, by whose labels fields are found.
+        query: what is asked.
+        name: the relation's or attribute's name in the graph.
+        keep: returns those of some rows that fit what is not in columns, such as a date.
+
+    Raises:
+        ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
+    """
+    return _Table(index, schema, name).compute(query, keep)
+
+
+class _Table:
+    """One relation or attribute of one knowledge base."""
+
+    def __init__(self, index: RetrievalIndex, schema: GraphSchema, name: str) -> None:
+        self._index, self._schema = index, schema
+        self.column = index.column(name)
+
+    def compute(self, query: TableQuery, keep: Callable[[FieldColumn, Rows], Rows] | None) -> Computed:
+        fits = np.ones(len(self.column.heads), bool)
+        if query.head:
+            fits &= self._fits_ends(self.column.heads, part_condition(query.head))
+        if query.tail:
+            fits &= self._fits_labels(self.column, part_condition(query.tail))[self.column.labels]
+        for condition in map(read_condition, query.where):
+            fits &= self._fits_where(condition)
+        rows = np.flatnonzero(fits)
+        rows = keep(self.column, rows) if keep else rows
+        return self._computed(query, rows)
+
+    # Conditions.
+
+    def _fits_labels(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
+        fits = fitting_labels(column, condition, self._index.aliases)
+        return _signed(fits, condition)
+
+    def _fits_ends(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
+        """Return which rows have an entity of some name."""
+        distinct, number = np.unique(entities, return_inverse=True)
+        names = [self._index.about(row)[0] if row >= 0 else "" for row in distinct.tolist()]
+        column = FieldColumn("", distinct, np.arange(len(distinct)), names, distinct, distinct)
+        return _signed(fitting_labels(column, condition, self._index.aliases)[number], condition)
+
+    def _fits_where(self, condition: Condition) -> NDArray[np.bool_]:
+        side, _, field = condition.field.rpartition(".")
+        if side not in {"", "head", "tail"}:
+            raise FieldError(f"{condition.field!r} is no field: write FIELD of the subject, or tail.FIELD")
+        entities = self.column.tails() if side == "tail" else self.column.heads
+        if field in {"name", "head", "tail"}:
+            return self._fits_ends(self.column.tails() if field == "tail" else entities, condition)
+        if field == "type" and all(field not in names_of(self._schema, term) for term in terms_of(self._index)):
+            return self._fits_types(entities, condition)
+        column = self._field(field)
+        if not condition.values and condition.sign in {"=", "!="}:
+            return _signed(~np.isin(entities, column.heads), condition)
+        fitting = fitting_labels(column, condition, self._index.aliases)
+        having = np.isin(entities, column.heads[fitting[column.labels]])
+        return _signed(having, condition)
+
+    def _fits_types(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
+        types, wanted = self._index.browsing.types, list[str]()
+        for value in condition.values:
+            wanted.append(find_type(self._index, self._schema, value))
+            if not wanted[-1] or condition.sign not in {"=", "!="}:
+                raise FieldError(f"no type is {condition.sign} {value}; there are: {', '.join(types)}")
+        fits = np.isin(self._index.browsing.type_of[entities], [types.index(kind) for kind in wanted]) & (entities >= 0)
+        return _signed(fits, condition)
+
+    def _field(self, name: str) -> FieldColumn:
+        backward = name.startswith("<")
+        found = find_term(self._index, self._schema, name.removeprefix("<"))
+        if not found.terms:
+            raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
+        return self._index.column(f"{'<' if backward else ''}{found.terms[0].name}")
+
+    # Calculations.
+
+    def _computed(self, query: TableQuery, rows: Rows) -> Computed:
+        left_out: Counter[str] = Counter()
+        column, value, unit, shown = self.column, None, "", rows
+        groups = list[Group]()
+        if query.by:
+            groups = self._grouped(query, rows, left_out)
+            shown = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
+        elif query.do == "count":
+            value = float(len(np.unique(column.heads[rows])))
+        elif query.do == "distinct":
+            value = float(len(np.unique(column.labels[rows])))
+        elif query.do in {"sum", "mean"}:
+            value, unit = self._added(query.do, rows, left_out)
+        elif query.do != "list":
+            shown, value, unit = self._extreme(query.do, rows, left_out, query.most)
+        kind, having, of_type = self._coverage()
+        return Computed(column, shown, tuple(groups), value, unit, len(rows), dict(left_out), having, of_type, kind)
+
+    def _coverage(self) -> tuple[str, int, int]:
+        """Return the subjects' most frequent type, how many of it have the field, and how many there are."""
+        owners, browsing = np.unique(self.column.heads), self._index.browsing
+        if not len(owners):
+            return "", 0, 0
+        counts = np.bincount(browsing.type_of[owners], minlength=len(browsing.types))
+        kind = int(np.argmax(counts))
+        return browsing.types[kind], int(counts[kind]), int(np.count_nonzero(browsing.type_of == kind))
+
+    def _sized(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
+        """Return the rows with a number, these numbers in one unit, and that unit: the one that most have."""
+        amounts = [self.column.amounts[label] for label in self.column.labels[rows].tolist()]
+        units = Counter(amount.dimension for amount in amounts if amount is not None)
+        dimension = min(units, key=lambda one: (-units[one], one)) if units else ""
+        written = Counter(amount.unit for amount in amounts if amount is not None and amount.dimension == dimension)
+        unit = min(written, key=lambda one: (-written[one], one)) if written else ""
+        sized = [(number, amount) for number, amount in enumerate(amounts)
+                 if amount is not None and amount.dimension == dimension]
+        left_out.update({"no number": len(amounts) - units.total(), "in another unit": units.total() - len(sized)})
+        # Figures as written stay exact where all are in one unit.
+        factor = next((one.size / one.figure for _, one in sized if one.unit == unit and one.figure), 1.0)
+        sizes = [amount.figure if amount.unit == unit else amount.size / factor for _, amount in sized]
+        return rows[[number for number, _ in sized]], np.array(sizes, float), unit
+
+    def _added(self, do: Calculation, rows: Rows, left_out: Counter[str]) -> tuple[float | None, str]:
+        _, sizes, unit = self._sized(rows, left_out)
+        if not len(sizes):
+            return None, ""
+        return float(sizes.sum() if do == "sum" else sizes.mean()), unit
+
+    def _extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
+                 most: int = 1) -> tuple[Rows, float | None, str]:
+        """Return the rows with the smallest, largest, first or last values; the value only if one is asked for."""
+        dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
+        if do in {"first", "last"} and self.column.holds_dates:
+            known = sorted({date for date in dates if date}, reverse=do == "last")[:most]
+            left_out["no date"] += dates.count("")
+            return rows[[number for number, date in enumerate(dates) if date in known]], None, ""
+        sized, sizes, unit = self._sized(rows, left_out)
+        if not len(sizes):
+            return rows[:0], None, ""
+        wanted = np.unique(sizes)[:most] if do in {"smallest", "first"} else np.unique(sizes)[-most:]
+        return sized[np.isin(sizes, wanted)], float(wanted[0]) if most == 1 else None, unit
+
+    # Groups.
+
+    def _grouped(self, query: TableQuery, rows: Rows, left_out: Counter[str]) -> list[Group]:
+        keys, at = self._keys(query.by, rows, left_out)
+        found = []
+        by_key: dict[str, list[int]] = {}
+        for key, row in zip(keys, at.tolist(), strict=True):
+            by_key.setdefault(key, []).append(row)
+        # Grouped by one end, the other one is counted.
+        counted = self.column.labels if query.by == "head" else self.column.heads
+        for key, own in by_key.items():
+            of = np.array(own, np.intp)
+            value: float | None = float(len(np.unique(counted[of])))
+            if query.do in {"sum", "mean"}:
+                value, _ = self._added(query.do, of, left_out)
+            elif query.do == "distinct":
+                value = float(len(np.unique(self.column.labels[of])))
+            elif query.do not in {"list", "count"}:
+                of, value, _ = self._extreme(query.do, of, left_out)
+                # Of dates the rows say which it is.
+                value = float(len(of)) if value is None and len(of) else value
+            if len(of) and value is not None:
+                found.append(Group(key, of, value))
+        ascending = query.do in {"smallest", "first"}
+        return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
+
+    def _keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
+        """Return the key of each row, and the row; rows with several keys are there several times."""
+        field, _, period = by.rpartition(".")
+        if by in _PERIODS or period in _PERIODS:
+            period = by if by in _PERIODS else period
+            keys, at = (self._labels(rows, dates=True) if field in {"", "tail"} else
+                        self._of_field(field, rows, left_out, dates=True))
+            dated = [number for number, key in enumerate(keys) if key]
+            left_out["no date"] += len(keys) - len(dated)
+            cut = _PERIODS[period]
+            return [f"{keys[number][:cut]}{'0s' if period == 'decade' else ''}" for number in dated], at[dated]
+        if by == "tail":
+            return self._labels(rows)
+        if by == "head":
+            return [self._index.about(row)[0] for row in self.column.heads[rows].tolist()], rows
+        return self._of_field(by, rows, left_out)
+
+    def _labels(self, rows: Rows, *, dates: bool = False) -> tuple[list[str], Rows]:
+        texts = self.column.dates if dates else self.column.texts
+        return [texts[label] for label in self.column.labels[rows].tolist()], rows
+
+    def _of_field(self, name: str, rows: Rows, left_out: Counter[str], *,
+                  dates: bool = False) -> tuple[list[str], Rows]:
+        side, _, field = name.rpartition(".")
+        entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
+        column = self._field(field or name)
+        begins, ends = (np.searchsorted(column.heads, entities, way) for way in ("left", "right"))
+        left_out[f"no {column.name.replace('_', ' ')}"] += int(np.count_nonzero(begins == ends))
+        texts = column.dates if dates else column.texts
+        keys, at = list[str](), list[int]()
+        for row, begin, end in zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True):
+            for label in column.labels[begin:end].tolist():
+                keys.append(texts[label])
+                at.append(row)
+        return keys, np.array(at, np.intp)
+
+
+def _signed(fits: NDArray[np.bool_], condition: Condition) -> NDArray[np.bool_]:
+    """Return what fits a condition: all others where it says not."""
+    return ~fits if condition.sign == "!=" else fits
+
+
+def shown_number(value: float) -> str:
+    """Return a number as people write it: 27, 3.5."""
+    return f"{value:,.0f}".replace(",", "") if value == int(value) else f"{value:.6g}"
+

@@ -1,0 +1,161 @@
+"""A computed table as data: rows and groups with their sources, for Python, the command line and the servers."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from ..schemas.documents import Frozen
+from ..schemas.errors import BanyanError
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.lookups import TripleLookup
+from .fact_rows import FactRow
+from .field_columns import FieldColumn
+from .index import RetrievalIndex
+from .schema_names import Term, find_term, terms_of
+from .table_query import FieldError
+from .tables import coverage, notes_of, read_table
+
+_RUN = tuple("=+-@\t\r")
+"""Beginnings of cells that a spreadsheet runs."""
+_COUNTED = frozenset({"count", "distinct", "sum", "mean"})
+"""What is computed of all rows together; an extreme is of some of them."""
+MOST_ROWS = 10_000
+"""Rows that are put into words where nobody says how many; all are counted."""
+
+
+class TableRow(Frozen):
+    """A row: what it says, what its subject has of other fields, and the words that say so."""
+
+    head: str
+    relation: str
+    tail: str
+    fields: dict[str, tuple[str, ...]] = Field(default={}, description="the values of the fields to show")
+    time: str = Field(default="", description="when it holds, in the document's words")
+    document: str
+    start: int
+    end: int
+    quote: str
+
+
+class TableGroup(Frozen):
+    """The rows of one key: how many, or what was computed of them."""
+
+    key: str
+    value: float
+    rows: int
+
+
+class ComputedTable(Frozen):
+    """Rows of a relation or attribute with what was computed of all of them; `rows` may be cut, `total` never is."""
+
+    relation: str
+    do: str
+    value: float | None = Field(default=None, description="the number that was computed; none for a list")
+    unit: str = ""
+    total: int = Field(description="the rows that fit")
+    groups: tuple[TableGroup, ...] = ()
+    rows: tuple[TableRow, ...] = ()
+    notes: tuple[str, ...] = Field(default=(), description="what was left out, and on how many entities it rests")
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the groups if there are any, else the number that was computed, else the rows, as flat records."""
+        for group in self.groups:
+            yield {"key": group.key, "value": _plain_number(group.value), "rows": group.rows}
+        counted = self.value is not None and self.do in _COUNTED
+        if counted and not self.groups:
+            yield {self.do: _plain_number(self.value or 0.0), "unit": self.unit, "rows": self.total}
+        for row in self.rows if not self.groups and not counted else ():
+            shown = {name: "; ".join(values) for name, values in row.fields.items()}
+            yield {"head": row.head, self.relation: row.tail, **shown, "time": row.time, "document": row.document,
+                   "quote": row.quote}
+
+    def to_csv(self) -> str:
+        """Return the groups or rows as CSV with a line of headers; cells that a spreadsheet would run begin with '."""
+        records = list(self.records())
+        names = list(dict.fromkeys(name for record in records for name in record))
+        written = io.StringIO()
+        writer = csv.writer(written, lineterminator="\n")
+        writer.writerow(map(_safe_cell, names))
+        writer.writerows([_safe_cell(record.get(name, "")) for name in names] for record in records)
+        return written.getvalue()
+
+    def to_pandas(self) -> Any:
+        """Return the groups or rows as a data frame; pandas has to be installed.
+
+        Raises:
+            BanyanError: pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")  # optional, and slow to import
+        except ImportError as error:
+            raise BanyanError("to_pandas needs pandas: pip install pandas, or use to_csv") from error
+        return pandas.DataFrame(list(self.records()))
+
+
+def _plain_number(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
+def _safe_cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
+
+
+def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -> ComputedTable:
+    """Compute a table.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, by whose labels fields are found.
+        lookup: what is asked for; its limit is the most rows and groups.
+
+    Raises:
+        FieldError, ConditionError: there is no such relation or field, or a condition cannot be read.
+        DateError: `at` is no date with a year.
+    """
+    found = find_term(index, schema, lookup.relation)
+    if not found.terms:
+        raise FieldError(f"no relation or attribute is called {lookup.relation!r}; there are: "
+                         f"{', '.join(found.near) or 'none, as the graph has no rows'}")
+    table = read_table(index, schema, lookup, found.terms[0], lookup.most_rows or MOST_ROWS)
+    computed = table.computed
+    columns = {name: _field(index, schema, name) for name in lookup.show}
+    rows = [] if lookup.by else table.rows
+    return ComputedTable(
+        relation=table.term.name, do=lookup.do, value=computed.value, unit=computed.unit, total=computed.total,
+        groups=tuple(TableGroup(key=group.key, value=group.value, rows=len(group.rows))
+                     for group in computed.groups[:lookup.limit or MOST_ROWS]),
+        rows=tuple(_row(index, row, columns) for row in rows),
+        notes=tuple(filter(None, [coverage(computed), *notes_of(table)])))
+
+
+def fields(index: RetrievalIndex) -> list[Term]:
+    """Return the relations and attributes that tables can be made of, with their numbers of rows."""
+    return terms_of(index)
+
+
+def _field(index: RetrievalIndex, schema: GraphSchema, name: str) -> FieldColumn:
+    found = find_term(index, schema, name)
+    if not found.terms:
+        raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
+    return index.column(found.terms[0].name)
+
+
+def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:
+    place = row.places[0]
+    return TableRow(
+        head=row.head, relation=row.relation, tail=row.tail, time=row.validity.note(), document=place.document,
+        start=place.start, end=place.start + len(place.text), quote=place.text,
+        fields={name: values for name, column in columns.items()
+                if (values := values_of(column, index.entity_row[row.ends[0]]))})
+
+
+def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
+    """Return what the entity of a row has of a field."""
+    begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
+    labels: Sequence[int] = column.labels[begin:end].tolist()
+    return tuple(column.texts[label] for label in labels)
