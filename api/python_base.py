@@ -26,6 +26,7 @@ from ..graph_store.layout import check_name
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
 from ..schemas.scope import Scope
@@ -35,6 +36,7 @@ from ..subagent.tool import as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
+from ..tools.table_results import ComputedTable, fields, tabulate
 from .manual_edits import Editing
 from .notebooks import status_html
 from .progress import Progress, follow_build, log_failures, show_progress
@@ -320,6 +322,40 @@ class KnowledgeBase:
                                   if (not relation or key[1] == relation)
                                   and (not entity or key[0] in about or key[2] in about)
                                   and (day is None or graph.validity(key).holds(*day))]))
+
+    def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
+              where: Sequence[str] | Mapping[str, str] = (),
+              by: str = "", do: Calculation = "list", show: Sequence[str] = (), at: str = "", document: str = "",
+              limit: int = 0) -> ComputedTable:
+        """Return the rows of a relation or an attribute: filtered, counted, grouped, each with its source.
+
+        Args:
+            relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
+            head: only rows whose subject has this name or a part of one; "A|B": either.
+            tail: only rows whose object or value is this or has it as a part; with a sign: "!=A", ">=2020", "5..10".
+            where: conditions on other fields of the subject, or of the object as `tail.FIELD`: "category=Core",
+                "created>=2020", "owner=" (has none); or {field: value}.
+            by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
+            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
+            show: fields of the subject to show in each row.
+            at: only what holds at this date.
+            document: only rows of documents with this part in their id or title.
+            limit: the most rows or groups; 0 means all groups, and 10,000 rows. What is computed counts all. Of
+                "smallest", "largest", "first" and "last": how many values; 0 means one.
+
+        Raises:
+            BanyanError: there is no such relation or field, or a condition cannot be read.
+            ValueError: `at` is no date with a year.
+        """
+        conditions = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else where
+        index = self.resources.retriever(self.name).index
+        return tabulate(index, self.schema, TripleLookup(
+            relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do, show=tuple(show), at=at,
+            document=document, limit=limit))
+
+    def fields(self) -> dict[str, int]:
+        """Return the relations and attributes that `table` takes, with their numbers of rows."""
+        return {term.name: term.rows for term in fields(self.resources.retriever(self.name).index)}
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:

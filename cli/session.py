@@ -11,6 +11,7 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..runtime.cancellation import cancelled_by_ctrl_c
 from ..schemas.retrieval import Mode
+from ..text.times import DateError, read_day
 from .console import tell_reasoner
 from .error_messages import CommandError
 from .logs import set_up_logs
@@ -51,6 +52,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once this many tokens are paid for.")]
 MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly once this much is paid, by the prices in the "
                                                            "file that BANYAN_PRICES names.")]
+At = Annotated[str, typer.Option(metavar="DATE", help="Only what holds at this date: year, month or day.")]
 AnswerMode = Annotated[Mode, typer.Option(help="strict: no inferred answers; open: own knowledge allowed, and "
                                                "marked.")]
 Documents = Annotated[list[str] | None, typer.Option(
@@ -74,6 +76,18 @@ def where_of(given: Sequence[str] | None) -> dict[str, str]:
         if not key.strip() or not value.strip():
             raise CommandError(f"--where {item!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
     return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def day_of(at: str) -> tuple[str, str] | None:
+    """Return the first and last day of the date that `--at` gives; None if it is empty.
+
+    Raises:
+        CommandError: it is no date with a year.
+    """
+    try:
+        return read_day(at) if at else None
+    except DateError as error:
+        raise CommandError(f"--at: {error}") from error
 
 
 @contextmanager

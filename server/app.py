@@ -24,6 +24,7 @@ from .routes import openai_chat as routes_openai
 from .routes import question_routes as routes_asking
 from .routes import reading_routes as routes_reading
 from .routes import schema_routes as routes_schema
+from .routes import table_routes as routes_tables
 from .routes.chat_routes import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
@@ -31,8 +32,8 @@ from .service import Service
 from .web_files import add_pages
 
 _ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
-            routes_graph.router, routes_evidence.router, routes_schema.router, routes_model.router,
-            routes_managing.router, routes_edits.router, routes_openai.router)
+            routes_graph.router, routes_evidence.router, routes_tables.router, routes_schema.router,
+            routes_model.router, routes_managing.router, routes_edits.router, routes_openai.router)
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,

@@ -227,6 +227,14 @@ class GraphTypes(BaseModel):
     relations: list[Count]
 
 
+class TableField(BaseModel):
+    """A relation or attribute that tables can be made of."""
+
+    name: str
+    rows: int = Field(description="its facts, or the entities that have the attribute")
+    is_attribute: bool
+
+
 class Evidence(BaseModel):
     """The source of a fact: characters `start` to `end` of a document."""
 

@@ -1,4 +1,4 @@
-"""`banyan entities`: the names of each entity and why they were merged, and changes of the graph by hand."""
+"""`banyan entities`: entities by type, names and why they were merged, and changes of the graph by hand."""
 
 import getpass
 from collections.abc import Callable, Iterator
@@ -13,13 +13,14 @@ from ...graph_store.resolution.decisions import match_node
 from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityGroup
-from ...text.times import DateError, Validity, read_day
+from ...text.times import Validity
 from ..console import err, on_a_line, out, print_json
-from ..error_messages import CommandError
-from ..session import AsJson, Kb, default_kb, open_resources
+from ..entity_lists import entities_of_type, entity_table
+from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
 
 app = typer.Typer()
-entities_app = typer.Typer(help="List entities that have several names; change entities and their facts.")
+entities_app = typer.Typer(
+    help="List entities of a type, or those with several names; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
@@ -28,6 +29,7 @@ Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attri
 Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
 _Done = TypeVar("_Done")
+_SHOWN = 50
 _SHOWN_CHARACTERS = 40
 
 
@@ -36,21 +38,38 @@ def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
     search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many to print.")] = 50,
+    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="All entities of this type, most connected "
+                                         "first.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="How many to list.",
+                                              show_default=f"{_SHOWN}; all with --json")] = None,
     *, as_json: AsJson = False,
 ) -> None:
-    """List the entities that have several names, and why each name was merged."""
+    """List the entities of a type; without --type those that have several names, and why each name was merged."""
     if context.invoked_subcommand is not None:
         return
     with open_resources(reasons=False) as resources:
+        if of_type:
+            index = resources.retriever(kb or default_kb()).index
+            listed, total = entities_of_type(index, of_type, search, limit if as_json else limit or _SHOWN)
+            if as_json:
+                print_json([entity._asdict() for entity in listed])
+            else:
+                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}")
+                _print_left_out(total - len(listed))
+            return
         knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
         groups = [group for group in knowledge_base.graph.groups()
                   if any(wanted in canonical_name(name) for name in (group.name, *(a.name for a in group.aliases)))]
         if as_json:
-            print_json([group.model_dump() for group in groups])
+            print_json([group.model_dump() for group in groups[:limit]])
         else:
-            _show(knowledge_base, groups, limit)
+            _show(knowledge_base, groups, limit or _SHOWN)
+
+
+def _print_left_out(left: int) -> None:
+    if left > 0:
+        out.print(f"[dim]and {left} more (--limit)[/dim]")
 
 
 def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
@@ -109,25 +128,30 @@ def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE"
 
 
 @entities_app.command()
-def facts(
-    entity: Name, kb: Kb,
-    at: Annotated[str, typer.Option(metavar="DATE", help="Only what holds at this date: year, month or day.")] = "",
-    *, as_json: AsJson = False,
-) -> None:
+def facts(entity: Name, kb: Kb, at: At = "", *, as_json: AsJson = False) -> None:
     """List an entity's facts and values, as `reject` and `correct` take them, with when they hold."""
-    try:
-        day = read_day(at) if at else None
-    except DateError as error:
-        raise CommandError(f"--at: {error}") from error
+    print_facts(kb, entity, at, as_json=as_json)
+
+
+def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *, as_json: bool = False) -> None:
+    """Print an entity's facts and values, those that hold at a date or all.
+
+    Raises:
+        CommandError: `at` is no date.
+        EntityDecisionError: there is no such entity, or there are several.
+    """
+    day = day_of(at)
     with open_resources(reasons=False) as resources:
         said = [(fact, validity) for fact, validity in _facts(resources.knowledge_base(kb), entity)
                 if day is None or validity.holds(*day)]
     if as_json:
-        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said])
-    for fact, validity in [] if as_json else said:
+        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said[:limit]])
+        return
+    for fact, validity in said[:limit]:
         note = validity.note()
         out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + (f" [dim]({on_a_line(note)})[/dim]" if note else ""),
                   soft_wrap=True)
+    _print_left_out(len(said) - len(said[:limit]))
 
 
 def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -51,18 +52,40 @@ def show(
     if diff is not None:
         _show_diff(kb, *diff, as_json=as_json)
         return
+    linked: dict[str, int] = {}
     if schema:
         shown = load_schema(schema)
     else:
         with open_resources(reasons=False) as resources:
             history = resources.knowledge_base(kb).schemas
             shown = history.get(version or history.version())
+            if not version and not shown.open:
+                linked = _links(resources.retriever(kb).index.relation_counts(), shown)
     if output is not None:
         _write(shown, output, form)
     elif as_json or form:
         out.file.write(dump_schema(shown, form or "json"))
     else:
         _print_schema(shown)
+        for name, count in linked.items():
+            out.print(f"link {on_a_line(name)}: {count} values are keys of other entities (keep them as values: "
+                      f"banyan schema unlink {escape(name)} --kb {escape(kb)})", soft_wrap=True)
+
+
+def _links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
+    """Return the relations that the data declares, not the schema, with how many triples they have."""
+    return {name: count for name, count in sorted(counts.items()) if count and schema.relation_type(name) is None}
+
+
+@schema_app.command()
+def unlink(
+    field: Annotated[str, typer.Argument(help="A field whose values are links, as `schema show` lists them.")], kb: Kb,
+    *, undo: Annotated[bool, typer.Option("--undo", help="Make links of its values again.")] = False,
+) -> None:
+    """Keep the values of a field as values, although they are the keys of other documents or rows."""
+    with open_resources(reasons=False) as resources, err.status("deriving"):
+        resources.unlink(kb, field, None if undo else getpass.getuser())
+    out.print(f"{on_a_line(field)}: {'links where its values are keys' if undo else 'values'}")
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:

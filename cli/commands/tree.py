@@ -10,20 +10,30 @@ from ...agents.estimate import estimate_summaries
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import Community
-from ..console import err, on_a_line, out, print_json
+from ...schemas.lookups import CommunityLookup
+from ...tools.index import RetrievalIndex
+from ...tools.surveys import survey_along, survey_by
+from ...tools.table_query import FieldError
+from ..console import on_a_line, out, print_json
+from ..error_messages import CommandError
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
 _FACTS = 3
+_TOKENS = 20_000
+"""More than a survey of any field that has groups: what does not fit is counted."""
 _ATTRIBUTES = 3
 
 
 @app.command()
 def tree(
     kb: Kb,
-    view: Annotated[str, typer.Option(help="Another view: attribute:NAME[:decade], relation:NAME; none: the "
-                                           "communities.")] = "",
+    by: Annotated[str, typer.Option(metavar="FIELD", help="Instead: groups by a field, or by a period of it: "
+                                                          "FIELD.year, FIELD.month, FIELD.decade.")] = "",
+    along: Annotated[str, typer.Option(metavar="PATH", help="Instead: what relations reach from --root: "
+                                                            "'requires -> *', '<requires -> changes'.")] = "",
+    root: Annotated[str, typer.Option(metavar="ENTITY", help="The entity where --along begins.")] = "",
     limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
@@ -40,12 +50,33 @@ def tree(
                 out.print(f"{estimate.communities} communities, {estimate.calls} calls, about "
                           f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
             return
-        if view:
-            with err.status("grouping"):
-                communities: Sequence[Community] = resources.build_view(kb, view)
-        else:
-            communities = resources.knowledge_base(kb).communities.all(level=level)
-        _show(resources.knowledge_base(kb), communities, limit, as_json=as_json)
+        if by or along:
+            _show_survey(resources.retriever(kb).index, CommunityLookup(theme=root, by=by, along=along),
+                         as_json=as_json)
+            return
+        _show(resources.knowledge_base(kb), resources.knowledge_base(kb).communities.all(level=level), limit,
+              as_json=as_json)
+
+
+def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
+    if lookup.along and not lookup.theme:
+        raise CommandError("--along begins at an entity: name it with --root")
+    schema = index.store.schemas.current()
+    try:
+        (block,) = (survey_along(index, schema, lookup.theme, lookup.along, _TOKENS) if lookup.along
+                    else survey_by(index, schema, lookup.by, _TOKENS))
+    except FieldError as error:
+        raise CommandError(str(error)) from error
+    if as_json:
+        print_json({"title": block.title, "note": block.note, "groups": [
+            {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})
+        return
+    root = Tree(on_a_line(block.title))
+    for item in block.items:
+        root.add(on_a_line(item.statement))
+    if block.note:
+        root.add(f"[dim]{on_a_line(block.note)}[/dim]")
+    out.print(root)
 
 
 def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], limit: int, *, as_json: bool) -> None:

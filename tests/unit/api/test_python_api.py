@@ -43,6 +43,16 @@ def kb(shop):
         yield kb
 
 
+@pytest.fixture(scope="module")
+def founders(kb, shop):
+    """A knowledge base of four organizations, of which two are from one year."""
+    years = {"Acme": 1999, "Birch": 1999, "Cole": 2003, "Dorn": 2004}
+    other = banyan.open("founders", resources=kb.resources)
+    other.add(*({"id": name, "text": f"{name}:Organization.founded = {year}."} for name, year in years.items()),
+              schema=shop.schema)
+    return other
+
+
 def another(kb, shop, name):
     """Another knowledge base of the same resources and documents."""
     other = banyan.open(name, resources=kb.resources)
@@ -155,6 +165,14 @@ def test_entities_facts_and_communities(kb):
     members = {member for community in kb.communities() for member in community.members}
     assert members == {entity.id for entity in kb.entities()}
     assert kb.schema.name == "scripted"
+
+
+@pytest.mark.parametrize(("asked", "heads", "value"), [
+    ({"do": "largest"}, ["Dorn"], 2004), ({"do": "largest", "limit": 1}, ["Dorn"], 2004),
+    ({"do": "largest", "limit": 2}, ["Cole", "Dorn"], None), ({"do": "smallest"}, ["Acme", "Birch"], 1999)])
+def test_an_extreme_of_a_table_is_one_value_or_as_many_as_the_limit_says(founders, asked, heads, value):
+    table = founders.table("founded", **asked)
+    assert ([row.head for row in table.rows], table.value, table.total) == (heads, value, 4)
 
 
 def test_the_graph_is_networkx_own(kb):

@@ -1,4 +1,4 @@
-"""`banyan tree`: the tree as it is printed, other views, and what describing it would cost."""
+"""`banyan tree`: the tree as it is printed, surveys, and what describing it would cost."""
 
 import json
 
@@ -53,24 +53,33 @@ def test_only_the_largest_are_printed_unless_more_are_asked_for(tmp_path, hashed
     assert "more (--limit)" not in shell("tree", "--kb", "kb", "--limit", str(len(communities(shell)))).out
 
 
-@pytest.mark.parametrize(("view", "labels"), [
-    ("attribute:founded:decade", {"1990–1999", "2000–2009", "without founded"}),
-    ("relation:employer", {"Acme", "Birch", "without employer"})])
-def test_other_views_stand_beside_the_tree(shell, view, labels):
+def test_groups_by_a_field_are_computed_beside_the_tree(shell):
     before = communities(shell)
-    found = communities(shell, "--view", view)
-    assert {community["label"] for community in found} == labels
-    assert sorted(one for community in found for one in community["members"]) == everyone(shell)
+    found = communities(shell, "--by", "founded.decade")
+    assert [group["text"].partition(" (")[0] for group in found["groups"]] == ["1990s", "2000s"]
+    assert all(group["quote"] in scripted_text(group["document"]) for group in found["groups"])
+    assert "1990s (1)" in shell("tree", "--kb", "kb", "--by", "founded.decade").out
     assert communities(shell) == before
     assert shell.sound()
 
 
-def test_a_view_that_is_none_is_an_error_that_names_what_there_is(shell):
-    for view in ("nonsense", "attribute:absent", "relation:absent"):
-        result = shell("tree", "--kb", "kb", "--view", view)
+def scripted_text(document):
+    return TEXTS[document]
+
+
+def test_what_a_path_reaches_is_printed_from_its_root(shell):
+    printed = shell("tree", "--kb", "kb", "--along", "employer -> *", "--root", "Cyd").out
+    assert "Cyd along employer -> *" in printed
+    assert "Birch" in printed
+
+
+def test_a_survey_that_cannot_be_made_is_an_error_that_names_what_there_is(shell):
+    for arguments in (("--by", "absent"), ("--along", "absent", "--root", "Cyd"), ("--along", "employer")):
+        result = shell("tree", "--kb", "kb", *arguments)
         assert result.code == 1
         assert "error:" in result.err
-    assert "founded" in shell("tree", "--kb", "kb", "--view", "attribute:absent").err
+    assert "founded" in shell("tree", "--kb", "kb", "--by", "absent").err
+    assert "--root" in shell("tree", "--kb", "kb", "--along", "employer").err
 
 
 def test_a_tree_behind_its_facts_says_so(shell):

@@ -1,0 +1,187 @@
+"""`banyan facts`: the rows of a relation or attribute, filtered, counted and grouped, or the facts of an entity."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich import box
+from rich.table import Table
+
+from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
+from ...tools.table_query import shown_number
+from ...tools.table_results import MOST_ROWS, ComputedTable, tabulate
+from ...tools.table_results import fields as fields_of
+from ..console import format_count, on_a_line, out, print_json, visible
+from ..error_messages import CommandError
+from ..session import AsJson, At, Kb, day_of, open_resources
+from .entities import print_facts
+
+app = typer.Typer()
+
+_SHOWN = 50
+_NUMBERS = {"count", "distinct", "sum", "mean"}
+"""Calculations whose result is a number without rows of its own."""
+_OPTIONS = {"head": "of"}
+"""The option of each argument of a lookup that has another name."""
+
+
+@app.command("facts")
+def facts(  # noqa: PLR0913  (its options)
+    *, kb: Kb,
+    of: Annotated[str, typer.Option(metavar="ENTITY", help="Only facts of this entity, or of names with this part; "
+                                                           "A|B: either. Alone: all facts of the entity.")] = "",
+    relation: Annotated[str, typer.Option(metavar="NAME", help="The relation or attribute; none: list them all.")] = "",
+    tail: Annotated[str, typer.Option(metavar="X", help="Only rows whose object or value is X, has it as a part, or "
+                                                        "fits a sign: '!=A', '>=2020', '5..10'.")] = "",
+    where: Annotated[list[str] | None, typer.Option(
+        metavar="FIELD=VALUE", help="Only subjects with this value, such as status=Final, 'created>=2020' or owner= "
+                                    "(has none); tail.FIELD: of the object. May be repeated.")] = None,
+    by: Annotated[str, typer.Option(metavar="KEY", help="Group by head, tail, a field, or year, month or decade of "
+                                                        "the value or of a field (created.year).")] = "",
+    do: Annotated[Calculation, typer.Option(help="What to compute of all rows, or of each group.")] = "list",
+    show: Annotated[list[str] | None, typer.Option(
+        metavar="FIELD", help="Show this field of the subject in each row. May be repeated.")] = None,
+    at: At = "",
+    document: Annotated[str, typer.Option(help="Only rows of documents with this part in their id or title.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="How many rows, groups or facts to print, or values of --do "
+                                                              "largest and the like (1).",
+                                              show_default=f"{_SHOWN}; {MOST_ROWS} with --json or --csv")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Count the subjects; short for --do count.")] = False,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print rows or groups as CSV and nothing else.")] = False,
+) -> None:
+    """List or compute the rows of a relation or attribute, or the facts of an entity."""
+    if count and do not in {"list", "count"}:
+        raise CommandError(f"--count and --do {do} exclude each other: use one of them")
+    if as_json and as_csv:
+        raise CommandError("--json and --csv exclude each other: use one of them")
+    do = "count" if count else do
+    is_extreme = do in EXTREMES and not by
+    most = (None if is_extreme else limit) or (None if as_json or as_csv else _SHOWN)
+    if not relation:
+        given = {"--tail": tail, "--where": where, "--by": by, "--count or --do": do != "list", "--show": show,
+                 "--document": document, "--csv": as_csv, "--at": at and not of}
+        _require_relation([name for name, value in given.items() if value])
+        if of:
+            print_facts(kb, of, at, most, as_json=as_json)
+        else:
+            _print_fields(kb, most, as_json=as_json)
+        return
+    if by and show:
+        raise CommandError("--show adds fields to rows, and --by makes groups of them: use one of them")
+    if as_csv and not by and do in _NUMBERS:
+        raise CommandError(f"--csv prints rows or groups, and --do {do} gives one number: add --by, or use --json")
+    day_of(at)
+    table = _compute(kb, _lookup(relation=relation, head=of, tail=tail, where=where or (), by=by, do=do,
+                                 show=show or (), at=at, document=document,
+                                 limit=limit or 0 if is_extreme else max(most or 0, MOST_ROWS)))
+    if as_json or as_csv:
+        shown = table.model_copy(update={"rows": table.rows[:most], "groups": table.groups[:most]})
+        if as_json:
+            print_json(shown.model_dump(mode="json"))
+        else:
+            _write_csv(shown)
+    else:
+        _print_table(table, by, show or (), most)
+
+
+def _require_relation(options: Sequence[str]) -> None:
+    """Refuse options that would be ignored.
+
+    Raises:
+        CommandError: some were given.
+    """
+    if options:
+        raise CommandError(f"{', '.join(options)} {'needs' if len(options) == 1 else 'need'} --relation: name a "
+                           "relation or attribute; `banyan facts` without options lists them")
+
+
+def _lookup(**arguments: object) -> TripleLookup:
+    """Return the lookup of some arguments.
+
+    Raises:
+        CommandError: an argument is too long, or there are too many.
+    """
+    try:
+        return TripleLookup.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise CommandError(f"--{_OPTIONS.get(name, name)}: {first['msg']}") from error
+
+
+def _compute(kb: str, lookup: TripleLookup) -> ComputedTable:
+    with open_resources(reasons=False) as resources:
+        index = resources.retriever(kb).index
+        return tabulate(index, index.store.schemas.current(), lookup)
+
+
+def _write_csv(table: ComputedTable) -> None:
+    text = table.to_csv()
+    sys.stdout.buffer.write((visible(text) if out.is_terminal else text).encode())
+    sys.stdout.flush()
+
+
+def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
+    """Print the relations and attributes, the most rows first."""
+    with open_resources(reasons=False) as resources:
+        fields = fields_of(resources.retriever(kb).index)
+    shown = fields[:limit]
+    if as_json:
+        print_json([field._asdict() for field in shown])
+        return
+    if not fields:
+        out.print("no facts yet: add documents with `banyan build`")
+        return
+    table = Table("name", "rows", "kind", box=box.SIMPLE)
+    for field in shown:
+        table.add_row(on_a_line(field.name), str(field.rows), "attribute" if field.is_attribute else "relation")
+    out.print(table)
+    _print_notes([_left_out(len(fields) - len(shown))])
+
+
+def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int | None) -> None:
+    """Print a number on a line, else a heading with the groups or rows, then the notes."""
+    name, left = on_a_line(table.relation), 0
+    number = "" if table.value is None else f"{shown_number(table.value)} {table.unit}".strip()
+    if not by and table.do in _NUMBERS:
+        out.print(f"[bold]{name}[/bold], {table.do}: {on_a_line(number) or 'no row has a number'}", soft_wrap=True)
+    else:
+        said = f", {table.do}: {on_a_line(number)}" if number else ""
+        out.print(f"[bold]{name}[/bold]{said} [dim]({format_count(table.total, 'row')})[/dim]", soft_wrap=True)
+        shown = _groups(table, by, limit) if by else _rows(table, show, limit)
+        left = len(table.groups if by else table.rows) - shown.row_count
+        if shown.row_count:
+            out.print(shown)
+        else:
+            out.print("no row fits: leave out a condition" if not table.total else "no row has a value for this")
+    _print_notes([_left_out(left), *table.notes])
+
+
+def _groups(table: ComputedTable, by: str, limit: int | None) -> Table:
+    shown = Table(on_a_line(by), "count" if table.do == "list" else table.do, box=box.SIMPLE)
+    for group in table.groups[:limit]:
+        shown.add_row(on_a_line(group.key), shown_number(group.value))
+    return shown
+
+
+def _rows(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
+    rows = table.rows[:limit]
+    dated = any(row.time for row in rows)
+    shown = Table("subject", on_a_line(table.relation), *map(on_a_line, show), *(["when"] if dated else []), "document",
+                  box=box.SIMPLE)
+    for row in rows:
+        beside = ["; ".join(row.fields.get(field, ())) for field in show]
+        shown.add_row(*map(on_a_line, [row.head, row.tail, *beside, *([row.time] if dated else []), row.document]))
+    return shown
+
+
+def _left_out(left: int) -> str:
+    return f"and {left} more (--limit)" if left > 0 else ""
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in filter(None, notes):
+        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
