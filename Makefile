@@ -16,6 +16,9 @@ demo: .venv/usable
 	$(DEMO) ask "On which river does Warsaw lie?" --kb english --trace
 	@printf '\n--- in Chinese ---\n'
 	$(DEMO) ask "屠呦呦出生在哪个城市？" --kb chinese
+	@printf '\n--- counted over all documents, each row with its source ---\n'
+	$(DEMO) ask "How many people were born in Warsaw?" --kb english
+	$(DEMO) ask "浙江人口超过700万的城市有哪些？" --kb chinese
 	@printf '\n--- not in the documents ---\n'
 	$(DEMO) ask "What was Niels Bohr's favourite food?" --kb english
 	@printf '%s\n' '' 'The knowledge bases "english" and "chinese" are there for every command. Try next:' \

@@ -101,10 +101,13 @@ def read_certificates_once() -> None:
 
 def import_all() -> None:
     """Import what a command imports when it needs it, so that processes that are forked then have it."""
+    # scikit-learn imports pandas where it is installed, as it is for a few tests, and that starts a thread.
+    sys.modules["pandas"] = None  # type: ignore[assignment]
     for module in IMPORTED:
         importlib.import_module(module)
     for command in Path(sys.modules["banyan.cli"].__path__[0], "commands").glob("*.py"):
         importlib.import_module(f"banyan.cli.commands.{command.stem}")
+    del sys.modules["pandas"]
     read_certificates_once()
     sys.modules["httpcore2"].default_ssl_context()
 

@@ -272,7 +272,7 @@ def test_metadata_is_kept_with_the_document_through_updates(shop):
         documents = resources.knowledge_base("kb").documents
         assert documents.metadata("a.md") == {"author": "Eve Lane", "date": "2024-05-01"}
         row, _, _ = documents.get("a.md").text.partition("\n")
-        assert row == "| Document: a.md | Title: a | Author: Eve Lane | Date: 2024-05-01 |"
+        assert row == "| Document: a.md | Author: Eve Lane | Date: 2024-05-01 |"
     assert shop.problems() == []
 
 

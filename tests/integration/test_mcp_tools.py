@@ -114,7 +114,8 @@ def test_a_lookup_finds_what_the_tool_of_the_python_api_finds(resources, lookup,
 def test_a_lookup_offers_its_own_arguments_and_says_what_there_is_instead(resources):
     server = mcp_server(resources, knowledge_base="people")
     offered = tools(server)["triple_search"].input_schema
-    assert set(offered["properties"]) == {"knowledge_base", "relation", "head", "tail", "document", "at"}
+    assert set(offered["properties"]) == {"knowledge_base", "relation", "head", "tail", "where", "by", "do", "show",
+                                          "limit", "document", "at"}
     assert offered["required"] == ["relation"]
     entity, relation, missing = called(server, ("entity_search", {"entity": "Ada Biron"}),
                                        ("triple_search", {"relation": "birthplace of"}), ("triple_search", {}))

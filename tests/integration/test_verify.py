@@ -25,7 +25,7 @@ WAITING = {"e.txt": "Ada:Person --admires--> Bob:Person.", "f.txt": "Bob:Person 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, hashed_embedder):
-    """A base that has something of everything: failures, waiting facts, a grown and an edited schema, a view."""
+    """A base that has something of everything: failures, waiting facts, a grown and an edited schema."""
     shop = scripted.Workshop(tmp_path_factory.mktemp("verify"), hashed_embedder)
     shop.write({**scripted.TEXTS, **WAITING, "g.txt": "Dua:Person --despises--> Ada:Person."})
     report = shop.build([str(shop.documents)])
@@ -34,7 +34,6 @@ def built(tmp_path_factory, hashed_embedder):
         assert resources.decide("kb", [Decision(kind="relation", name="knows", verdict="rename",
                                                 new_name="is_acquainted_with")], "Eva")
         resources.update_tree("kb")
-        resources.build_view("kb", "relation:is_acquainted_with")
         resources.runs.knowledge_base("kb").calls.record(key="k", step="extract", response="r", prompt_tokens=7,
                                                            completion_tokens=3)
     assert shop.problems() == []
@@ -127,8 +126,6 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "the communities do not partition the entities"),
     (["UPDATE communities SET keywords = '[\"x\"]' WHERE view = ''"], "has keywords that are none of its members"),
     (["UPDATE communities SET parent = 'x' WHERE view = ''"], "has a parent where there is no level above"),
-    (["UPDATE communities SET members = '[]' WHERE view = 'relation:is_acquainted_with'"],
-     "the view 'relation:is_acquainted_with' does not partition the entities"),
     (["DELETE FROM summaries"], "communities have lost their description"),
 ])
 def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
