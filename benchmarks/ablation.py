@@ -1,15 +1,13 @@
 """Measure what each part changes: the same questions with one part off at a time, without an LLM.
 
     python benchmarks/ablation.py --home FOLDER --kb musique --folders offices theatre unseen
-    python benchmarks/ablation.py --home FOLDER --kb NAME --views attribute:birth_date:century --ask "QUESTION"
 
-The first form asks our own questions: those of `benchmarks/questions` about MuSiQue's passages (`--kb`, imported with
+It asks our own questions: those of `benchmarks/questions` about MuSiQue's passages (`--kb`, imported with
 their recorded triples), and those of folders, each built as a base of its name. The parts are those of the arms of
 `banyan bench`. For each part off it prints the share of questions whose first look differs from that with everything
 on, the share whose lookups show other items, and the recall of gold documents in both together. The lookups are the
 same for every part: the question as passages and as a theme, the entities that it names, a chain from the first one,
-and the relations that it asks for. The second form counts how many reports on the whole corpus are new with a view,
-which is built first.
+and the relations that it asks for.
 """
 
 import argparse
@@ -28,7 +26,6 @@ from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, Passag
 from banyan.schemas.retrieval import Passage
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
-from banyan.tools.reports import look_up_reports
 from banyan.tools.retriever import Retriever
 from banyan.tools.schema_names import named_terms
 from own_questions import FOLDER, MUSIQUE, own_questions, passages
@@ -118,31 +115,16 @@ def table(resources: Resources, given: argparse.Namespace) -> Table:
     return made
 
 
-def reports(resources: Resources, kb: str, question: str) -> set[str]:
-    """Return the reports on a question about the whole corpus."""
-    blocks = look_up_reports(resources.retriever(kb), CommunityLookup(), question, TOKENS)
-    return {item.statement for block in blocks for item in block.items}
-
-
 def main() -> None:
-    """Print the table, or what views change."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--kb", default="", help="the base with MuSiQue's passages")
     parser.add_argument("--folders", nargs="+", default=[], help="bases of the folders' names")
     parser.add_argument("--first", type=int, default=None, help="so many questions of each set")
-    parser.add_argument("--views", nargs="+", default=[])
-    parser.add_argument("--ask", default="")
     given = parser.parse_args()
     with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
-        if not given.ask:
-            Console(width=200).print(table(resources, given))
-            return
-        before = reports(resources, given.kb, given.ask)
-        for view in given.views:
-            resources.build_view(given.kb, view)
-        after = reports(resources, given.kb, given.ask)
-        Console().print(f"{len(before)} items without views, {len(after)} with, {len(after - before)} of them new")
+        Console(width=200).print(table(resources, given))
 
 
 if __name__ == "__main__":

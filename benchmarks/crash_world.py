@@ -97,7 +97,7 @@ OPERATIONS = {
     "update": Operation("built", _BUILD, lambda folder: write_documents(folder, FIRST, UPDATED)),
     "delete": Operation("built", ("delete", "doc03.txt", "--kb", KB), done="there is no document 'doc03.txt'"),
     "index": Operation("unindexed", _BUILD),
-    "tree": Operation("built", ("tree", "--kb", KB, "--view", "relation:employer", "--json")),
+    "tree": Operation("built", ("tree", "--kb", KB, "--by", "employer", "--json")),
     "review": Operation("built", ("schema", "review", "--kb", KB, "--all", "accept", "--by", "tester")),
     "merge": Operation("built", ("entities", "merge", "Acme", "Bolt", "--kb", KB)),
     "reindex": Operation("built", ("reindex", "--kb", KB)),

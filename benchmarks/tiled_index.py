@@ -126,12 +126,18 @@ class Tiling:
                 **columns.texts("name_words", sorted({word for said in folded for word in said}))}
 
     def _attributes(self) -> Arrays:
-        """Return the names of attributes, and the entities of all copies that have each."""
-        owners, of = columns.Lists(self._base, "attributes.entities"), self.rows["entities"].of
-        copied = [np.unique(np.concatenate([of(owners[row], copy) for copy in range(self._copies)]))
-                  for row in range(len(owners))]
+        """Return the names of attributes, and of each its values by the rows of their owners in all copies."""
+        owners, held = columns.Lists(self._base, "cells.owners"), self._base["cells.values"]
+        rows, values = list[NDArray[Any]](), list[NDArray[Any]]()
+        for row in range(len(owners)):
+            own, texts = owners[row], held[owners.starts[row]:owners.starts[row + 1]]
+            copied = np.concatenate([self.rows["entities"].of(own, copy) for copy in range(self._copies)])
+            pairs = np.unique(np.stack([copied, np.tile(texts, self._copies)]), axis=1)
+            rows.append(pairs[0])
+            values.append(pairs[1])
         return {**columns.texts("attributes", columns.Texts(self._base, "attributes")),
-                **columns.lists("attributes.entities", copied)}
+                **columns.lists("cells.owners", rows), "cells.values": np.concatenate([*values, held[:0]]),
+                **{f"cells.texts.{part}": self._base[f"cells.texts.{part}"] for part in ("values", "starts")}}
 
     def _triples(self) -> Arrays:
         rows, ends = self.rows["triples"], self._base["triples.ends"]
