@@ -122,6 +122,8 @@ class Settings(BaseSettings):
 
     chunk_tokens: int = Field(400, ge=32, description="upper size of a chunk, estimated tokens")
     chunk_overlap: int = Field(60, ge=0, description="whole sentences repeated, up to these tokens")
+    extract_tokens: int = Field(1200, ge=0, description="text of several chunks that one call of a model reads, "
+                                "estimated tokens; 0: each chunk has its own call")
     batch_chunks: int | None = Field(None, ge=1, description="chunks between two commits of a build; unset: 64, or "
                                      "with a model two for each call at once if that is more")
 

@@ -22,6 +22,8 @@ from ..schemas.graph_schema import GraphSchema
 from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, is_inferred, named_schema
+from .construction.shared_calls import pack_calls
+from .extraction_requests import extraction_request
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
@@ -162,16 +164,18 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
                 repeated: Mapping[str, str] | None = None) -> Amount:
     """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
-    calls, prompt, completion = 0, 0, 0.0
+    requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in chunks:
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
-        if not has_statement(prose, chunk.document_id, repeated):
-            continue
-        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
-        calls += 1
-        prompt += extraction_prompt(request, schema, resources.settings).tokens
-        completion += ANSWER + ANSWER_SHARE * estimate_tokens(prose)
-    return Amount(calls=calls, prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
+        if has_statement(prose, chunk.document_id, repeated):
+            requests[chunk.id] = extraction_request(chunk, prose, {})
+            sizes.append((chunk.id, estimate_tokens(chunk.text)))
+    calls = pack_calls(sizes, resources.settings.extract_tokens)
+    prompt = sum(extraction_prompt([requests[chunk] for chunk in call], schema, resources.settings).tokens
+                 for call in calls)
+    completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(requests[chunk].text) for chunk in call)
+                     for call in calls)
+    return Amount(calls=len(calls), prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
 
 
 def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:

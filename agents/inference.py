@@ -22,9 +22,10 @@ from ..models.reasoner import Reasoner
 from ..models.rules.table_facts import read_rows
 from ..schemas.delta import Candidate, Decided, ElementKind, Example
 from ..schemas.documents import Chunk, Frozen
-from ..schemas.extraction import Ask, ExtractionRequest
+from ..schemas.extraction import Ask
 from ..schemas.graph_schema import GraphSchema, open_schema
 from ..schemas.naming import label_key
+from .extraction_requests import extraction_request
 from .resources import Resources
 from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 
@@ -100,7 +101,7 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, 
 
     def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
         rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, opened)
-        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
+        request = extraction_request(chunk, prose, {})
         extraction = rows.combine(reasoner.extract(request, opened)) if prose.strip() else rows
         return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
 

@@ -49,7 +49,7 @@ class Fact(Frozen):
     object_id: str
     confidence: float = Field(description="the best of its sources', 0 to 1")
     sources: tuple[Source, ...]
-    time: str = Field(default="", description='when it holds, as its sources say: "since 2019", "planned for 2027", '
+    time: str = Field(default="", description='when and with what it holds, as its sources say: "since 2019", '
                       '"former"; "superseded 2021" is added where a later fact took its place. Empty: nobody says')
     start: str = Field(default="", description="the first date of its latest period, as ISO 8601: 2019, 2019-03, "
                                                "2019-03-05; empty: not known")

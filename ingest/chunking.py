@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
+from ..text.openings import is_item, opening_of
 from ..text.sentences import split_sentences
 from ..text.tokens import TOKEN, estimate_tokens, fits
 from .sections import Section, sections
@@ -29,12 +30,15 @@ _SPACES = re.compile(r"\s*+")
 
 
 class _Unit(NamedTuple):
-    """An indivisible part: a sentence, or a piece of a sentence that is too long (`whole` is false)."""
+    """An indivisible part: a sentence, a row, a list's item, or a piece of one that is too long.
+
+    `repeats`: it may be repeated in the next chunk, as a whole sentence of prose may.
+    """
 
     start: int
     end: int
     tokens: int
-    whole: bool
+    repeats: bool
 
 
 def chunk_documents(documents: Iterable[Document], max_tokens: int, overlap_tokens: int,
@@ -51,13 +55,14 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
         document: the document; lines that begin with `#` are its headings.
         max_tokens: upper size of a chunk, in estimated tokens.
         overlap_tokens: a chunk repeats whole sentences from the end of the one before it in the
-            same section, up to this many estimated tokens.
+            same section, up to this many estimated tokens; rows and items of lists are not repeated.
 
     Returns:
         The chunks in order: none for a blank text, and a single one, headings included, if all of it fits. Otherwise
         each chunk lies within one section, and its heading lines are in `Chunk.heading`. Every character that is not
         white space is in a chunk or a heading. A chunk's id depends on the document's id, on everything that is read
-        and embedded with the chunk (title, headings, text), and on the number of equal chunks before it.
+        and embedded with the chunk (title, headings, the list's opening, text), and on the number of equal chunks
+        before it.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.
@@ -70,16 +75,16 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
     occurrences: Counter[tuple[str, str]] = Counter()
     chunks: list[Chunk] = []
     for heading, start, end in _spans(text, max_tokens, overlap_tokens):
-        part = text[start:end]
+        part, opening = text[start:end], opening_of(text, start)
         chunks.append(Chunk(
-            id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part]),
+            id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part], opening),
             document_id=document.id, ordinal=len(chunks), start=start, end=end, text=part, title=document.title,
-            heading=heading))
+            heading=heading, opening=opening))
         occurrences[heading, part] += 1
     return chunks
 
 
-def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int) -> str:
+def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int, opening: str = "") -> str:
     """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
 
     Args:
@@ -88,8 +93,9 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
         heading: the headings above the chunk.
         text: the chunk's text.
         occurrence: the number of earlier chunks of the document with the same heading and text.
+        opening: the sentence that opens the list which it continues.
     """
-    return content_id(document_id, title, heading, text, str(occurrence))
+    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []))
 
 
 def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
@@ -116,7 +122,8 @@ def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]
         begin, stop = section.start + start, section.start + end
         tokens = estimate_tokens(text[begin:stop])
         if tokens <= max_tokens:
-            units.append(_Unit(begin, stop, tokens, whole=True))
+            is_listed = text.startswith("|", begin) or is_item(text, begin)
+            units.append(_Unit(begin, stop, tokens, repeats=not is_listed))
         else:
             units.extend(_cut(text, begin, stop, cutter))
     return units
@@ -131,7 +138,7 @@ def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_
             if 2 * len(words) > len(match[0]):
                 stop = start + len(words)
         part = text[start:stop].rstrip()
-        yield _Unit(start, start + len(part), estimate_tokens(part), whole=False)
+        yield _Unit(start, start + len(part), estimate_tokens(part), repeats=False)
         start = _after_spaces(text, stop)
 
 
@@ -175,7 +182,7 @@ def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, over
         return end
     room = min(overlap_tokens, max_tokens - units[end].tokens)
     begin = end
-    while begin - 1 > first and units[begin - 1].whole and units[begin - 1].tokens <= room:
+    while begin - 1 > first and units[begin - 1].repeats and units[begin - 1].tokens <= room:
         begin -= 1
         room -= units[begin].tokens
     return begin

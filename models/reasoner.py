@@ -32,6 +32,9 @@ class Reasoner(Protocol):
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Extract for callers on an event loop, which goes on meanwhile."""
 
+    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Return the extraction of each of several chunks, which may share a call."""
+
     @property
     def resolves(self) -> bool:
         """Whether it can tell doubtful pairs of entities apart at all."""

@@ -1,10 +1,10 @@
 """Accounting for model calls: cached responses, token counts, budgets and allowances."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
 
@@ -154,8 +154,8 @@ class Charge:
 
     build: str = ""
     """The run that makes the calls; empty for a question."""
-    document: str = ""
-    """The document being read; empty for the knowledge base as a whole."""
+    documents: Mapping[str, int] = field(default_factory=dict)
+    """The documents being read, by how much of each a call reads; empty for the knowledge base as a whole."""
     budget: Budget | None = None
     usage: Usage | None = None
     """Counts every call, including calls answered from the cache."""
@@ -190,15 +190,15 @@ def charge() -> Charge:
 
 
 @contextmanager
-def charge_calls(*, build: str = "", document: str = "", budget: Budget | None = None,
+def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None, budget: Budget | None = None,
             usage: Usage | None = None, account: Account | None = None,
             allowance: Allowance | None = None) -> Iterator[None]:
-    """Charge the calls of a block, and of the threads that inherit its context, to a build and a document.
+    """Charge the calls of a block, and of the threads that inherit its context, to a build and to documents.
 
     Arguments that are not given keep the value from outside the block.
     """
     around = charge()
-    token = _CHARGE.set(Charge(build or around.build, document or around.document, budget or around.budget,
+    token = _CHARGE.set(Charge(build or around.build, documents or around.documents, budget or around.budget,
                                usage or around.usage, account or around.account, allowance or around.allowance))
     try:
         yield

@@ -36,11 +36,11 @@ class Chunk(Frozen):
     text: str
     title: str = Field(description="the document's title")
     heading: str = Field(default="", description="the headings above it, outermost first, ' > ' between")
+    opening: str = Field(default="", description="the sentence before it that opens the list which it continues")
 
     def titled_text(self) -> str:
-        """Return the text with the title and heading that give it context, for embedding and search."""
-        lead = [part for part in (self.title, self.heading) if part]
-        return "\n".join([*lead, self.text])
+        """Return the text with what gives it context, the title, heading and opening, for embedding and search."""
+        return "\n".join([part for part in (self.title, self.heading, self.opening) if part] + [self.text])
 
 
 class Span(Frozen):

@@ -35,7 +35,7 @@ class ExtractedTriple(_AnswerPart):
     relation: str = Field(min_length=1, max_length=200)
     tail: str = Field(min_length=1, max_length=500)
     evidence: str = Field(default="", description="the words of the source that say so")
-    time: str = Field(default="", description="the words of the source that say when it holds")
+    time: str = Field(default="", description="the words of the source that say when and with what it holds")
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
@@ -65,11 +65,18 @@ class Extraction(_AnswerPart):
 
 
 class ExtractionRequest(Frozen):
-    """The input of `Reasoner.extract`: one chunk's text, and the title and heading above it."""
+    """The input of `Reasoner.extract`: one chunk's text, and what stands above it.
+
+    `document` is the document's name in the graph, `about` what it says of itself, and `opening` the sentence that
+    opens the list which the text continues.
+    """
 
     text: str
     title: str = ""
     heading: str = ""
+    opening: str = ""
+    document: str = ""
+    about: str = ""
 
 
 class EntityMention(Frozen):
@@ -88,7 +95,7 @@ class Fact(Frozen):
     relation: str
     tail: str
     tail_type: str
-    time: str = Field(default="", description="when it holds, in the source's own words; see `text.times`")
+    time: str = Field(default="", description="when and with what it holds, in the source's words; see `text.times`")
     span: Span
     confidence: float = 1.0
 
@@ -101,7 +108,7 @@ class AttributeFact(Frozen):
     attribute: str
     value: str = Field(description="in the source's own words")
     normal: str = Field(default="", description="a number's or date's normal form; empty for text")
-    time: str = Field(default="", description="when it holds, in the source's own words")
+    time: str = Field(default="", description="when and with what it holds, in the source's words")
     span: Span
     confidence: float = 1.0
 

@@ -1,7 +1,8 @@
 """When facts hold: read the words in which a text says so, and decide which facts hold at a date.
 
 The words stay as written ("since March 2019", "until 2021", "planned for 2027", "former", 自2019年起). Their dates are
-ISO 8601 with the precision that they have ("2019", "2019-03", "2019-03-05").
+ISO 8601 with the precision that they have ("2019", "2019-03", "2019-03-05"). Qualifiers may stand beside them, names
+with values that say with what a fact holds ("since 2019; votes: 27").
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Literal, NamedTuple, TypeVar
 from .cleaning import one_line
 from .dates import find_dates, parse_date, years_of
 
-TimeKind = Literal["at", "from", "until", "during", "planned", "former"]
+TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
 _Key = TypeVar("_Key")
 _Day = tuple[int, int, int]
 
@@ -20,6 +21,7 @@ CELL_MARK = " | "
 """Separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"."""
 LONGEST = 80
 """The most characters of words that say when; longer ones are a sentence."""
+_QUALIFIER = re.compile(r"[^\W\d][^:：;；]{0,40}[:：]\s*+\S[^;；]{0,80}")
 _MOST_NOTED = 4
 """Times that a note shows of a fact; the latest ones."""
 _DURING = re.compile(r"^(?:between|during|for) ", re.IGNORECASE)
@@ -51,13 +53,15 @@ class FactTime(NamedTuple):
     """One statement of when a fact holds.
 
     `start` and `end` are the first and last dates that the words give, empty where they give none. Of the kinds `at`
-    and `during` both are known; a fact that is stated `at` a time is not said to have ended with it.
+    and `during` both are known; a fact that is stated `at` a time is not said to have ended with it. `with` has no
+    dates, only qualifiers.
     """
 
     words: str
     kind: TimeKind
     start: str
     end: str
+    qualifiers: str = ""
 
 
 @lru_cache(maxsize=10_000)
@@ -68,9 +72,27 @@ def read_time(words: str) -> FactTime | None:
         words: a few words, in English or Chinese, such as "since 2019" or "former".
 
     Returns:
-        The time; None where the words name neither a date with its year nor that a fact is planned or former.
+        The time; None where the words name neither a date with its year, nor that a fact is planned or former, nor a
+        qualifier.
     """
     shown = one_line(words).replace(CELL_MARK, ", ").strip(" ,;()，；（）")
+    when, qualifiers = split_qualifiers(shown)
+    if not qualifiers:
+        return _read_when(shown)
+    time, beside = _read_when(when), "; ".join(qualifiers)
+    return FactTime(f"{time.words}; {beside}", *time[1:4], beside) if time else FactTime(beside, "with", "", "", beside)
+
+
+def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
+    """Return the words that say when a fact holds, and the qualifiers beside them, such as "votes: 27"."""
+    when, qualifiers = list[str](), list[str]()
+    for part in filter(None, map(str.strip, re.split("[;；]", words))):
+        is_qualifier = _QUALIFIER.fullmatch(part) is not None and _read_when(part) is None
+        (qualifiers if is_qualifier else when).append(part)
+    return "; ".join(when), tuple(qualifiers)
+
+
+def _read_when(shown: str) -> FactTime | None:
     if not shown or len(shown) > LONGEST:
         return None
     dated = _read_dates(shown)
@@ -192,13 +214,13 @@ class Validity(NamedTuple):
     @classmethod
     def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
         """Return the validity of a fact from the words of its sources, in an order of their dates."""
-        times = {(time.kind, time.start, time.end): time for said in sorted(words, reverse=True)
+        times = {time[1:]: time for said in sorted(words, reverse=True)
                  if (time := read_time(said)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
 
     def note(self) -> str:
-        """Return when the fact holds as people read it: "since 2019; superseded 2021"; "" where nobody says."""
+        """Return when and with what the fact holds as people read it: "since 2019; superseded 2021"; "" if unsaid."""
         if not self.times:  # most facts have no time, and digests ask for every fact
             return ""
         said = [time.words for time in self.times[-_MOST_NOTED:]]
@@ -240,7 +262,8 @@ class Validity(NamedTuple):
         A fact without a time always holds. A plan does not, nor does what is former, beyond the dates it has.
         """
         begin, end = _first_day(first), _last_day(last)
-        return not self.times or any(start <= end and begin <= stop for start, stop in self._periods())
+        is_dated = any(time.kind != "with" for time in self.times)
+        return not is_dated or any(start <= end and begin <= stop for start, stop in self._periods())
 
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
         """Yield the first and last days of the periods in which the fact holds.

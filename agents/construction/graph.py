@@ -1,6 +1,6 @@
 """The construction graph: documents in, knowledge base out.
 
-    check -> ingest -> fit_schema -> choose_batch -> extract (one for each chunk) -> propose_schema_delta
+    check -> ingest -> fit_schema -> choose_batch -> extract (once for each call) -> propose_schema_delta
           -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one -> index)
 
 From the second batch on, `choose_batch` starts two things side by side: the batch before is bounded, written and
@@ -35,7 +35,7 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInp
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """Write the batch that was extracted, and extract the next one meanwhile."""
     name, run = state["knowledge_base"], state["run"]
-    sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunk=chunk)) for chunk in state["batch"]]
+    sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunks=chunks)) for chunks in state["calls"]]
     # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
         sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"])))

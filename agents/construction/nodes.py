@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from cachetools import LRUCache
 from langgraph.runtime import Runtime
@@ -25,11 +27,12 @@ from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
-from ...schemas.extraction import ExtractionRequest
+from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
+from ..extraction_requests import extraction_request
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_served, served_client
 from ..thresholds import support_in, thresholds_in
@@ -46,10 +49,29 @@ from .inputs import (
     named_sources,
     require_any,
 )
+from .shared_calls import MOST_CHUNKS, calls_of, split_call
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
+
+
+class _Reading(NamedTuple):
+    """A chunk, what the rules read of its rows, and the request for the rest, which may state nothing."""
+
+    chunk: Chunk
+    rows: Extraction
+    request: ExtractionRequest
+    is_stated: bool
+
+
+class _Work(NamedTuple):
+    """What one step extracts, and with what."""
+
+    readings: Sequence[_Reading]
+    schema: GraphSchema
+    budget: Budget | None
+    reasoner: Reasoner
 
 
 class ConstructionNodes:
@@ -88,8 +110,8 @@ class ConstructionNodes:
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
-        return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "extracted": [],
-                "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
+        return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
+                "extracted": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
 
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
@@ -157,55 +179,91 @@ class ConstructionNodes:
         return {}
 
     def choose_batch(self, state: BuildState) -> BuildState:
-        """Choose the chunks to extract next; those extracted before are to be written."""
-        batch: list[str] = []
+        """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
+
+        Where no model is asked, each chunk is extracted by itself.
+        """
+        calls: list[list[str]] = []
+        settings = self._resources.settings
         if not state["stopped"]:
+            shares = settings.uses_llm and settings.extract_tokens
+            most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
             with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-                batch = kb.documents.next_batch(self._resources.settings.batch_size, after=state["batch"])
-        return {"batch": batch, "extracted": state["batch"]}
+                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"]))
+                calls = calls_of(kb, chunks, settings.extract_tokens, settings.batch_size) if shares else [
+                    [chunk.id] for chunk in chunks]
+        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"]}
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
-        """Ask the reasoner for a chunk's extraction, and store it; what was extracted before is not asked again.
+        """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
 
-        `EndpointDown` stops the build and leaves the chunk to be extracted; any other `ReasonerError` fails this chunk
-        alone.
+        `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
+        those that shared a call are asked again one by one first.
         """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        work = await asyncio.to_thread(self._to_extract, name, run, state["chunk"], context)
-        if work is None:
-            return {}
-        chunk, base, schema, budget, reasoner = work
-        rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
-        stated = await asyncio.to_thread(self._is_stated, name, run, chunk, prose)
-        request = ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
-        try:
-            with charge_calls(build=run, document=chunk.document_id, budget=budget):
-                extraction = rows.combine(await reasoner.aextract(request, schema)) if stated else rows
-        except (BudgetExceeded, EndpointDown) as error:
+        work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
+        error = await self._extract(name, run, work, work.readings)
+        if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
+            await self._store(name, run, lambda kb: split_call(kb, state["chunks"]))
+            unanswered = list[str]()
+            for reading in work.readings:
+                error = await self._extract(name, run, work, [reading])
+                if isinstance(error, BudgetExceeded | EndpointDown):
+                    return {"stopped": str(error)}
+                unanswered += await self._fail(name, run, reading, error) if error else []
+            return {"unanswered": unanswered} if unanswered else {}
+        if isinstance(error, BudgetExceeded | EndpointDown):
             return {"stopped": str(error)}
-        except ReasonerError as error:
-            reason = str(error)
-            await self._store(name, run, lambda kb: kb.extractions.fail(chunk.id, reason))
-            return {"unanswered": [chunk.id]} if isinstance(error, EndpointFailed) else {}
-        await self._store(name, run, lambda kb: kb.extractions.save(chunk.id, reasoner.fingerprint, extraction))
-        return {}
+        unanswered = await self._fail(name, run, work.readings[0], error) if error else []
+        return {"unanswered": unanswered} if unanswered else {}
 
-    def _to_extract(self, name: str, run: str, chunk_id: str, context: BuildContext,
-                    ) -> tuple[Chunk, GraphSchema, GraphSchema, Budget | None, Reasoner] | None:
-        """Return a chunk, the schemas for its tables and its text, the budget, and whom to ask.
+    async def _extract(self, name: str, run: str, work: "_Work", readings: Sequence["_Reading"],
+                       ) -> BudgetExceeded | ReasonerError | None:
+        """Extract some chunks with one call, and store what was found; return what prevented it."""
+        asked = [reading for reading in readings if reading.is_stated]
+        found = {reading.chunk.id: reading.rows for reading in readings}
+        sizes = Counter[str]()
+        for reading in asked:
+            sizes[reading.chunk.document_id] += len(reading.request.text)
+        try:
+            with charge_calls(build=run, documents=sizes, budget=work.budget):
+                extractions = await work.reasoner.aextract_together(
+                    [reading.request for reading in asked], work.schema) if asked else []
+        except (BudgetExceeded, ReasonerError) as error:
+            return error
+        for reading, extraction in zip(asked, extractions, strict=True):
+            found[reading.chunk.id] = reading.rows.combine(extraction)
+        if found:
+            await self._store(name, run, lambda kb: kb.extractions.save_all(work.reasoner.fingerprint, found))
+        return None
 
-        Tables are read by the base, so what they state does not depend on the documents before. None means that
-        the chunk was extracted before.
+    async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
+        """Note that a chunk failed; return its id if the endpoint gave no answer."""
+        reason, chunk = str(error), reading.chunk.id
+        await self._store(name, run, lambda kb: kb.extractions.fail(chunk, reason))
+        return [chunk] if isinstance(error, EndpointFailed) else []
+
+    def _to_extract(self, name: str, run: str, chunk_ids: Sequence[str], context: BuildContext) -> "_Work":
+        """Return what is to be extracted of some chunks, and with what.
+
+        Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
+        extracted before are left out.
         """
         with self._resources.runs.step(name, run) as kb:
-            extracted = kb.documents.status(chunk_id) == "extracted" and kb.extractions.get(chunk_id) is not None
-            chunk = None if extracted else next(iter(kb.documents.chunks([chunk_id])), None)
-            if chunk is None:
-                return None
-            budget = self._budget(name, run, context)
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
-            return chunk, base, shown, budget, self._resources.reasoner(name)
+            stored = kb.extractions.get_many(chunk_ids)
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids)
+                      if not (chunk.id in stored and kb.documents.status(chunk.id) == "extracted")]
+            metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
+            budget = self._budget(name, run, context)
+            reasoner = self._resources.reasoner(name)
+        readings = list[_Reading]()
+        for chunk in chunks:
+            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
+            readings.append(_Reading(chunk, rows, extraction_request(chunk, prose, metadata[chunk.document_id]),
+                                     self._is_stated(name, run, chunk, prose)))
+        return _Work(readings, shown, budget, reasoner)
 
     def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
         """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""

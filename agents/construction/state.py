@@ -109,6 +109,8 @@ class BuildState(BuildInput, total=False):
     """The number of chunks that the build has to extract."""
     batch: list[str]
     """Chunks that are being extracted, or were extracted and await decisions."""
+    calls: list[list[str]]
+    """The same chunks by the calls that they share."""
     extracted: list[str]
     """Chunks of the previous batch, to be written."""
     candidates: list[dict[str, Any]]
@@ -121,11 +123,11 @@ class BuildState(BuildInput, total=False):
 
 
 class ExtractInput(TypedDict):
-    """The input of one extraction."""
+    """The input of one extraction: the chunks that share its call."""
 
     knowledge_base: str
     run: str
-    chunk: str
+    chunks: list[str]
 
 
 class WriteInput(TypedDict):

@@ -84,7 +84,7 @@ class Asker:
         usage, started = Usage(), time.perf_counter()
         asks: Callable[[Arm, str], _Found] = {"graph": self._by_graph, "text agent": self._by_text_agent}.get(
             arm.method, self._by_passages)
-        with charge_calls(build=f"bench {arm.name}", document=question.id, budget=budget, usage=usage):
+        with charge_calls(build=f"bench {arm.name}", documents={question.id: 1}, budget=budget, usage=usage):
             reply, ranking = asks(arm, question.question)
         seconds = time.perf_counter() - started
         chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]

@@ -63,7 +63,7 @@ class _Bounding:
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
         self._bounds = bounds
-        self._source = SourceText(chunk.text, chunk.title, chunk.heading)
+        self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id)
         self._keys: dict[str, str] = {}
         """Of each name said that is in the source: the key of its entity."""
         self._ends: dict[str, _End] = {}

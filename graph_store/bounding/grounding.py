@@ -2,7 +2,9 @@
 
 Comparison is word by word on a folded form (NFKD without accents, case-folded). Text is folded character by
 character, and every word leads back to its place in the source. What comes between words, and
-where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does.
+where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does. Only a name may be
+composed of words that stand apart, in the text and in what stands above it: "2026 council election" of results under
+the title "Council election, term of 2026".
 """
 
 import math
@@ -21,7 +23,7 @@ from ...text.dates import parse_date
 from ...text.peoples import peoples_of
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
-from ...text.times import LONGEST, read_time
+from ...text.times import LONGEST, read_time, split_qualifiers
 from ...text.values import find_values, means, parse_value
 
 # Vowel signs and the like belong to the word they are in; accents are folded away before.
@@ -38,9 +40,16 @@ _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 _APART = 8
 """How many words further the next word of a time is at most."""
 _ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
-_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）")
-"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain"."""
+_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
+                     r"|<[a-z/][^<>\n]{0,200}>")
+"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", and markup."""
+_NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
+_MOST_CONTENT = 15
+"""Words of a name that is composed."""
+_SHORTEST_PIECE = 2
+"""Characters of a piece of which a Chinese name is composed."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
+_HAN = re.compile(f"[{CJK}]")
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTED = re.compile(r"[a-z]{4,}")
 
@@ -145,6 +154,24 @@ def _inflections(word: str) -> Iterator[str]:
             yield word[:-2]
 
 
+def _singular(word: str) -> str:
+    """Return a word without the ending of a plural."""
+    if not _INFLECTED.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+
+
+def _han_runs(tokens: Sequence[str]) -> list[str]:
+    """Return the characters of a name that follow each other as one text each, with the words between them."""
+    runs = [""]
+    for token in tokens:
+        if runs[-1] and (_HAN.match(token) or _HAN.match(runs[-1][-1])):
+            runs[-1] += token
+        else:
+            runs.append(token)
+    return runs[1:]
+
+
 class Grounded(NamedTuple):
     """Something found in a source: where, and as which words it is to be stored.
 
@@ -157,11 +184,16 @@ class Grounded(NamedTuple):
 
 
 class SourceText:
-    """One chunk's text, prepared for finding names, values and sentences in it."""
+    """One chunk's text, prepared for finding names, values and sentences in it.
 
-    def __init__(self, text: str, title: str = "", heading: str = "") -> None:
+    Args:
+        text: the text.
+        above: what stands above it, such as a title; names and values may be taken from there.
+    """
+
+    def __init__(self, text: str, *above: str) -> None:
         self.text = text
-        self._titles = [title, heading]
+        self._titles = [line for line in above if line]
         self._places = word_places(text)
         self._words = _Words(self._places)
 
@@ -185,10 +217,11 @@ class SourceText:
     def ground(self, name: str) -> Grounded | None:
         """Return where the source has a name, or None.
 
-        It is there if its words follow each other in the text, in the title or in the heading.
+        It is there if its words follow each other in the text, in the title, heading or opening.
         Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
         missing, the text may put something in brackets between its words, a country may be named by its
-        people ("Japanese"), and a date may be spelled otherwise or less precisely.
+        people ("Japanese"), and a date may be spelled otherwise or less precisely. A name may also be
+        composed of words that stand apart in the text and above it.
         """
         tokens = words(canonical_name(name))
         if not tokens:
@@ -209,10 +242,39 @@ class SourceText:
             return Grounded(name.strip(), self._span(*place))
         if self.text and any(title.find(_together(part)) for title in self._title_words for part in (tokens, *shorter)):
             return Grounded(name.strip(), self.sentence(name))
+        return self._ground_otherwise(name, tokens)
+
+    def _ground_otherwise(self, name: str, tokens: Sequence[str]) -> Grounded | None:
+        """Return where the source has a country's people, a date in another spelling, or the words of a name."""
         people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
         if people is not None:
             return Grounded(name.strip(), people)
-        return self.ground_value(name, "date") if parse_date(name) else None
+        if parse_date(name):
+            return self.ground_value(name, "date")
+        return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
+
+    def _is_composed(self, tokens: Sequence[str]) -> bool:
+        """Return True if each content word of a name stands in the text or above it.
+
+        One of them is a number or common noun: two capitalised words from different places ("Pierre met Ms Curie") are
+        no name. A script without spaces has no words: pieces of at least two characters count.
+        """
+        content = [word for word in tokens if word not in _NOT_CONTENT]
+        if not 1 < len(content) <= _MOST_CONTENT:
+            return False
+        if any(map(_HAN.match, content)):
+            return all(map(self._is_pieced, _han_runs(content)))
+        forms = [{word, f"{word}s", *_inflections(word)} for word in content]
+        return all(map(self._all_words.intersection, forms)) and any(
+            not self._common_words.isdisjoint(form) for form in forms)
+
+    def _is_pieced(self, run: str) -> bool:
+        """Return True if a run of characters is made of pieces that stand in the text or above it."""
+        reached = {0}
+        for end in range(1, len(run) + 1):
+            if any(start in reached and run[start:end] in self._folded for start in range(end - _SHORTEST_PIECE + 1)):
+                reached.add(end)
+        return len(run) in reached
 
     @staticmethod
     def _inflect(tokens: list[str]) -> Iterator[str]:
@@ -226,7 +288,8 @@ class SourceText:
         normal = parse_value(value, kind, unit)
         literal = self.find(value)
         if not normal:
-            return self._in_its_words(value, literal if literal or words(value) else self.verbatim(value))
+            found = literal if literal or words(value) else self.verbatim(value)
+            return self._in_its_words(value, found) or self._ground_text(value)
         same = [(span, other) for span in self._values
                 if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
         if same:
@@ -239,6 +302,17 @@ class SourceText:
             span.start <= literal.start and literal.end <= span.end for span in self._values)
         return None if part else self._in_its_words(value, literal)
 
+    def _ground_text(self, value: str) -> Grounded | None:
+        """Return where the source has a text but for markup, articles and the number of its nouns, or None."""
+        singular = [_singular(word) for word in words(value) if word not in _ARTICLES]
+        wanted = _together(singular)
+        if place := self._singular_words.find(wanted):
+            return Grounded(value.strip(), self._span(*place))
+        above = (_Words([(_singular(word), start, end) for word, start, end in word_places(title)])
+                 for title in self._titles)
+        return Grounded(value.strip(), self.sentence(value)) if self.text and any(
+            title.find(wanted) for title in above) else None
+
     def best_spelling(self, names: Iterable[str]) -> str:
         """Choose among spellings of one name the one that the text has, with its brackets closed, the shortest one."""
         return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _is_unbalanced(name), len(name),
@@ -246,25 +320,43 @@ class SourceText:
 
     def sentence(self, *hints: str) -> Span:
         """Return the sentence that shares most words with the hints; the first one of equals."""
+        return self._closest(self._sentences, hints) or self._span(0, len(self.text))
+
+    @staticmethod
+    def _closest(sentences: Sequence[tuple[Span, frozenset[str]]], hints: Sequence[str]) -> Span | None:
         wanted = {word for hint in hints for word in words(hint)}
-        best = max(self._sentences, key=lambda item: len(wanted & item[1]), default=None)
-        return best[0] if best else self._span(0, len(self.text))
+        best = max(sentences, key=lambda item: len(wanted & item[1]), default=None)
+        return best[0] if best else None
 
     def sentence_around(self, span: Span) -> Span:
         """Return the sentence in which a span begins."""
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
     def support(self, evidence: str, *hints: str) -> Span:
-        """Return the words that support a fact: the sentence of its evidence, else the closest to the hints."""
+        """Return the words that support a fact: the sentence of its evidence, else the closest to the hints.
+
+        Of several sentences of evidence it is the closest to the hints.
+        """
         place = self.find(evidence) if evidence else None
-        return self.sentence_around(place) if place else self.sentence(*hints)
+        if place is None:
+            return self.sentence(*hints)
+        inside = [item for item in self._sentences if item[0].start < place.end and place.start < item[0].end]
+        return self._closest(inside, hints) or place
 
     def ground_time(self, said: str) -> str:
         """Return the text's words for when a fact holds; empty where it has no such words, or they do not tell.
 
         They are the words said, or the shortest stretch with these words among others that says the same time: "is
-        planned to open in 2027" for "planned for 2027".
+        planned to open in 2027" for "planned for 2027". Qualifiers whose values the source has follow.
         """
+        when, qualifiers = split_qualifiers(said)
+        beside = [one_line(one) for one in qualifiers if self._has(re.split("[:：]", one, maxsplit=1)[1].strip())]
+        return "; ".join(filter(None, [self._ground_when(when), *beside]))
+
+    def _has(self, value: str) -> bool:
+        return self.find(value) is not None or self._ground_text(value) is not None
+
+    def _ground_when(self, said: str) -> str:
         time = read_time(said) if len(said) <= LONGEST else None
         if time is None:
             return ""
@@ -327,8 +419,31 @@ class SourceText:
         return _Words([place for place in places if place[0] not in _ARTICLES])
 
     @cached_property
+    def _singular_words(self) -> _Words:
+        """The text's words without articles, asides and plurals."""
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        return _Words([(_singular(word), start, end) for word, start, end in word_places(bare)
+                       if word not in _ARTICLES])
+
+    @cached_property
+    def _all_words(self) -> frozenset[str]:
+        """The words of the text and of what stands above it."""
+        return frozenset(word for text in (self.text, *self._titles) for word in words(text))
+
+    @cached_property
+    def _common_words(self) -> frozenset[str]:
+        """Those of them that are written in small letters, and the numbers."""
+        return frozenset(word for text in (self.text, *self._titles) for word in _WORD.findall(text)
+                         if word.islower() or word[0].isdigit())
+
+    @cached_property
+    def _folded(self) -> str:
+        """The text and what stands above it, folded."""
+        return "\n".join(_fold(text)[0] for text in (self.text, *self._titles))
+
+    @cached_property
     def _title_words(self) -> list[_Words]:
-        return [_Words(word_places(title)) for title in self._titles if title]
+        return [_Words(word_places(title)) for title in self._titles]
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
+from ...text.openings import opening_of
 from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
 from .facts import advance
@@ -290,4 +291,5 @@ _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chu
 
 def _chunk(row: Record, document: Document) -> Chunk:
     return Chunk(id=row.id, document_id=document.id, ordinal=row.ordinal, start=row.start, end=row.end,
-                 heading=row.heading, title=document.title, text=document.text[row.start:row.end])
+                 heading=row.heading, title=document.title, text=document.text[row.start:row.end],
+                 opening=opening_of(document.text, row.start))

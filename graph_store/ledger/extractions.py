@@ -1,7 +1,7 @@
 """Store extractions by chunk in the ledger, with what was admitted, repaired or rejected."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
 from typing import Any
 
@@ -27,10 +27,16 @@ class Extractions:
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
         """Store a model's extraction of a chunk, so it is paid only once."""
+        self.save_all(reasoner, {chunk_id: extraction})
+
+    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction]) -> None:
+        """Store extractions by chunk, all or none, as a call that several share is paid once."""
+        rows, among_them = [(chunk, reasoner, one.model_dump_json()) for chunk, one in extractions.items()], among("id")
         with self._db.transaction():
-            self._db.replace(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json())])
-            self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
-            self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
+            self._db.replace(EXTRACTIONS, rows)
+            ids = json.dumps(list(extractions))
+            self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among_them}", among=ids)  # noqa: S608
+            self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
 
     def fail(self, chunk_id: str, reason: str) -> None:
         """Record that a chunk's extraction failed finally, and why."""

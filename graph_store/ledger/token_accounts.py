@@ -1,6 +1,7 @@
 """Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Literal
 
 from pydantic import Field
@@ -103,9 +104,13 @@ class Calls:
             self._add(step, model, calls, prompt, 0, 0, 0, 0)
 
     def _add(self, step: str, model: str, *sums: int) -> None:
-        """Add amounts, in the order of the table's columns, to the account of the current build and document."""
-        self._db.execute(_ADDITION, build=charge().build, document=charge().document, step=step, model=model,
-                         **dict(zip(_AMOUNTS, sums, strict=True)))
+        """Add amounts, in the order of the table's columns, to the accounts of the current build and documents."""
+        documents = charge().documents or {"": 1}
+        parts = zip(*(_shares(amount, list(documents.values())) for amount in sums), strict=True)
+        for document, amounts in zip(documents, parts, strict=True):
+            if any(amounts):
+                self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
+                                 **dict(zip(_AMOUNTS, amounts, strict=True)))
 
     def check_budget(self) -> None:
         """Check that a call may be made.
@@ -184,6 +189,13 @@ def total(parts: Sequence[Spent]) -> Spent:
         tokens = tokens.plus(part)
     costs = [part.cost for part in parts if part.cost is not None]
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None, **tokens.model_dump())
+
+
+def _shares(amount: int, weights: Sequence[int]) -> list[int]:
+    """Return whole parts of an amount by weights, which add up to it."""
+    ends = [round(amount * total / max(1, sum(weights))) for total in accumulate(weights)]
+    ends[-1] = amount
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

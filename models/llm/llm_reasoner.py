@@ -31,6 +31,7 @@ from ...text.tokens import estimate_tokens
 from . import wire
 from .endpoint import Endpoint
 from .model_calls import ModelCalls, prompt_language
+from .numbered_lines import NumberedLines
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""
@@ -41,12 +42,11 @@ PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
 
-def extraction_prompt(request: ExtractionRequest, schema: GraphSchema, settings: Settings) -> Prompt:
-    """Return the prompt for a chunk's extraction."""
-    language = prompt_language(settings, request.text)
-    context = " > ".join(part for part in (request.title, request.heading) if part)
+def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema, settings: Settings) -> Prompt:
+    """Return the prompt for the extraction of some chunks."""
+    language = prompt_language(settings, "\n".join(request.text for request in requests))
     return render("extract", language, settings.prompts, schema=schema_block(schema, language),
-                  example=example("extract", language), context=context or "-", text=request.text)
+                  example=example("extract", language), text=NumberedLines(requests).text())
 
 
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
@@ -123,9 +123,14 @@ class LlmReasoner(ModelCalls):
 
     async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Extract without holding a thread while the endpoint works."""
+        (extraction,) = await self.aextract_together([request], schema)
+        return extraction
+
+    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Return the extractions of some chunks, read by one call."""
         return await self._ask("extract", lambda: (
-            extraction_prompt(request, schema, self._settings),
-            wire.extraction(schema, estimate_tokens(request.text))))
+            extraction_prompt(requests, schema, self._settings),
+            wire.extraction(schema, NumberedLines(requests))))
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""

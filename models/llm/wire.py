@@ -1,45 +1,33 @@
 """The JSON that each step asks for, and how it becomes our typed models.
 
-Extraction, where the completion tokens are, uses rows: `["head", "relation", "tail", "words", "time"]`. They
-are what the papers' prompts ask for and models write well; every cell is a string, so strict
-JSON-schema decoding (which knows no tuples) can still enforce them; and ten triples with their
-entities cost about a third fewer tokens than as objects. How many cells a row has is checked here as well. The other
-steps' answers are short and their parts differ in kind: named fields keep those from being confused.
+Extraction, where the completion tokens are, uses rows (`extraction_reply`). The other steps' answers are short and
+their parts differ in kind: named fields keep those from being confused.
 
 The models below are in the order in which an answer is written: reasons before verdicts, and these before claims, which
 are shown as they arrive.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from ...prompts.schema_text import type_letters
 from ...schemas.delta import SameLabel
-from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
-from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.extraction import Extraction
+from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Judgement
 from ...schemas.lookups import LOOKUPS, TOOLS, Lookup
-from ...schemas.naming import normalise
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer
+from .extraction_reply import ExtractionReply, bounds_of
+from .numbered_lines import NumberedLines
 
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
 
-UNPROPOSED = 0.5
-"""Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
-need. It stays below the default acceptance threshold mu = 0.8."""
-
 _MOST_FINDINGS = 3
-_TOKENS_OF_A_FACT = 5
-"""Fewer words state no fact: a dense list has one in five or six tokens."""
-_FEWEST_ROWS = 6
-_MOST_LABELS = 5
-"""New ones in a text."""
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
 _STRICT = ("type", "enum", "items", "minItems", "maxItems")
@@ -58,18 +46,17 @@ class Shape(Generic[T]):
     read: Callable[[dict[str, Any]], T]
 
 
-def _shape(name: str, model: type[_M], read: Callable[[_M], T], **most: int) -> Shape[T]:
+def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping[str, Any] | None = None) -> Shape[T]:
     """Return the shape of a model's answer.
 
     Args:
         name: what the answer is called.
         model: the form of its JSON.
         read: converts an answer of that form, or raises ValueError.
-        **most: the most items of some fields, where they depend on the call.
+        bounded: the JSON schemas of fields that depend on the call.
     """
     schema = _strict_schema(model)
-    bounded = {field: {**schema["properties"][field], "maxItems": count} for field, count in most.items()}
-    return Shape({"title": name, **schema, "properties": schema["properties"] | bounded},
+    return Shape({"title": name, **schema, "properties": {**schema["properties"], **(bounded or {})}},
                  lambda data: read(model.model_validate(data)))
 
 
@@ -99,80 +86,6 @@ class _Wire(BaseModel):
 def _ask_for(**words: Any) -> Any:
     """Put words into the JSON schema of a field that are not checked in the answer."""
     return Field(json_schema_extra=words)
-
-
-class _Terms:
-    """The schema's elements by all they are called: prompts show labels, the graph speaks names."""
-
-    def __init__(self, schema: GraphSchema) -> None:
-        # Some models write the letter that the prompt has for a type.
-        letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
-        self.types = letters | self._names(schema.entity_types)
-        self.relations = self._names(schema.relation_types)
-        self.attributes = self._names(schema.attribute_types)
-
-    @staticmethod
-    def _names(elements: Sequence[SchemaElement]) -> dict[str, str]:
-        called = {normalise(name): e.name for e in elements for name in e.all_names()}
-        return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
-
-
-def _schema_name(label: str, terms: dict[str, str]) -> str:
-    return terms.get(normalise(label), label.strip())
-
-
-def _drop_blank(rows: Iterable[list[str]], needed: int) -> list[list[str]]:
-    """Return the rows whose needed cells are filled; blank rows are dropped."""
-    return [row for row in rows if all(cell.strip() for cell in row[:needed])]
-
-
-def _pad(rows: Iterable[list[str]]) -> list[list[str]]:
-    """Return the rows of facts with all five cells; those that may be left out are empty."""
-    return [[*row, "", ""][:5] for row in _drop_blank(rows, 3)]
-
-
-class _NewLabel(_Wire):
-    label: str
-    kind: str = ""
-    confidence: float = Field(ge=0, le=1)
-
-
-_EntityRow = Annotated[list[str], Field(min_length=1, max_length=2)]
-_FactRow = Annotated[list[str], Field(min_length=3, max_length=5)]
-
-
-class _Extraction(_Wire):
-    entities: list[_EntityRow]
-    triples: list[_FactRow]
-    attributes: list[_FactRow]
-    new: Annotated[list[_NewLabel], _ask_for(maxItems=_MOST_LABELS)] = []
-
-    def convert(self, schema: GraphSchema) -> Extraction:
-        terms = _Terms(schema)
-        proposed = {(new.kind, normalise(new.label)): new.confidence for new in self.new}
-
-        def confidence(label: str, known: dict[str, str], kind: str) -> float:
-            key = normalise(label)
-            if schema.open or key in known or not key:
-                return 1.0
-            # A kind that was left out, or is another word for it, is no reason to lose the proposal.
-            return proposed.get((kind, key), max((said for (_, new), said in proposed.items() if new == key),
-                                                 default=UNPROPOSED))
-
-        return Extraction(
-            entities=tuple(
-                ExtractedEntity(name=name, type=_schema_name(kind, terms.types),
-                                confidence=confidence(kind, terms.types, "type"))
-                for name, kind in ((name, rest[0] if rest else "") for name, *rest in _drop_blank(self.entities, 1))),
-            triples=tuple(
-                ExtractedTriple(head=head, relation=_schema_name(relation, terms.relations), tail=tail,
-                                evidence=words, time=time, confidence=confidence(relation, terms.relations, "relation"))
-                for head, relation, tail, words, time in _pad(self.triples)),
-            attributes=tuple(
-                ExtractedAttribute(entity=owner, attribute=_schema_name(attribute, terms.attributes), value=value,
-                                   evidence=words, time=time,
-                                   confidence=confidence(attribute, terms.attributes, "attribute"))
-                for owner, attribute, value, words, time in _pad(self.attributes)))
 
 
 class _Numbered(_Wire):
@@ -320,16 +233,9 @@ SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 """Malformed rows of it are dropped."""
 
 
-def extraction(schema: GraphSchema, tokens: int | None = None) -> Shape[Extraction]:
-    """Return the shape of an extraction, with labels replaced by the schema's names.
-
-    Args:
-        schema: the schema in force.
-        tokens: the tokens of the text, which limit how many facts it can state; None means no limit.
-    """
-    most = {} if tokens is None else dict.fromkeys(("entities", "triples", "attributes"),
-                                                   max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_FACT))
-    return _shape("extraction", _Extraction, lambda answer: answer.convert(schema), **most)
+def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extraction]]:
+    """Return the shape of the extractions of the texts that some lines are of, in order."""
+    return _shape("extraction", ExtractionReply, lambda answer: answer.convert(schema, lines), bounds_of(lines))
 
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:

@@ -47,6 +47,10 @@ class RulesReasoner:
         """Extract in a thread; see `extract`."""
         return await asyncio.to_thread(self.extract, request, schema)
 
+    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Extract one after the other; see `extract`."""
+        return [await self.aextract(request, schema) for request in requests]
+
     def with_instructions(self, instructions: str) -> "RulesReasoner":
         """Return this reasoner: quotes are not worded."""
         del instructions

@@ -54,12 +54,12 @@ def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):
 
 def test_what_is_paid_is_put_down_to_build_document_step_and_model(database):
     calls = Calls(database)
-    with charge_calls(build="b1", document="d1"):
+    with charge_calls(build="b1", documents={"d1": 1}):
         pay(calls, "1", model="dear", cached_tokens=40)
         pay(calls, "2", model="dear", wasted=True)
     with charge_calls(build="b1"):
         pay(calls, "3", step="summarise", model="cheap")
-    with charge_calls(build="b2", document="d2"):
+    with charge_calls(build="b2", documents={"d2": 1}):
         pay(calls, "4", model="cheap")
     pay(calls, "5", step="answer", model="dear")
 
@@ -94,7 +94,7 @@ def test_cached_tokens_are_no_more_than_the_prompt(database):
 
 def test_threads_that_are_handed_the_context_pay_for_the_same(database):
     calls = Calls(database)
-    with charge_calls(build="b", document="d"), ThreadPoolExecutor(4) as pool:
+    with charge_calls(build="b", documents={"d": 1}), ThreadPoolExecutor(4) as pool:
         contexts = [copy_context() for _ in range(20)]
         list(pool.map(lambda numbered: numbered[1].run(pay, calls, str(numbered[0])), enumerate(contexts)))
         assert charge().document == "d"
@@ -125,7 +125,7 @@ def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder,
 def test_what_a_deleted_document_cost_stays_spent(shop):
     shop.copy_built()
     with shop.resources() as resources:
-        with resources.runs.step("kb", "r") as kb, charge_calls(build="r", document="a.txt"):
+        with resources.runs.step("kb", "r") as kb, charge_calls(build="r", documents={"a.txt": 1}):
             pay(kb.calls, "1")
         resources.runs.finish("kb", "r")
         resources.delete_documents("kb", ["a.txt"])
@@ -251,9 +251,9 @@ def test_each_extraction_is_put_down_to_its_document_and_build(shop):
 
 def spend(kb):
     for number in range(DEAREST + 3):
-        with charge_calls(build="b1", document=f"d{number:02}"):
+        with charge_calls(build="b1", documents={f"d{number:02}": 1}):
             pay(kb.calls, f"k{number}", prompt=100 + number, model="cheap", cached_tokens=number)
-    with charge_calls(build="b2", document="d00"):
+    with charge_calls(build="b2", documents={"d00": 1}):
         pay(kb.calls, "last", prompt=1, completion=200, model="dear", wasted=True)
 
 
@@ -326,7 +326,7 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
         small_base.store(kb, Document(id=document, title="", text=text, source=""), 8, 0)
         kb.database.execute("UPDATE chunks SET status = 'done' WHERE document = :id", id=document)
         count = kb.database.count("SELECT count(*) FROM chunks WHERE document = :id", id=document)
-        with charge_calls(build="b", document=document):
+        with charge_calls(build="b", documents={document: 1}):
             for number in range(count if calls is None else calls):
                 pay(kb.calls, f"{document}{number}", model="cheap", **more)
         return count
@@ -335,7 +335,7 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     stored("part", 3, 1)
     stored("other step", 1, None, step="resolve")
     repaired = stored("repaired", 2, None)
-    with charge_calls(build="b", document="repaired"):
+    with charge_calls(build="b", documents={"repaired": 1}):
         pay(kb.calls, "again", model="cheap", wasted=True)
     paid, chunks = kb.calls.extractions("cheap", 100)
     assert len(chunks) == len(set(chunks)) == whole + repaired

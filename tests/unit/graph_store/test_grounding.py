@@ -80,7 +80,7 @@ def test_the_last_word_is_inflected_and_articles_and_asides_are_left_out(text, n
     assert found.shown == (name if quote else text.split()[0])
 
 
-@pytest.mark.parametrize("name", ["Marie Sklodowska", "Pierre Curie", "Marie", "Sorbonne Paris", "physics prize",
+@pytest.mark.parametrize("name", ["Marie Sklodowska", "Pierre Curie", "Marie", "Sorbonne Paris",
                                   "Kra"])
 def test_scattered_words_are_not_a_name(name):
     text = "Pierre met Ms Curie, born Sklodowska, in Paris. The Sorbonne gave a prize in physics. Kraków."
@@ -131,3 +131,35 @@ def test_plain_text_is_folded_as_it_is_beside_other_letters(text):
 @given(parts=st.lists(st.sampled_from(["Zoe\u0308", "Łódź", "한국", "ﬁn", "½", "a b", "C++ 3.5", "ẞ"]), max_size=6))
 def test_a_text_is_folded_as_its_parts_are(parts):
     assert words(" ".join(parts)) == [word for part in parts for word in words(part)]
+
+
+@pytest.mark.parametrize("name", [
+    "2026 council election", "council election of 2026", "2026 Council elections", "physics prize", "EIP-7044"])
+def test_a_name_may_be_composed_of_words_of_the_text_and_above_it(name):
+    source = SourceText("The top five are elected. EIPs 4844, 7044 and a prize in physics.", "Term of 2026",
+                        "Results > Council election")
+    assert source.ground(name).shown == name
+    assert source.ground(f"{name} in Oslo") is None
+
+
+@pytest.mark.parametrize(("name", "grounded"), [
+    ("2026年指导委员会选举", True), ("指导委员会选举结果", True), ("指导委员会主席", False),
+    ("委员会2025年选举", False)])
+def test_a_chinese_name_is_composed_of_pieces(name, grounded):
+    source = SourceText("得票最多的五人当选。", "2026年选举结果", "指导委员会选举")
+    assert (source.ground(name) is not None) == grounded
+
+
+@pytest.mark.parametrize("value", [
+    "full release of the package", "Full releases of packages", "core council", "term of 2026",
+    "see the release notes"])
+def test_a_text_is_found_but_for_markup_and_plurals(value):
+    source = SourceText("It is the full\nrelease of the [package](https://example.org/a(b)c). See :doc:`the release "
+                        "note` first.", "Terms of 2026", "Core councils")
+    assert source.ground_value(value, "text") is not None
+    assert source.ground_value(f"{value} today", "text") is None
+
+
+def test_of_a_line_the_sentence_supports_a_fact_that_has_most_of_its_words():
+    line = "Ada led Orio. Ben left it in 2019. Both live in Graz."
+    assert SourceText(f"Title\n{line}").support(line, "Ben", "left", "Orio").quote == "Ben left it in 2019."

@@ -38,7 +38,7 @@ READ = {
 def test_words_are_read(words):
     time = read_time(words)
     assert time is not None
-    assert time[1:] == READ[words]
+    assert time[1:4] == READ[words]
 
 
 @pytest.mark.parametrize("words", ["", "since May", "recently", "every year", "the previous quarter", "2019 and 2021",

@@ -1,0 +1,25 @@
+"""What a reasoner is given of a chunk."""
+
+from collections.abc import Mapping
+
+from ..ingest.metadata import document_name
+from ..schemas.documents import Chunk
+from ..schemas.extraction import ExtractionRequest
+from ..text.tokens import first_tokens
+
+_ABOUT_TOKENS = 40
+
+
+def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str]) -> ExtractionRequest:
+    """Return the request for a chunk's extraction.
+
+    Args:
+        chunk: the chunk.
+        prose: its text without the rows that the rules read.
+        metadata: what its document says of itself.
+    """
+    about = "; ".join(f"{name}: {value}" for name, value in metadata.items() if "://" not in value)
+    return ExtractionRequest(
+        text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening,
+        document=document_name(chunk.document_id, chunk.title, metadata),
+        about=about[:first_tokens(about, _ABOUT_TOKENS)])

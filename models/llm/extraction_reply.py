@@ -1,0 +1,185 @@
+"""The rows of an extraction's reply, and how they become the extraction of each chunk that was read.
+
+Rows are `[type, name, ...]`, `[line, head, relation, tail, ...]` and `[line, owner, attribute, value, ...]`: a row
+cites the line that states it by its number, and after the number says when and with what it holds. They cost half the
+tokens of rows that copy words, and models write them well; every cell is a string, so strict JSON-schema decoding
+(which knows no tuples) can still enforce them. A row without a line's number may name words and time in its last cells
+instead, as the prompt files of earlier versions ask for: `[name, type]`, `[head, relation, tail, words, time]`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...prompts.schema_text import type_letters
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from ...schemas.graph_schema import GraphSchema, SchemaElement
+from ...schemas.naming import normalise
+from ...text.tokens import estimate_tokens
+from .numbered_lines import NumberedLines
+
+UNPROPOSED = 0.5
+"""Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
+need. It stays below the default acceptance threshold mu = 0.8."""
+_TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
+"""Fewer words of a text state no fact, and name nothing: these bound a reply that would repeat itself without end."""
+_FEWEST = 6
+_MOST_LABELS = 5
+"""New ones in a call."""
+_CELLS = 3
+"""Head, relation and tail: what a row needs beside its line."""
+
+
+class NewLabel(BaseModel):
+    """A label of the model's own."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    label: str
+    kind: str = ""
+    confidence: float = Field(ge=0, le=1)
+
+
+_Cells = Annotated[list[str], Field(min_length=1)]
+_FactCells = Annotated[list[str], Field(min_length=_CELLS)]
+
+
+class ExtractionReply(BaseModel):
+    """The reply as it is written."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    entities: list[_Cells]
+    triples: list[_FactCells]
+    attributes: list[_FactCells]
+    new: Annotated[list[NewLabel], Field(json_schema_extra={"maxItems": _MOST_LABELS})] = []
+
+    def convert(self, schema: GraphSchema, lines: NumberedLines) -> list[Extraction]:
+        """Return the extraction of each request, with labels replaced by the schema's names."""
+        return _Conversion(self, schema, lines).extractions()
+
+
+def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
+    """Return the JSON schemas of the lists of a reply, whose lengths the text bounds."""
+    tokens = sum(estimate_tokens(request.text) for request in lines.requests)
+    row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
+           "maxItems": _CELLS + 1 + max(_FEWEST, tokens // _TOKENS_OF_A_NAME)}
+    rows = {"type": "array", "items": row, "maxItems": max(_FEWEST, tokens // _TOKENS_OF_A_ROW)}
+    return dict.fromkeys(("entities", "triples", "attributes"), rows)
+
+
+class _FactRow(NamedTuple):
+    """A row of facts with one head and relation: of the request at a place, None if it is not said."""
+
+    place: int | None
+    head: str
+    label: str
+    tails: Sequence[str]
+    words: str
+    time: str
+
+
+class _Conversion:
+    """The work on one reply."""
+
+    def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
+        self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
+        self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
+        self._folded = [normalise("\n".join([one.title, one.heading, one.opening, one.text]))
+                        for one in lines.requests]
+        self._triples = list(self._fact_rows(reply.triples))
+        self._attributes = list(self._fact_rows(reply.attributes))
+
+    def extractions(self) -> list[Extraction]:
+        """Return the extraction of each request; an entity goes with those that use or name it."""
+        triples: list[list[ExtractedTriple]] = [[] for _ in self._folded]
+        attributes: list[list[ExtractedAttribute]] = [[] for _ in self._folded]
+        entities: list[list[ExtractedEntity]] = [[] for _ in self._folded]
+        for row in self._triples:
+            triples[self._place(row)].extend(self._triples_of(row))
+        for row in self._attributes:
+            attributes[self._place(row)].extend(self._attributes_of(row))
+        used = [{*(name for one in own for name in (one.head, one.tail)), *(one.entity for one in values)}
+                for own, values in zip(triples, attributes, strict=True)]
+        for entity in self._entities():
+            places = [place for place, names in enumerate(used)
+                      if entity.name in names or normalise(entity.name) in self._folded[place]]
+            for place in places or [0]:
+                entities[place].append(entity)
+        return [Extraction(entities=tuple(kinds), triples=tuple(own), attributes=tuple(values))
+                for kinds, own, values in zip(entities, triples, attributes, strict=True)]
+
+    def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
+        for row in rows:
+            cited = self._lines.cited(row[0]) if len(row) > _CELLS else None
+            if cited is not None:
+                (line, condition), (head, label, *tails) = cited, row[1:]
+                place, words = (line.request, line.text) if line else (None, "")
+            else:
+                head, label, tail, words, condition, *_ = [*row, "", ""]
+                place, tails = None, [tail]
+            if head.strip() and label.strip():
+                yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
+
+    def _place(self, row: _FactRow) -> int:
+        """Return the place of the request that a row is of; without a line, the first one that has its names."""
+        if row.place is not None:
+            return row.place
+        wanted = [normalise(name) for name in (row.words, row.head, *row.tails) if name.strip()]
+        return max(range(len(self._folded)), key=lambda place: sum(name in self._folded[place] for name in wanted))
+
+    def _triples_of(self, row: _FactRow) -> Iterator[ExtractedTriple]:
+        for tail in row.tails:
+            yield ExtractedTriple(
+                head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=row.words,
+                time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
+
+    def _attributes_of(self, row: _FactRow) -> Iterator[ExtractedAttribute]:
+        for value in row.tails:
+            yield ExtractedAttribute(
+                entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
+                evidence=row.words, time=row.time,
+                confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
+
+    def _entities(self) -> Iterator[ExtractedEntity]:
+        named = {name for row in self._triples for name in (row.head, *row.tails)}
+        named |= {row.head for row in self._attributes}
+        for row in self._reply.entities:
+            first, *others = [cell for cell in row if cell.strip()] or [""]
+            kind, names = first, others
+            # `[name, type]`, or a name alone.
+            if not others or (len(others) == 1 and normalise(first) not in self._terms.types and (
+                    normalise(others[0]) in self._terms.types or (first in named and others[0] not in named))):
+                kind, names = "".join(others), [first]
+            for name in filter(None, names):
+                yield ExtractedEntity(name=name, type=_schema_name(kind, self._terms.types),
+                                      confidence=self._confidence(kind, self._terms.types, "type"))
+
+    def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
+        key = normalise(label)
+        if self._open or key in known or not key:
+            return 1.0
+        # A kind that was left out, or is another word for it, is no reason to lose the proposal.
+        return self._proposed.get((kind, key), max((said for (_, new), said in self._proposed.items() if new == key),
+                                                   default=UNPROPOSED))
+
+
+class _Terms:
+    """The schema's elements by all they are called: prompts show labels, the graph speaks names."""
+
+    def __init__(self, schema: GraphSchema) -> None:
+        # Some models write the letter that the prompt has for a type.
+        letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
+        self.types = letters | self._names(schema.entity_types)
+        self.relations = self._names(schema.relation_types)
+        self.attributes = self._names(schema.attribute_types)
+
+    @staticmethod
+    def _names(elements: Sequence[SchemaElement]) -> dict[str, str]:
+        called = {normalise(name): e.name for e in elements for name in e.all_names()}
+        return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
+
+
+def _schema_name(label: str, terms: Mapping[str, str]) -> str:
+    return terms.get(normalise(label), label.strip())
