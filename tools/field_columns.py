@@ -55,12 +55,12 @@ class FieldColumn:
     @cached_property
     def dates(self) -> list[str]:
         """The normal form of each label that is a date with a year; "" of others."""
-        return [_date(text) for text in self.texts]
+        return [date_of(text) for text in self.texts]
 
     @cached_property
     def amounts(self) -> list[Amount | None]:
         """The number that each label is; None of others."""
-        return [_amount(text) for text in self.texts]
+        return [amount_of(text) for text in self.texts]
 
     @cached_property
     def holds_dates(self) -> bool:
@@ -97,14 +97,16 @@ def join_columns(parts: Sequence[FieldColumn]) -> FieldColumn:
         np.concatenate([part.triples for part in parts])[order])
 
 
-def _date(text: str) -> str:
+def date_of(text: str) -> str:
+    """Return the normal form of a text that is a date with a year; "" of others."""
     if text.isdecimal() and not (len(text) == _YEAR_DIGITS and int(text) <= _LAST_YEAR):
         return ""  # a mere number
     normal = parse_date(text) if len(text) <= _LONGEST_SIZE and any(map(str.isalnum, text)) else ""
     return normal if normal and years_of(normal) else ""
 
 
-def _amount(text: str) -> Amount | None:
+def amount_of(text: str) -> Amount | None:
+    """Return the number that a text is; None of others."""
     normal = parse_number(text) if len(text) <= _LONGEST_SIZE else ""
     size = measure(normal)
     if size is None:

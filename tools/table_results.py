@@ -14,7 +14,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import TripleLookup
 from .fact_rows import FactRow
-from .field_columns import FieldColumn
+from .field_columns import FieldColumn, amount_of, date_of
 from .index import RetrievalIndex
 from .schema_names import Term, find_term, terms_of
 from .table_query import FieldError
@@ -34,6 +34,8 @@ class TableRow(Frozen):
     head: str
     relation: str
     tail: str
+    date: str = Field(default="", description="the tail as a date that sorts, if it is one")
+    number: float | None = Field(default=None, description="the tail as a number in its base unit, if it is one")
     fields: dict[str, tuple[str, ...]] = Field(default={}, description="the values of the fields to show")
     time: str = Field(default="", description="when it holds, in the document's words")
     document: str
@@ -146,9 +148,10 @@ def _field(index: RetrievalIndex, schema: GraphSchema, name: str) -> FieldColumn
 
 
 def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:
-    place = row.places[0]
+    place, amount = row.places[0], amount_of(row.tail)
     return TableRow(
-        head=row.head, relation=row.relation, tail=row.tail, time=row.validity.note(), document=place.document,
+        head=row.head, relation=row.relation, tail=row.tail, date=date_of(row.tail),
+        number=amount.size if amount else None, time=row.validity.note(), document=place.document,
         start=place.start, end=place.start + len(place.text), quote=place.text,
         fields={name: values for name, column in columns.items()
                 if (values := values_of(column, index.entity_row[row.ends[0]]))})

@@ -389,6 +389,16 @@ class TestErrors:
 
 
 class TestData:
+    @pytest.mark.parametrize(("field", "sorts"), [
+        ("opened", [("2004-05-03", None), ("", None), ("2019-12-24", None)]), ("status", [("", None)] * 3)])
+    def test_a_row_has_the_date_that_it_sorts_by(self, retriever, field, sorts):
+        assert [(row.date, row.number) for row in table(retriever, relation=field).rows] == sorts
+
+    def test_a_row_has_the_number_that_it_sorts_by(self, retriever):
+        small, large, _, none = (row.number for row in table(retriever, relation="weight").rows)
+        assert none is None
+        assert large / small == pytest.approx(500 / 3)
+
     def test_shown_fields_stand_beside_each_row(self, retriever):
         listed = table(retriever, relation="supplies", show=("status", "weight"))
         assert [(row.head, row.tail, row.fields) for row in listed.rows] == [
