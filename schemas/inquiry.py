@@ -5,16 +5,20 @@ from collections.abc import Iterator
 from pydantic import BaseModel, Field
 
 from .documents import Frozen
-from .lookups import Lookup
+from .lookups import Lookup, TripleLookup
 from .retrieval import DraftAnswer, Mode, Passage
 
 
 class Block(Frozen):
-    """What one lookup found: a title, citable items, and a note such as what was left out."""
+    """What one lookup found: a title, citable items, and a note such as what was left out.
+
+    `table` is the lookup of a table that the question itself asks for, before any call.
+    """
 
     title: str
     items: tuple[Passage, ...] = ()
     note: str = ""
+    table: TripleLookup | None = None
 
 
 class Round(Frozen):

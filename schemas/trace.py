@@ -1,6 +1,6 @@
 """The trace of a question: each step of the retrieval graph in short texts for people."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -22,11 +22,13 @@ class TraceStep(Frozen):
     """One step; `step` determines which fields are filled.
 
     - question: `text`, the question as asked (a follow-up is made self-contained).
-    - first_look: the first `found` of `total` items that are shown before any call.
+    - first_look: the first `found` of `total` items that are shown before any call; `table` if these begin with one.
     - decompose, reflect: `sufficient`, `text` (the thought), and the next `lookups`; `notes` say what was left out.
-    - search: `tool`, `text` (the lookup), the first `found` of `total` items; `notes` say what is missing.
+    - search: `tool`, `text` (the lookup), the first `found` of `total` items, `table` of a triple_search; `notes` say
+      what is missing.
     - answer: `text`, `abstained`, `confidence`, `grade`, `documents` cited.
 
+    `table` has the arguments of a computed table, as `kb.table` and REST take them; it is empty if they are very long.
     `round` counts from 1: the first look is the first. All texts are shortened, and no passage is repeated whole.
     """
 
@@ -38,6 +40,7 @@ class TraceStep(Frozen):
     tool: Tool | None = None
     found: tuple[TracedFinding, ...] = ()
     total: int = 0
+    table: dict[str, Any] = Field(default={})
     sufficient: bool | None = None
     abstained: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)

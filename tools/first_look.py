@@ -84,7 +84,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
     """Return the table that a question asks for, under its lookup, so that a model can ask for another."""
     said = f"{lookup_text(asked)}: "
-    return [block.model_copy(update={"title": f"{said}{block.title}"})
+    return [block.model_copy(update={"title": f"{said}{block.title}", "table": asked})
             for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
 
 

@@ -1,5 +1,6 @@
 """Making the steps of a trace: short, bounded, without whole passages."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from langgraph.config import get_stream_writer
 
 from ...prompts import passage_text
 from ...schemas.inquiry import Block, Judgement
-from ...schemas.lookups import Lookup, lookup_text
+from ...schemas.lookups import Lookup, TripleLookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, Passage
 from ...schemas.trace import StepName, TracedFinding, TraceStep
 
@@ -15,6 +16,8 @@ FINDINGS = 3
 TEXT = 160
 """Characters of a text in a trace: two lines of a terminal."""
 _DOCUMENTS = 3
+_LONGEST_ARGUMENTS = 2000
+"""Characters of a table's arguments as JSON: a link to the page has room for these."""
 _DIGITS = 4
 
 
@@ -34,7 +37,8 @@ def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> 
     items = [item for block in blocks for item in block.items]
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
-                     found=tuple(map(_finding, items[:FINDINGS])), notes=_notes(block.note for block in blocks))
+                     found=tuple(map(_finding, items[:FINDINGS])), table=_table(lookup, blocks),
+                     notes=_notes(block.note for block in blocks))
 
 
 def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: Iterable[str] = ()) -> TraceStep:
@@ -61,6 +65,15 @@ def data(step: TraceStep) -> dict[str, Any]:
 def _headlines(step: TraceStep) -> list[str]:
     """Describe a step in a few words, for a line of progress."""
     return [*step.lookups] or [item.text for item in step.found] or [step.text] * bool(step.text)
+
+
+def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
+    """Return the arguments of the table that was looked up, or with which the first look begins."""
+    table = lookup or next((block.table for block in blocks[:1]), None)
+    if not isinstance(table, TripleLookup):
+        return {}
+    arguments = lookup_arguments(table)
+    return arguments if len(json.dumps(arguments)) <= _LONGEST_ARGUMENTS else {}
 
 
 def _finding(item: Passage) -> TracedFinding:

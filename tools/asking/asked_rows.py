@@ -34,7 +34,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
     if lookup.head.count("|") >= table.computed.total:
         return []  # what is compared has to be there as a whole
     items = [item.model_copy(update={"kind": "row"}) for item in _items(index, schema, table, lookup, question)]
-    return [Block(title=filters_text(lookup), items=tuple(items))]
+    return [Block(title=filters_text(lookup), items=tuple(items), table=lookup)]
 
 
 def _items(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup,

@@ -92,6 +92,23 @@ def test_a_trace_is_plain_data_and_small_whatever_is_said(resources):
                for step in trace)
 
 
+def test_a_trace_has_the_arguments_of_a_table(opened):
+    graph = build_graph(opened)
+
+    def steps(question):
+        answer = graph.invoke({"knowledge_base": "kb", "question": question}, context=AskContext(trace=True))
+        return [TraceStep(**data) for data in answer["trace"]]
+
+    opened.fake = asking.Fake()
+    opened.fake.replies = [asking.look(TripleLookup(relation="lies_on", head="Ulm", show=("born_in",)),
+                                       EntityLookup(entity="Ulm"))]
+    assert [step.table for step in steps(RIVER) if step.step in {"first_look", "search"}] == [
+        {}, {"relation": "lies_on", "head": "Ulm", "show": ["born_in"]}, {}]
+    assert steps("How many people were born in Ulm?")[1].table == {"relation": "born_in", "tail": "Ulm", "do": "count"}
+    opened.fake.replies = [asking.look(TripleLookup(relation="lies_on", where=("x" * 900,) * 3))]
+    assert not any(step.table for step in steps(RIVER)), "arguments that no link has room for"
+
+
 def test_texts_are_cut_in_any_script():
     assert short("字" * 500) == "字" * (TEXT - 1) + "…"
     assert short("a\n  b") == "a b"
