@@ -17,7 +17,9 @@ Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.
 
 <img src=x onerror="document.title='owned'"> Zofia Nowak discovered 𝒳-silicate 🧪 in Radom in 1950.
 """
-VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english", "documents": "#/documents?kb=english",
+VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english",
+         "tables": "#/table?kb=english", "table": "#/table?kb=english&relation=born_in&show=birth_date&at=1900",
+         "groups": "#/table?kb=english&relation=born_in&by=tail", "documents": "#/documents?kb=english",
          "schema": "#/schema?kb=english", "candidates": "#/schema?kb=english&tab=candidates",
          "history": "#/schema?kb=english&tab=history",
          "connect": "#/connect?kb=english", "api": "#/api?kb=english",

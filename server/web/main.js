@@ -12,8 +12,9 @@ import { go, href, route } from "./route.js";
 import * as schema from "./schema/schema.js";
 import { followSource } from "./sources.js";
 import { language, loadStrings, t, translate } from "./strings.js";
+import * as table from "./table/table.js";
 
-const VIEWS = { ask, graph, documents, schema, connect, api };
+const VIEWS = { ask, graph, table, documents, schema, connect, api };
 
 /** Views without a tab. */
 const TITLES = { api: "api.title" };

@@ -100,7 +100,7 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
 
 def test_every_empty_view_leads_to_adding_documents(web_browser, tmp_path):
     with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
-        for view in ("graph", "schema"):
+        for view in ("graph", "table", "schema"):
             browsing.visit(page, server.url, f"#/{view}")
             assert not browsing.violations(page)
             page.get_by_role("link", name="Add documents").click()

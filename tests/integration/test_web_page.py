@@ -105,7 +105,8 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         page.locator("[aria-controls=composer-options]").click()
         found["answer"] = browsing.violations(page)
         for view in web.VIEWS:
-            show(view, {"graph": ".communities", "source": "dialog mark"}.get(view, "h1"))
+            show(view, {"graph": ".communities", "source": "dialog mark",
+                        "table": ".fact-table", "groups": ".fact-table"}.get(view, "h1"))
             found[view] = browsing.violations(page)
         show("schema", ".row-actions")
         for place, name in enumerate(("definition", "decision")):
@@ -146,8 +147,18 @@ def test_a_narrow_screen_shows_all_of_it_without_scrolling_sideways(web_browser,
                 assert all(box["x"] + box["width"] <= 390 for box in boxes), name
 
 
+def test_the_tabs_and_a_table_fit_a_screen_of_320_pixels(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["table"], viewport={"width": 320, "height": 800}) as page:
+        page.wait_for_selector(".fact-table")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        browsing.shoot(page, "narrow-320-table")
+        height = page.locator("header nav a").first.bounding_box()["height"]
+        assert all(one.bounding_box()["height"] == height for one in page.locator("header nav a").all())
+
+
 def test_all_views_begin_at_the_line_of_the_bar(web_browser, web_server):
-    first = {"ask": "h1", "graph": ".toolbar", "documents": "h1", "schema": "h1", "connect": "h1", "api": "h1"}
+    first = {"ask": "h1", "graph": ".toolbar", "table": "h1", "documents": "h1", "schema": "h1", "connect": "h1",
+             "api": "h1"}
     for width in (1400, 390):
         with browsing.opened(web_browser, web_server, viewport={"width": width, "height": 860}) as page:
             left = page.locator(".brand").bounding_box()["x"]
