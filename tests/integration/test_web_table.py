@@ -140,3 +140,15 @@ def test_what_cannot_be_computed_is_said_and_can_be_put_right(web_browser, web_s
         page.get_by_label("Subject", exact=True).fill("Nobody Such")
         page.keyboard.press("Enter")
         expect(page.get_by_text("No row fits.")).to_be_visible()
+
+
+def test_an_answer_that_rests_on_a_table_opens_it(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
+        web.ask(page, "How many people were born in Paris?")
+        expect(page.locator(".answer .short")).to_have_text("2")
+        page.locator(".facts").get_by_role("link", name="Open as a table").click()
+        expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
+        expect(page.get_by_label("Object or value")).to_have_value("Paris")
+        page.get_by_role("link", name="Ask", exact=True).click()
+        web.ask(page, web.QUESTION)
+        expect(page.locator(".turn").last.get_by_role("link", name="Open as a table")).to_have_count(0)

@@ -6,6 +6,7 @@ import { href } from "../route.js";
 import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 import { withCard } from "./cards.js";
+import { tableLink } from "./trace.js";
 
 /** The marks of citations, which end a line; brackets anywhere else are a document's own (see `shown_text.py`). */
 const MARKS = /(?<=\S) (?:\[\d+\])+$/;
@@ -38,7 +39,7 @@ export function answerView(base, turn, progress) {
     quotes.length > 0 && quoteList(quotes, cited, short),
     !answer?.abstained && prose(lines, cited),
     cited.size > 0 && answer && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
-    answer && facts(base, answer),
+    answer && facts(base, turn),
   );
 }
 
@@ -130,7 +131,9 @@ function citations(all, text) {
   );
 }
 
-function facts(base, answer) {
+function facts(base, turn) {
+  const { answer, steps = [] } = turn;
+  const first = steps.find((step) => step.step === "first_look");
   const spans = answer.citations.map((one) => [one.start, one.end, one.document].join(":"));
   return h(
     "p",
@@ -138,5 +141,6 @@ function facts(base, answer) {
     h("span", {}, t("answer.confidence", { share: percent(answer.confidence ?? 0) })),
     h("span", {}, t("answer.rounds", { n: answer.iterations })),
     spans.length > 0 && h("a", { href: href("graph", { kb: base, cite: spans }) }, t("answer.graph")),
+    first && !answer.abstained && tableLink(base, turn, first),
   );
 }

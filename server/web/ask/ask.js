@@ -245,7 +245,7 @@ function showTurn(talk, turn) {
     turn.state === "stopped" && h("p", { class: "notice" }, t("ask.stopped")),
     turn.text && answerView(talk.base, turn, turn.state === "running" && progress(turn)),
     turn.state === "answered" && afterAnswer(talk, turn),
-    turn.steps.length > 0 && traceView(turn, Boolean(wasOpen)),
+    turn.steps.length > 0 && traceView(turn, Boolean(wasOpen), talk.base),
   );
 }
 

@@ -5,12 +5,14 @@ import { withoutBars } from "../markdown.js";
 import { factText } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { t } from "../strings.js";
+import { tableHref } from "../table/address.js";
 
 const LOOKUPS = new Set(["first_look", "search"]);
 const THOUGHTS = new Set(["decompose", "reflect"]);
 
 /** The trace in a collapsible section. */
-export function traceView({ question, steps }, open) {
+export function traceView(turn, open, base = "") {
+  const { question, steps } = turn;
   const understood = steps.find((step) => step.step === "question")?.text ?? question;
   const lookups = steps.filter((step) => step.step === "search").length;
   return h(
@@ -23,7 +25,7 @@ export function traceView({ question, steps }, open) {
       lookups > 0 && h("span", { class: "soft" }, t("trace.lookups", { n: lookups })),
     ),
     understood !== question && h("p", { class: "soft" }, t("trace.understood", { question: understood })),
-    [...byRound(steps)].map(([round, parts]) => roundView(round, parts)),
+    [...byRound(steps)].map(([round, parts]) => roundView(round, parts, (step) => tableLink(base, turn, step))),
   );
 }
 
@@ -38,14 +40,14 @@ function byRound(steps) {
   return rounds;
 }
 
-function roundView(round, { thoughts, lookups }) {
+function roundView(round, { thoughts, lookups }, opened) {
   const answers = thoughts.filter((step) => !step.lookups?.length);
   return h(
     "section",
     { class: "round" },
     h("h3", {}, round === 1 ? t("trace.first") : t("trace.round", { round })),
     thoughts.filter((step) => step.lookups?.length).map(thoughtView),
-    lookups.map(lookupView),
+    lookups.map((step) => lookupView(step, opened)),
     answers.map(thoughtView),
   );
 }
@@ -54,7 +56,8 @@ const thoughtView = ({ text, notes = [] }) => [text && h("p", {}, text), notes.m
 const noteView = (note) => h("p", { class: "soft note" }, note);
 
 /** A lookup with the first of its findings; the server writes its tool before its arguments. */
-function lookupView({ tool, text = "", total = 0, found = [], notes = [] }) {
+function lookupView(step, opened) {
+  const { tool, text = "", total = 0, found = [], notes = [] } = step;
   return h(
     "details",
     { class: "search" },
@@ -66,6 +69,7 @@ function lookupView({ tool, text = "", total = 0, found = [], notes = [] }) {
       h("span", { class: "soft" }, t("trace.found", { n: total })),
     ),
     h("ul", {}, found.map(findingView)),
+    opened(step),
     notes.map(noteView),
   );
 }
@@ -74,3 +78,10 @@ const findingView = ({ text, documents = [] }) =>
   h("li", {}, h("p", {}, withoutBars(factText(text))), h("p", { class: "documents" }, documents.map(documentLink)));
 
 const documentLink = (id) => h("a", { href: sourceHref({ document: id }) }, id);
+
+/** A link to the table that a step computed, unless the question was about only some of the documents. */
+export const tableLink = (base, { documents = [], where = {} }, { table }) =>
+  table &&
+  !documents.length &&
+  !Object.keys(where).length &&
+  h("a", { href: tableHref(base, table) }, t("answer.table"));
