@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.lookups import Calculation
+from ..schemas.lookups import EXTREMES, Calculation
 from .conditions import Condition, fitting_labels, part_condition, read_condition
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
@@ -35,7 +35,7 @@ class TableQuery:
         relation: its name.
         head, tail: what a row's subject, and its object or value, has to be (`conditions.part_condition`).
         where: further conditions, on fields of the subject, or of the object as `tail.FIELD`.
-        by: what to group by: "head", "tail", "document", a field, or one of a field's periods as `FIELD.year`; "year",
+        by: what to group by: "head", "tail", a field, or one of a field's periods as `FIELD.year`; "year",
             "month" and "decade" alone are those of the row's own value.
         do: what to compute, over all rows or those of each group.
         most: how many of the smallest, largest, first or last values are taken.
@@ -51,11 +51,15 @@ class TableQuery:
 
 
 class Group(NamedTuple):
-    """The rows, by their numbers in the column, that have a key; `value` is what was computed of them."""
+    """The rows, by their numbers in the column, that have a key.
+
+    `value` is what was computed of them, a date as YYYYMMDD; `said` is that in words, with a unit.
+    """
 
     key: str
     rows: Rows
     value: float
+    said: str
 
 
 class Computed(NamedTuple):
@@ -240,18 +244,19 @@ class _Table:
         # Grouped by one end, the other one is counted.
         counted = self.column.labels if query.by == "head" else self.column.heads
         for key, own in by_key.items():
-            of = np.array(own, np.intp)
+            of, unit = np.array(own, np.intp), ""
             value: float | None = float(len(np.unique(counted[of])))
             if query.do in {"sum", "mean"}:
-                value, _ = self._added(query.do, of, left_out)
+                value, unit = self._added(query.do, of, left_out)
             elif query.do == "distinct":
                 value = float(len(np.unique(self.column.labels[of])))
-            elif query.do not in {"list", "count"}:
-                of, value, _ = self._extreme(query.do, of, left_out)
-                # Of dates the rows say which it is.
-                value = float(len(of)) if value is None and len(of) else value
-            if len(of) and value is not None:
-                found.append(Group(key, of, value))
+            elif query.do in EXTREMES:
+                of, value, unit = self._extreme(query.do, of, left_out)
+            date = self.column.dates[self.column.labels[of[0]]] if value is None and len(of) else ""
+            if value is not None:
+                found.append(Group(key, of, value, f"{shown_number(value)} {unit}".strip()))
+            elif date:
+                found.append(Group(key, of, _date_number(date), date))
         ascending = query.do in {"smallest", "first"}
         return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
 
@@ -290,6 +295,12 @@ class _Table:
                 keys.append(texts[label])
                 at.append(row)
         return keys, np.array(at, np.intp)
+
+
+def _date_number(date: str) -> float:
+    """Return a date as YYYYMMDD, so that dates have an order; what is not known of it is 0."""
+    digits = "".join(character if character.isdigit() else "0" for character in date.lstrip("-") if character != "-")
+    return float(digits[:8].ljust(8, "0")) * (-1 if date.startswith("-") else 1)
 
 
 def _signed(fits: NDArray[np.bool_], condition: Condition) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ from .tables import coverage, notes_of, read_table
 
 _RUN = tuple("=+-@\t\r")
 """Beginnings of cells that a spreadsheet runs."""
+_DATED = frozenset({"first", "last"})
 _COUNTED = frozenset({"count", "distinct", "sum", "mean"})
 """What is computed of all rows together; an extreme is of some of them."""
 MOST_ROWS = 10_000
@@ -45,10 +46,11 @@ class TableRow(Frozen):
 
 
 class TableGroup(Frozen):
-    """The rows of one key: how many, or what was computed of them."""
+    """The rows of one key, and what was computed of them: a number, a date as YYYYMMDD; `said` is that in words."""
 
     key: str
     value: float
+    said: str = ""
     rows: int
 
 
@@ -67,7 +69,8 @@ class ComputedTable(Frozen):
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the groups if there are any, else the number that was computed, else the rows, as flat records."""
         for group in self.groups:
-            yield {"key": group.key, "value": _plain_number(group.value), "rows": group.rows}
+            value = group.said if self.do in _DATED else _plain_number(group.value)
+            yield {"key": group.key, "value": value, "rows": group.rows}
         counted = self.value is not None and self.do in _COUNTED
         if counted and not self.groups:
             yield {self.do: _plain_number(self.value or 0.0), "unit": self.unit, "rows": self.total}
@@ -129,15 +132,19 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
     rows = [] if lookup.by else table.rows
     return ComputedTable(
         relation=table.term.name, do=lookup.do, value=computed.value, unit=computed.unit, total=computed.total,
-        groups=tuple(TableGroup(key=group.key, value=group.value, rows=len(group.rows))
+        groups=tuple(TableGroup(key=group.key, value=group.value, said=group.said, rows=len(group.rows))
                      for group in computed.groups[:lookup.limit or MOST_ROWS]),
         rows=tuple(_row(index, row, columns) for row in rows),
         notes=tuple(filter(None, [coverage(computed), *notes_of(table)])))
 
 
 def fields(index: RetrievalIndex) -> list[Term]:
-    """Return the relations and attributes that tables can be made of, with their numbers of rows."""
-    return terms_of(index)
+    """Return the relations and attributes that tables can be made of; one of both has the rows of both."""
+    found: dict[str, Term] = {}
+    for term in terms_of(index):
+        same = found.get(term.name)
+        found[term.name] = same._replace(rows=same.rows + term.rows) if same else term
+    return list(found.values())
 
 
 def _field(index: RetrievalIndex, schema: GraphSchema, name: str) -> FieldColumn:

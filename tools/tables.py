@@ -194,7 +194,7 @@ def _counts(index: RetrievalIndex, table: Table, lookup: TripleLookup) -> Iterat
         yield from _counted(index, computed.column, computed.rows, f"{lookup.do}: {shown_number(computed.value)}{unit}")
     for group in computed.groups[:lookup.limit or None]:
         said = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
-        yield from _counted(index, computed.column, group.rows, f"{group.key}: {said}{shown_number(group.value)}")
+        yield from _counted(index, computed.column, group.rows, f"{group.key}: {said}{group.said}")
 
 
 def _counted(index: RetrievalIndex, column: FieldColumn, rows: Rows, said: str) -> Iterator[Passage]:

@@ -163,7 +163,7 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
 def _groups(table: ComputedTable, by: str, limit: int | None) -> Table:
     shown = Table(on_a_line(by), "count" if table.do == "list" else table.do, box=box.SIMPLE)
     for group in table.groups[:limit]:
-        shown.add_row(on_a_line(group.key), shown_number(group.value))
+        shown.add_row(on_a_line(group.key), on_a_line(group.said))
     return shown
 
 

@@ -76,7 +76,7 @@ def _more(question: str, shown: int, total: int) -> str:
 
 
 def _group(index: RetrievalIndex, table: Table, group: Group) -> Passage:
-    said = f"{group.key}: {shown_number(group.value)}"
+    said = f"{group.key}: {group.said}"
     return _summary(cited_rows(index, table.computed.column, group.rows), said, said, len(group.rows))
 
 

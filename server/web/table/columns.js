@@ -43,7 +43,11 @@ export function groupColumns(kb, lookup) {
         return rows ? h("a", { href: tableHref(kb, rows) }, key) : key;
       },
     },
-    figure("value", t(calculation)),
+    {
+      ...figure("value", t(calculation)),
+      // The first and last of dates are dates, the others numbers.
+      ...(["first", "last"].includes(lookup.do) && { cell: (group) => group.said }),
+    },
     figure("rows", t("table.count")),
   ];
 }

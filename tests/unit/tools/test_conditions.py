@@ -89,3 +89,8 @@ def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
         retriever = Retriever(kb)
         assert heads(retriever, "eip", do="largest", limit=2) == ["Alba", "Brix", "Calw"]
         assert heads(retriever, "eip", do="smallest", limit=1) == ["Alba", "Brix"]
+
+
+def test_of_groups_the_first_and_last_dates_are_said(retriever):
+    groups = tabulate(retriever.index, SCHEMA, TripleLookup(relation="created", by="status", do="last")).groups
+    assert [(group.key, group.said) for group in groups] == [("Final", "2020")]
