@@ -8,7 +8,7 @@ Admitted as said is what fits the schema and is in the source. Repaired and coun
 - `mapped_label`: a label that is a near-duplicate of exactly one element's (see `Bounds.find`);
 - `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity of which no type was said takes the one its facts ask for;
-- `swapped`: a fact that fits only with its ends exchanged;
+- `swapped`: a fact that fits only with its ends exchanged, unless its words state it as it was said;
 - `normalised_value`: a value or date that the source spells otherwise takes the source's words;
 - `dropped_time`: a fact loses a time that is not in the source or says nothing of when.
 
@@ -37,7 +37,8 @@ from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.values import kind_of, parse_value
-from .grounding import Grounded, SourceText
+from .grounding import Grounded, SourceText, words
+from .label_words import stems
 from .labels import Bounds, Known, extracted_labels, extracted_names
 from .type_inference import TypeWishes
 
@@ -253,7 +254,7 @@ class _Bounding:
     def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
         name = relation.name
         if not self._fits(head, name, tail):
-            if not self._fits(tail, name, head):
+            if not self._fits(tail, name, head) or self._is_stated_so(item):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
                               object_type=self._type(tail), confidence=item.confidence,
@@ -271,6 +272,18 @@ class _Bounding:
                     span=self._source.support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
+
+    def _is_stated_so(self, item: ExtractedTriple) -> bool:
+        """Return True if the words of a fact have its head, the words of its relation and its tail in this order.
+
+        "The team uses a vote" does not say that the vote uses the team, whatever the schema's types are.
+        """
+        place = self._source.support(item.evidence, item.head, item.relation, item.tail)
+        said, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
+            place.quote, item.head, item.relation, item.tail))
+        start = _place_of(head, said, 0)
+        end = _place_of(tail, said, start + len(head)) if start >= 0 else -1
+        return end >= 0 and bool(relation) and set(relation) <= set(said[start + len(head):end])
 
     def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
         """Return a fact in the one of its two forms in which it is stored."""
@@ -390,6 +403,11 @@ class _Bounding:
     def _mention(self, key: str) -> EntityMention:
         end = self._ends[key]
         return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
+
+def _place_of(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
+    """Return where some words follow each other among others, from a place on; -1 if nowhere."""
+    return next((at for at in range(begin, len(words) - len(part) + 1) if words[at:at + len(part)] == part), -1)
+
 
 def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:
     """Rank two statements of one fact: the surer, then the earlier one."""

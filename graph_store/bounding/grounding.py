@@ -4,7 +4,7 @@ Comparison is word by word on a folded form (NFKD without accents, case-folded).
 character, and every word leads back to its place in the source. What comes between words, and
 where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does. Only a name may be
 composed of words that stand apart, in the text and in what stands above it: "2026 council election" of results under
-the title "Council election, term of 2026".
+the title "Council election, term of 2026". Without a word from above, words of the text would make names of their own.
 """
 
 import math
@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ...schemas.documents import Span
@@ -254,7 +254,7 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
     def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if each content word of a name stands in the text or above it.
+        """Return True if each content word of a name stands in the text or above it, and one of them above it.
 
         One of them is a number or common noun: two capitalised words from different places ("Pierre met Ms Curie") are
         no name. A script without spaces has no words: pieces of at least two characters count.
@@ -263,10 +263,12 @@ class SourceText:
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(_HAN.match, content)):
-            return all(map(self._is_pieced, _han_runs(content)))
+            return any(first + second in self._folded_above for first, second in pairwise(content)) and all(
+                map(self._is_pieced, _han_runs(content)))
         forms = [{word, f"{word}s", *_inflections(word)} for word in content]
-        return all(map(self._all_words.intersection, forms)) and any(
-            not self._common_words.isdisjoint(form) for form in forms)
+        above = {word for title in self._titles for word in words(title)}
+        return all(map(self._all_words.intersection, forms)) and any(map(above.intersection, forms)) and any(
+            map(self._common_words.intersection, forms))
 
     def _is_pieced(self, run: str) -> bool:
         """Return True if a run of characters is made of pieces that stand in the text or above it."""
@@ -437,9 +439,14 @@ class SourceText:
                          if word.islower() or word[0].isdigit())
 
     @cached_property
+    def _folded_above(self) -> str:
+        """What stands above the text, folded."""
+        return "\n".join(_fold(text)[0] for text in self._titles)
+
+    @cached_property
     def _folded(self) -> str:
         """The text and what stands above it, folded."""
-        return "\n".join(_fold(text)[0] for text in (self.text, *self._titles))
+        return f"{_fold(self.text)[0]}\n{self._folded_above}"
 
     @cached_property
     def _title_words(self) -> list[_Words]:

@@ -109,6 +109,15 @@ def test_a_wrong_direction_is_swapped_and_counted():
     assert both_ways.repairs == {}
 
 
+def test_a_fact_is_not_turned_round_against_its_words():
+    facts = said(PEOPLE, [("Acme", "employer", "Ada")])
+    stated = bound(facts, chunk("Acme has as employer Ada. Bonn."), BOUNDS)
+    assert (admitted(stated), reasons(stated)[0]) == (set(), "domain_range")
+    assert [(ask.label, ask.subject_type, ask.object_type) for ask in stated.asks] == [
+        ("employer", "Organization", "Person")]
+    assert admitted(bound(facts, chunk("Ada has as employer Acme. Bonn."), BOUNDS)) == {("Ada", "employer", "Acme")}
+
+
 @pytest.mark.parametrize(("triple", "reason"), [
     (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
     (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
