@@ -7,14 +7,15 @@ that a command happens to be run in says nothing: the person who wrote its files
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
     InitSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -24,6 +25,7 @@ from .schemas.database_url import DatabaseUrl
 from .schemas.endpoint_url import EndpointUrl
 from .schemas.errors import BanyanError
 from .schemas.issuer_url import IssuerUrl
+from .schemas.request_options import ExtraBody, check_efforts, effort_of
 
 AUTO_EMBEDDING_MODEL = "auto"
 """Chosen by the documents of a knowledge base from the two that are bundled."""
@@ -90,6 +92,12 @@ class Settings(BaseSettings):
     llm_timeout: float = Field(60.0, gt=0, description="seconds for one call")
     llm_reply_tokens: int | None = Field(None, ge=1, description="most tokens of one reply, so that a small model that "
                                                                   "repeats itself ends; none: as the endpoint has it")
+    llm_reasoning_effort: str = Field("", description="how much a thinking model thinks: `none`, `minimal`, `low`, "
+                                      "`medium`, `high`, `xhigh` or `max`, for all steps or by step: "
+                                      "`extract=low,answer=medium`; empty: as the endpoint has it")
+    # NoDecode: errors in the JSON are told by the validator, which names the form.
+    llm_extra_body: Annotated[ExtraBody, NoDecode] = Field({}, description="JSON object whose fields are added to the "
+                                                           'body of each request: `{"top_k": 20}`')
     llm_retries: int = Field(4, ge=0, description="retries on 429, 5xx and lost connections")
     llm_requests_per_second: float | None = Field(None, gt=0, description="rate limit; none: unlimited")
     llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
@@ -192,6 +200,12 @@ class Settings(BaseSettings):
     reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 
+    @field_validator("llm_reasoning_effort")
+    @classmethod
+    def _check_efforts(cls, efforts: str) -> str:
+        check_efforts(efforts, LLM_STEPS)
+        return efforts.strip()
+
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:
         if self.oidc_issuer and not self.oidc_audience:
@@ -245,6 +259,11 @@ class Settings(BaseSettings):
     def model_of(self, step: LlmStep) -> str:
         """Return the model that a step asks: its own where one is set, else `llm_model`."""
         return str(getattr(self, f"llm_model_{step}")) or self.llm_model
+
+    def for_step(self, step: LlmStep) -> Self:
+        """Return the settings with `llm_model` and `llm_reasoning_effort` as a step has them."""
+        return self.model_copy(update={"llm_model": self.model_of(step),
+                                       "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)})
 
 
 def _env_file(home: Path) -> Path | None:

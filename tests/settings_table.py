@@ -57,7 +57,7 @@ def _default(value: Any) -> str:
         value = value.get_secret_value()
     if value is PydanticUndefined:  # made when it is asked for, which only the home folder is
         return _HOME
-    if value in (None, "", "none"):
+    if value in (None, "", "none", {}):
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"

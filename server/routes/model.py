@@ -99,8 +99,9 @@ def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
     """Return the settings with another model. A key that was set before is never sent to another address."""
     settings, key = service.resources.settings, choice.key.get_secret_value()
     steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
+    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # set for the model that was there
     chosen = settings.model_copy(update={
-        "llm_base_url": choice.endpoint or None, **steps,
+        "llm_base_url": choice.endpoint or None, **steps, **options,
         "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
     same = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
     kept = settings.llm_api_key if same else SecretStr(NO_KEY)
