@@ -1,14 +1,20 @@
-"""Find the JSON object in a model's answer."""
+"""Find the JSON objects in a model's answer."""
 
 import json
 import re
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ...text.cleaning import clean_json
+from .mending import mend
 
-# Some servers' chat templates open the block in the prompt, so the answer has only its end.
-_THINKING = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
+# Some servers' chat templates open the block in the prompt, so the answer has only its end.
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_MOST_BROKEN = 1000
+"""Braces without an object after which no more are looked at: each may take as long as the text is."""
+_MOST_MENDED = 8
+"""Objects that are mended, for the same reason."""
 _SHOWN = 80
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
@@ -18,42 +24,96 @@ class UnusableAnswer(ValueError):
     """An answer is no JSON object or has the wrong shape; the text says what is wrong."""
 
 
-def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in an answer, without `<think>` blocks, code fences and words around it.
+def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in an answer, the likeliest one first.
 
-    The text is never completed: a truncated object is an error, because what is missing is unknown.
+    Drafts come before the final answer: the last object is the likeliest. Thoughts, code fences and words around the
+    objects are ignored. The text is never completed: a truncated object is an error, because what is missing is
+    unknown.
 
-    Returns:
-        The object, without characters that cannot be stored (`clean_json`); the longest if there are several side by
-        side.
+    Args:
+        text: the answer.
+        names: fields of the expected object. Objects without any of them come last, and not at all if they are parts
+            of an object that cannot be read.
+
+    Yields:
+        The objects, without characters that cannot be stored (`clean_json`).
 
     Raises:
         UnusableAnswer: there is no complete object, or the text is too long.
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
+    has_any = False
     try:
-        return clean_json(_json_object(text))
+        for found in _objects(text.strip(), names):
+            yield clean_json(found)
+            has_any = True
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply") from None
+    if not has_any:
+        raise UnusableAnswer(_problem(_without_thoughts(text)))
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    whole = _decode(text.strip(), 0)
-    if whole is not None and whole[1] == len(text.strip()):
-        return whole[0]
-    answer = _THINKING.sub("", text)
-    longest: tuple[dict[str, Any], int] | None = None
+def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
+    whole = _decode(text, 0)
+    if whole is not None and whole[1] == len(text):
+        yield whole[0]
+        return
+    answer = _without_thoughts(text)
+    found, broken = _scan(answer)
+    fitting = [value for value, _ in found if not names or not value.keys().isdisjoint(names)]
+    yield from reversed(fitting)
+    yield from reversed(list(_mended(answer, broken)))
+    first_broken = broken[0] if broken else len(answer)
+    yield from (value for value, start in reversed(found) if start < first_broken and value not in fitting)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return what follows the last block of thoughts."""
+    return text[max((found.end() for found in _THOUGHT_END.finditer(text)), default=0):]
+
+
+def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], list[int]]:
+    """Return the objects that are valid JSON with where they start, and where those start that are not."""
+    found, broken = list[tuple[dict[str, Any], int]](), list[int]()
+    start = text.find("{")
+    while start >= 0 and len(broken) < _MOST_BROKEN:
+        decoded = _decode(text, start)
+        if decoded is None:
+            broken.append(start)
+        else:
+            found.append((decoded[0], start))
+        start = text.find("{", decoded[1] if decoded else start + 1)
+    return found, broken
+
+
+def _mended(text: str, starts: Collection[int]) -> Iterator[dict[str, Any]]:
+    tried = end = 0
+    for start in starts:
+        if start < end:
+            continue
+        if tried == _MOST_MENDED:
+            return
+        tried += 1
+        mended = mend(text, start)
+        if mended is not None:
+            yield mended[0]
+            end = mended[1]
+
+
+def _problem(answer: str) -> str:
+    """Return why there is no object in an answer."""
+    shown = answer.strip()[:_SHOWN] or "nothing"
     start = answer.find("{")
-    while start >= 0:
-        decoded = _decode(answer, start)
-        if decoded is not None and (longest is None or decoded[1] - start > longest[1]):
-            longest = decoded[0], decoded[1] - start
-        start = answer.find("{", decoded[1] if decoded else start + 1)
-    if longest is None:
-        shown = answer.strip()[:_SHOWN] or "nothing"
-        raise UnusableAnswer(f"there is no complete JSON object in it; it begins: {shown}")
-    return longest[0]
+    try:
+        json.loads(answer[start:] if start >= 0 else "{}", strict=False)
+        reason = ""
+    except RecursionError:
+        reason = " (it is nested too deeply)"
+    except ValueError as error:
+        reason = f" ({error})"
+    return f"there is no complete JSON object in it{reason}; it begins: {shown}"
 
 
 def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | None:

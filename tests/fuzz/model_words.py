@@ -10,7 +10,7 @@ from typing import Any
 from banyan.agents.retrieval.citing import cite
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.embedder import Embedder
-from banyan.models.llm.parsing import UnusableAnswer, json_object
+from banyan.models.llm.parsing import UnusableAnswer, json_objects
 from banyan.models.llm.usage import read_usage
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.server.runs.conversations import Conversations, Thread
@@ -60,7 +60,7 @@ class ModelWords:
             {"text": self._text(draw), "quotes": [self._quote(draw, passages) for _ in range(draw.randint(0, 3))]}
             for _ in range(draw.randint(1, 3))]}
         try:
-            read = json_object(json.dumps(said))
+            read = next(json_objects(json.dumps(said)))
         except UnusableAnswer:
             return
         draft = DraftAnswer(claims=[Claim(text=claim["text"], quotes=[Quote(**quote) for quote in claim["quotes"]])

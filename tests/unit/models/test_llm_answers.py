@@ -49,7 +49,7 @@ def test_an_answer_under_the_name_of_its_form_is_found() -> None:
 @pytest.mark.parametrize(("answer", "more", "words"), [
     ("", {}, "begins: nothing"), ("Sorry.", {}, "begins: Sorry"),
     ({"question": ["Where?"]}, {}, "question: Input should"),
-    ({"question": None, "arguments": "no JSON"}, {}, "question: Input should"),
+    ({"question": None, "arguments": "no JSON"}, {}, "question: String should have at least 1 character"),
     ('{"question": "Wh', {"finish": "length"}, "cut off at the length limit; there is no complete JSON"),
     ({}, {}, "question: Field required")])
 def test_what_is_wrong_is_said(answer: Any, more: dict[str, Any], words: str) -> None:
