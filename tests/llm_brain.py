@@ -36,7 +36,8 @@ Json = dict[str, Any]
 
 def reply(request: Json) -> str:
     """The answer's JSON, as text."""
-    system, user = (request["messages"][i]["content"] for i in (0, 1))
+    contents = [message["content"] for message in request["messages"]]
+    system, user = contents[0], contents[min(1, len(contents) - 1)]  # one, where the instructions are the user's
     steps: dict[str, Callable[[str, list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decompose": _judge,
         "reflect": _judge, "answer": _judge, "question": _condense, "schema": _propose, "same": _group}

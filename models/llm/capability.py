@@ -5,18 +5,36 @@ lasts as long as the process.
 """
 
 import logging
+import re
 from typing import Literal, get_args
 
-Form = Literal["json_schema", "tools", "json_object", "text"]
+from .endpoint_errors import cause_of, status_of, words_of
+
+Form = Literal["json_schema", "tools", "json_object", "text", "bare"]
 """`response_format` with the schema, a call of a function with the schema as its parameters, `response_format` for any
-JSON object, and plain text in the form that the prompt describes."""
+JSON object, plain text in the form that the prompt describes, and the same without any parameter or system role: for
+endpoints that refuse one without naming it."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
 MISSES_IN_A_ROW = 3
 """Calls in a row that a form failed. One may have another cause: a refusal that passes, an answer that is the model's
 own fault."""
 
+# Statuses that may concern the form, and words that always do: some servers answer 404 or 500 (llama.cpp's
+# "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
+_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
+_NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
+                             r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
+
 _LOG = logging.getLogger("banyan.llm")
+
+
+def may_mean_the_form(error: BaseException) -> bool:
+    """Return True if an error may be a refusal of the form of request."""
+    if cause_of(error):
+        return False
+    status = status_of(error)
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
 
 
 class Capability:

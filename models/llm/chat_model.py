@@ -4,7 +4,6 @@ Importing this module takes about two seconds: only what is about to make a call
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -15,27 +14,24 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
 from ..claim_stream import text_listener
-from .capability import Form
-from .endpoint import Messages, Reply, name_of
-from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, failure, status_of
+from .capability import Form, may_mean_the_form
+from .endpoint import Messages, Reply, chosen_parameters, name_of
+from .endpoint_errors import shown
+from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
+from .refusals import SYSTEM_ROLE, Refusals, merge_system, refused_parameter, without
+from .reply_message import normalise_message
 from .reply_stream import StreamFailed, stream_completion
 from .usage import read_usage, token_count
 
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
-
-# Statuses that may concern the form, and words that always do: some servers answer 404 or 500 (llama.cpp's
-# "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
-_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
-_NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
-                             r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context[_ ](?:length|window)|too long|maximum context|too many tokens", re.IGNORECASE)
 
 # What ChatOpenAI raises for a body that is not a response, such as an HTML page.
 _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
@@ -57,10 +53,17 @@ class ChatClient:
         is_openai = bool(settings.llm_base_url) or settings.llm_model.startswith(OPENAI)
         # Each other provider's package raises its own errors; all become one that names the cause.
         self._errors: tuple[type[Exception], ...] = (openai.OpenAIError,) if is_openai else (Exception,)
+        self._chosen = chosen_parameters(settings)
+        most = settings.llm_reply_tokens
+        self._parameters = {"temperature": 0.0, **({"max_completion_tokens": most} if most else {}), **self._chosen}
         try:
             self._chat = self._connect(settings) if is_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
+        if isinstance(self._chat, _Chat):
+            self._parameters["stream_options"] = {"include_usage": True}
+        if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
+            raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
     def _connect(self, settings: Settings) -> BaseChatModel:
         client = open_openai(settings, self)
@@ -69,55 +72,76 @@ class ChatClient:
             root_async_client=client,
             async_client=client.chat.completions,
             api_key=SecretStr(client.api_key),
-            max_completion_tokens=settings.llm_reply_tokens,
             use_responses_api=False,  # of all servers only OpenAI's has another one
             **_options(settings))
 
-    async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form]) -> Reply:
+    async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form],
+                   refusals: Refusals) -> Reply:
         """Make one paid call, in the first of some forms of request that the endpoint takes.
 
-        A refused form costs nothing, and the next one is tried at once. The prompts describe the shape too, so plain
-        text can be as good an answer.
+        A refused form or parameter costs nothing, and the request is sent again at once, in the next form or without
+        the parameter. The prompts describe the shape too, so plain text can be as good an answer.
 
         Raises:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
-                `EndpointFailed` if it was not the request's fault.
+                `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
+        refused = set(refusals.names)
         for form in forms:
             try:
-                message = await self._bind_form(form, json_schema).ainvoke(list(messages))
-                return _reply(messages, message, form)
+                message = await self._send_as(form, messages, json_schema, refused)
             except self._errors as error:
-                if form == forms[-1] or not _may_mean_the_form(error):
+                if form == forms[-1] or not may_mean_the_form(error):
                     # From None: the client's own message may repeat the key, and a traceback would print it.
                     raise failure(error, self._name, self._key) from None
             except _OF_ODD_BODIES as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
+            else:
+                refusals.remember(refused, self._chosen)
+                return _reply(messages, message, form)
         raise AssertionError("there is always a form to try")
 
-    def _bind_form(self, form: Form, json_schema: dict[str, Any]) -> Runnable[Any, AIMessage]:
-        """Bind a form of request to the model."""
-        name = json_schema["title"]
+    async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
+                       refused: set[str]) -> AIMessage:
+        """Send a request in a form, without the parameters that are refused; those that it shows are added to them."""
+        while True:
+            parameters = {} if form == "bare" else without(self._parameters, refused)
+            sent = merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages)
+            try:
+                return await self._bind_form(form, json_schema, parameters).ainvoke(sent)
+            except self._errors as error:
+                name = refused_parameter(error, parameters, sent)
+                if name is None:
+                    raise
+                refused.add(name)
+
+    def _bind_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
+                   ) -> Runnable[Any, AIMessage]:
+        """Bind a form of request, and the parameters to send, to the model."""
+        chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
         schema = {part: value for part, value in json_schema.items() if part != "title"}
-        if form == "text":
-            return self._chat
+        is_openai = isinstance(chat, BaseChatOpenAI)
+        if not is_openai:
+            left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
+            # A copy for each call would open connections of its own.
+            chat, sent = chat.model_copy(update=dict.fromkeys(left_out)) if left_out else chat, {}
         if form == "tools":
             answer = {"name": name, "description": "Takes the answer.", "parameters": schema}
-            return self._chat.bind_tools([{"type": "function", "function": answer}], tool_choice=name)
-        if isinstance(self._chat, ChatOpenAI):
-            # As `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
+            return chat.bind_tools([{"type": "function", "function": answer}], tool_choice=name, **sent)
+        if form == "json_schema" and not is_openai:
+            structured = chat.with_structured_output(json_schema, method=form, include_raw=True)
+            return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
+        if form in {"json_schema", "json_object"} and is_openai:
+            # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.
             strict = {"json_schema": {"name": name, "strict": True, "schema": schema}} if form == "json_schema" else {}
-            return self._chat.bind(extra_body={"response_format": {"type": form, **strict}})
-        if form == "json_object":
-            return self._chat
-        structured = self._chat.with_structured_output(json_schema, method=form, include_raw=True)
-        return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
+            sent = {"extra_body": {**parameters, "response_format": {"type": form, **strict}}}
+        return chat.bind(**sent)
 
 
 def _options(settings: Settings) -> dict[str, Any]:
     """Return what all providers' models are made with."""
-    return {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
+    return {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries,
             "cache": False,  # a response cache of LangChain's would repeat the token counts
             "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
             "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
@@ -127,9 +151,11 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
 
     key = settings.llm_api_key.get_secret_value()
-    given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens}
+    given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
     options = _options(settings) | {name: value for name, value in given.items() if value is not None}
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
+    if isinstance(model, BaseChatOpenAI):  # such as Azure's: the parameters are sent with each request
+        return model.model_copy(update={"max_tokens": None, "temperature": None})
     return model
 
 
@@ -152,43 +178,41 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
                  form)
 
 
-def _may_mean_the_form(error: Exception) -> bool:
-    status = status_of(error)
-    if _TOO_LONG.search(str(error)):
-        return False
-    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(str(error))))
-
-
 class _Chat(ChatOpenAI):
     """ChatOpenAI that reports a reply's text as it arrives if a block listens (`models.claim_stream`).
 
     It does not stream otherwise, and never to LangChain's callbacks: the text is JSON that is not checked yet. It also
-    accepts malformed token counts, where ChatOpenAI raises on a list instead of a count.
+    reads replies that ChatOpenAI does not: with malformed token counts, and with the text in other places.
     """
 
     _streams: bool = PrivateAttr(default=True)
 
     async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
                          run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
-        on_text = text_listener()
-        if on_text is None or not self._streams:
-            return await super()._agenerate(messages, stop, run_manager, **kwargs)
+        del run_manager
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
-        seconds = cast("float", self.request_timeout)
-        try:
-            return self._create_chat_result(await stream_completion(self.async_client, payload, on_text, seconds))
-        except StreamFailed as failed:
-            if failed.broken_off and not self.max_retries:
-                raise
-            may_stream = failed.broken_off
+        on_text = text_listener()
+        may_stream = self._streams
+        if on_text is not None and may_stream:
+            try:
+                return self._create_chat_result(await stream_completion(
+                    self.async_client, payload, on_text, cast("float", self.request_timeout)))
+            except StreamFailed as failed:
+                if failed.broken_off and not self.max_retries:
+                    raise
+                may_stream = failed.broken_off
         # Outside the handler, as an error of this request is no consequence of the stream's.
-        result = await super()._agenerate(messages, stop, run_manager, **kwargs)
+        body = {name: value for name, value in payload["extra_body"].items() if name != "stream_options"}
+        result = self._create_chat_result(await self.async_client.create(**payload | {"extra_body": body}))
         self._streams = may_stream
         return result
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
+        if isinstance(response, str):
+            raise ValueError(shown(response))  # noqa: TRY004  (of the kind that ChatOpenAI raises)
         if isinstance(response, openai.BaseModel):
             usage = getattr(response, "usage", None)
             reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage
             response.usage = read_usage(reported)  # type: ignore[attr-defined]
+            normalise_message(response)
         return super()._create_chat_result(response, generation_info)

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...config import Settings
+from ...schemas.request_options import effort_of
 from .capability import Form
+from .refusals import Refusals
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -32,8 +34,9 @@ class Reply(NamedTuple):
     """Call it with whether the answer could be used: the endpoint learns which form of request to send."""
 
 
-SendIn = Callable[[Messages, dict[str, Any], Sequence[Form]], Awaitable[Reply]]
-"""Sends messages and the JSON schema of the answer, in the first of some forms that is not refused."""
+SendIn = Callable[[Messages, dict[str, Any], Sequence[Form], Refusals], Awaitable[Reply]]
+"""Sends messages and the JSON schema of the answer, in the first of some forms that is not refused, without the
+parameters that are."""
 
 
 class Endpoint(Protocol):
@@ -57,6 +60,12 @@ def open_client(settings: Settings) -> SendIn:
     from .chat_model import ChatClient  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
 
     return ChatClient(settings).send
+
+
+def chosen_parameters(settings: Settings) -> dict[str, Any]:
+    """Return the parameters of requests that the user has set."""
+    effort = effort_of(settings.llm_reasoning_effort, "")
+    return ({"reasoning_effort": effort} if effort else {}) | settings.llm_extra_body
 
 
 def host_of(settings: Settings) -> str:

@@ -1,6 +1,5 @@
 """Turn a client's error into one for the user: the model, the cause and the fix, and never the key."""
 
-from collections.abc import Iterator
 from socket import gaierror
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ from pydantic import SecretStr
 
 from ..reasoner import ReasonerError
 from .breaker import EndpointFailed
+from .endpoint_errors import cause_of, causes, status_of, words_of
 
 NO_KEY = "none"
 """The placeholder if no key is set: clients require one."""
@@ -28,10 +28,19 @@ class Fix(NamedTuple):
 NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
                  "check BANYAN_LLM_BASE_URL, which usually ends in /v1")
 NOT_SET_UP = Fix("it is not set up", "set it up as docs/llm.md says", certain=True)
-_REFUSED = Fix("it refused the request", "lower BANYAN_CHUNK_TOKENS or BANYAN_CONTEXT_TOKENS if it was too long",
+NO_OPTIONS = Fix("its requests take no further parameters", "unset BANYAN_LLM_EXTRA_BODY and "
+                 "BANYAN_LLM_REASONING_EFFORT, which are for OpenAI-compatible endpoints", certain=True)
+_TOO_LONG = Fix("the request is longer than it takes", "serve the model with a longer context, or lower "
+                "BANYAN_CHUNK_TOKENS (for building) or BANYAN_CONTEXT_TOKENS (for questions)", of_endpoint=False)
+_BY_CAUSE = {
+    "length": _TOO_LONG,
+    "filter": Fix("its content filter stopped the request", "use another model (BANYAN_LLM_MODEL) for this text",
+                  of_endpoint=False),
+    "credit": Fix("its credit is used up", "add credit or raise the quota where the key was issued", certain=True)}
+_REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent",
                of_endpoint=False)
 _BY_STATUS = {
-    400: _REFUSED, 413: _REFUSED, 422: _REFUSED,
+    400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _BY_CAUSE["credit"],
     401: Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True),
     403: Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
     404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True),
@@ -40,10 +49,15 @@ _BY_STATUS = {
 # By a part of the name of the error's class or a base class: clients have different classes with similar names.
 _BY_NAME = {
     "ResponseRefused": Fix("its response is not read", "check BANYAN_LLM_BASE_URL"),
+    "EmptyResponse": Fix("it sent nothing", "see to the endpoint, then try again"),
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
 _OTHER = Fix("it failed", "see to the endpoint, then try again")
 _OWN = ("BASE_URL", "API_KEY", "MODEL")
+
+
+class TooLong(ReasonerError):
+    """A request is longer than the endpoint takes, or the reply longer than it gives."""
 
 
 class ResponseRefused(Exception):
@@ -62,12 +76,12 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
         variables: the prefix of the endpoint's own settings.
 
     Returns:
-        `EndpointFailed` if it was not the request's fault.
+        `EndpointFailed` if it was not the request's fault, `TooLong` if the request was too long.
     """
     cause: BaseException = error
     if fix is None:
         fix, cause = _find_fix(error)
-    detail = " ".join(str(cause).split())
+    detail = words_of(cause)
     secret = key.get_secret_value()
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
@@ -76,31 +90,18 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
         advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
     message = f"{asked}: {fix.problem} ({detail[:_SHOWN]}); {advice}"
     if not fix.of_endpoint:
-        return ReasonerError(message)
-    nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _causes(error))
+        return TooLong(message) if fix is _TOO_LONG else ReasonerError(message)
+    nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
-
-
-def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    found = (getattr(one, name, None) for one in _causes(error) for name in ("status_code", "code"))
-    return next((status for status in found if isinstance(status, int)), None)
 
 
 def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
     """Return the fix for an error, and the one of its causes that it was found by."""
-    status = status_of(error)
+    status, cause = status_of(error), cause_of(error)
     if status is not None:
-        return _BY_STATUS.get(status, _OTHER), error
+        return (_BY_CAUSE[cause] if cause else _BY_STATUS.get(status, _OTHER)), error
     for part, fix in _BY_NAME.items():
-        for cause in _causes(error):
-            if any(part in kind.__name__ for kind in type(cause).__mro__):
-                return fix, cause
+        for one in causes(error):
+            if any(part in kind.__name__ for kind in type(one).__mro__):
+                return fix, one
     return _OTHER, error
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, and the errors that it was raised from."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

@@ -10,6 +10,7 @@ import openai
 from ...config import Settings
 from ...runtime.event_loop import process_loop
 from .failures import NO_KEY, ResponseRefused
+from .hidden_errors import reveal_error
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
@@ -46,11 +47,13 @@ async def _bound(response: httpx2.Response) -> None:
 def open_http_client(timeout: float) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
+    Errors in responses with the status of a success get the status of the error.
+
     Args:
         timeout: seconds without a byte after which a call fails.
     """
     return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"},
-                                          event_hooks={"response": [_bound]})
+                                          event_hooks={"response": [_bound, reveal_error]})
 
 
 def open_openai(settings: Settings, owner: object) -> openai.AsyncOpenAI:

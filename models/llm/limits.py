@@ -20,6 +20,7 @@ from .breaker import Breaker, EndpointFailed
 from .capability import Capability
 from .endpoint import Messages, Reply, SendIn, host_of, name_of
 from .observing import observed_call
+from .refusals import Refusals
 
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
@@ -41,6 +42,7 @@ class Limits:
         self.host = host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
+        self.refusals = Refusals(name_of(settings))
         self._slots = slots
         requests, tokens = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
@@ -185,7 +187,7 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
 
         async def call(send_in: SendIn) -> Reply:
             forms = capability.forms()  # at the call's turn, when earlier calls have shown more
-            reply = await send_in(messages, json_schema, forms)
+            reply = await send_in(messages, json_schema, forms, self._limits.refusals)
             return reply._replace(judged=lambda usable: capability.record(forms[0], reply.form, usable=usable))
 
         return await self.ask([content for _, content in messages], permit, call)

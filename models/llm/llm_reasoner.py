@@ -84,7 +84,7 @@ class LlmReasoner(ModelCalls):
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
-                 endpoint_of: Callable[[str], Endpoint] | None = None) -> None:
+                 endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:
@@ -135,7 +135,7 @@ class LlmReasoner(ModelCalls):
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""
         batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        return [verdict for batch in self._run_each("resolve", self._resolution, batches) for verdict in batch]
+        return self._run_batches("resolve", self._resolution, batches)
 
     def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
         text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
@@ -144,9 +144,8 @@ class LlmReasoner(ModelCalls):
 
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
-        summaries = self._run_each("summarise", lambda batch: (
+        return self._run_batches("summarise", lambda batch: (
             summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities))
-        return [summary for batch in summaries for summary in batch]
 
     def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""

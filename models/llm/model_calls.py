@@ -1,15 +1,16 @@
 """Typed calls to the models that the settings name for each step."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeVar
 
 from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, language_of
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, process_loop
-from .endpoint import Endpoint, SendIn, open_client
+from .endpoint import Endpoint, SendIn, chosen_parameters, open_client
+from .failures import TooLong
 from .limits import LimitedEndpoint
 from .structured import StructuredChat
 from .wire import Shape
@@ -27,16 +28,20 @@ class ModelCalls:
     Args:
         settings: the endpoint, its limits, the model of each step and the prompts' language.
         ledger: response cache, token accounts and budget.
-        endpoint_of: returns where calls to a model go, by its name; None means the settings' endpoint.
+        endpoint_of: returns where calls go, by the settings of a step (`Settings.for_step`); None means the settings'
+            endpoint.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
-                 endpoint_of: Callable[[str], Endpoint] | None = None) -> None:
+                 endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
         self._settings = settings
-        self._models: dict[str, str] = {step: settings.model_of(step) for step in LLM_STEPS}
-        endpoint_of = endpoint_of or partial(limited_endpoint, settings)
-        self._chats = {model: StructuredChat(model, endpoint_of(model), ledger)
-                       for model in {settings.llm_model, *self._models.values()}}
+        self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
+        endpoint_of = endpoint_of or limited_endpoint
+        self._chats: dict[tuple[str, str], StructuredChat] = {}
+        for one in (settings, *self._steps.values()):
+            key = _model_and_options(one)
+            if key not in self._chats:
+                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key[1])
 
     def _run(self, step: str, make: MakeCall[_T]) -> _T:
         return process_loop().run(self._ask(step, make))
@@ -44,8 +49,23 @@ class ModelCalls:
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return a model's answer without holding a thread while the endpoint works."""
         prompt, shape = await asyncio.to_thread(make)
-        model = self._models.get(step, self._settings.llm_model)
-        return await process_loop().arun(self._chats[model].ask(step, prompt, shape))
+        chat = self._chats[_model_and_options(self._steps.get(step, self._settings))]
+        return await process_loop().arun(chat.ask(step, prompt, shape))
+
+    def _run_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
+                     batches: Sequence[Sequence[_I]]) -> list[_T]:
+        """Return the answers to all items of all batches, in order; a batch that is too long is asked in halves."""
+        async def ask(batch: Sequence[_I]) -> list[_T]:
+            try:
+                return await self._ask(step, lambda: make(batch))
+            except TooLong:
+                if len(batch) == 1:
+                    raise
+            middle = len(batch) // 2
+            return [*await ask(batch[:middle]), *await ask(batch[middle:])]
+
+        answers = process_loop().run(in_parallel(ask, batches, self._settings.llm_concurrency))
+        return [one for answer in answers for one in answer]
 
     def _run_each(self, step: str, make: Callable[[_I], tuple[Prompt, Shape[_T]]], items: Sequence[_I]) -> list[_T]:
         """Return the answers to all items, in order; after the first failure, no further call starts."""
@@ -55,16 +75,20 @@ class ModelCalls:
         return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
 
 
-def limited_endpoint(settings: Settings, model: str, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint, asked for a model, within its limits.
+def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
+    """Return the settings' endpoint, asked for their model, within its limits.
 
     Args:
-        settings: the endpoint and its limits.
-        model: the model's name.
+        settings: the endpoint, its limits, the model and what is sent to it.
         client: makes what sends the calls.
     """
-    settings = settings.model_copy(update={"llm_model": model})
     return LimitedEndpoint(lambda: client(settings), settings)
+
+
+def _model_and_options(settings: Settings) -> tuple[str, str]:
+    """Return the model, and the parameters that the user has set for it, as JSON; "" if there are none."""
+    chosen = chosen_parameters(settings)
+    return settings.llm_model, json.dumps(chosen, sort_keys=True) if chosen else ""
 
 
 def prompt_language(settings: Settings, text: str) -> Language:

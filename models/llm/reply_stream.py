@@ -9,6 +9,9 @@ import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from ..claim_stream import OnText
+from .endpoint_errors import cause_of
+from .refusals import refused_parameter
+from .reply_message import reasoning_of
 
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
 
@@ -31,7 +34,7 @@ async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnTex
 
     Args:
         client: the openai package's `chat.completions`.
-        payload: the request's fields.
+        payload: the request's fields, those that not all endpoints know in `extra_body`.
         on_text: called with the reply's text so far as it arrives; not called if the endpoint ignores `stream`.
         seconds: how long a reply may take from its beginning, which a small model that repeats itself would not end.
 
@@ -39,12 +42,12 @@ async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnTex
         StreamFailed: the endpoint refuses streams, or what it sends is not one, or it broke off.
         openai.OpenAIError: the call failed for another reason before the reply began, or the reply takes too long.
     """
-    payload = {**payload, "stream": True, "stream_options": {"include_usage": True}}
     try:
-        async with client.with_streaming_response.create(**payload) as response:
+        async with client.with_streaming_response.create(**payload | {"stream": True}) as response:
             return await _read(response, on_text, seconds)
     except openai.APIStatusError as error:
-        if error.status_code not in _MAY_MEAN_THE_STREAM:
+        is_explained = cause_of(error) or refused_parameter(error, payload["extra_body"])
+        if is_explained or error.status_code not in _MAY_MEAN_THE_STREAM:
             raise
         raise StreamFailed(error) from error
 
@@ -69,7 +72,7 @@ async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) 
 
     The SDK's own `ChatCompletionStreamState` does this too, but rebuilds the whole reply with each chunk.
     """
-    content = refusal = name = arguments = finish = model = ""
+    content = refusal = name = arguments = finish = model = reasoning = ""
     usage, is_empty = None, True
     async for chunk in chunks:
         is_empty, usage, model = False, chunk.usage or usage, chunk.model
@@ -77,6 +80,7 @@ async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) 
             finish, delta, before = choice.finish_reason or finish, choice.delta, len(content) + len(arguments)
             content += delta.content or ""
             refusal += delta.refusal or ""
+            reasoning += reasoning_of(delta)
             for called in (call.function for call in delta.tool_calls or () if call.function):
                 name, arguments = called.name or name, arguments + (called.arguments or "")
             if len(content) + len(arguments) > before:
@@ -87,4 +91,5 @@ async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) 
     calls = [{"id": name, "type": "function", "function": function}] if name or arguments else None
     return ChatCompletion.construct(id="", object="chat.completion", created=0, model=model, usage=usage, choices=[{
         "index": 0, "finish_reason": finish or None,
-        "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls}}])
+        "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls,
+                    "reasoning": reasoning}}])

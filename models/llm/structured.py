@@ -12,6 +12,7 @@ from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
 from .breaker import EndpointDown
 from .endpoint import Endpoint, Messages, Reply
+from .failures import TooLong
 from .observing import observed_step
 from .parsing import UnusableAnswer
 from .typed_answers import read_reply, read_text
@@ -32,10 +33,12 @@ class StructuredChat:
         endpoint: where calls go.
         ledger: the response cache, the token accounts and the budget. It may wait for a disk, so it is called in
             threads.
+        options: the parameters that the user has set for the model, part of what identifies a call, too.
     """
 
-    def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger) -> None:
+    def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger, options: str = "") -> None:
         self._model = model
+        self._options = [options] if options else []
         self._endpoint = endpoint
         self._ledger = ledger
         self._in_progress: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -48,11 +51,12 @@ class StructuredChat:
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` if it was
-                not the request's fault, `EndpointDown` if the endpoint was not called.
+                not the request's fault, `EndpointDown` if the endpoint was not called, `TooLong` if the prompt or the
+                answer is longer than the endpoint allows.
             BudgetExceeded: the call would exceed the budget.
         """
         messages = [("system", prompt.system), ("user", prompt.user)]
-        key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema))
+        key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema), *self._options)
         with observed_step(step, self._model):
             # Of equal calls, the later ones wait for the first and find its answer in the ledger.
             lock = self._in_progress.setdefault(key, asyncio.Lock())
@@ -88,8 +92,11 @@ class StructuredChat:
                                     "another model (BANYAN_LLM_MODEL) for this text")
             repair = (await asyncio.to_thread(render, "repair", prompt.language, error=wrong)).user
             messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
-        raise ReasonerError(f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: "
-                            f"{wrong}. Try again, or set another model (BANYAN_LLM_MODEL)")
+        failed = f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: {wrong}. "
+        if reply.finish == "length":
+            raise TooLong(failed + "Raise BANYAN_LLM_REPLY_TOKENS or the endpoint's own limit, let it think less "
+                                   "(BANYAN_LLM_REASONING_EFFORT), or lower BANYAN_CHUNK_TOKENS")
+        raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
 
     async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
         try:

@@ -9,6 +9,7 @@ from ...runtime.event_loop import process_loop
 from ..reasoner import ReasonerError
 from .capability import FORMS
 from .endpoint import Reply, name_of, open_client
+from .refusals import Refusals
 
 _SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}
@@ -42,7 +43,7 @@ async def _send(settings: Settings) -> Reply:
         # The client's own limit is on each wait for a byte, of which there may be many.
         async with asyncio.timeout(settings.llm_timeout):
             return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')], _SCHEMA,
-                              FORMS)
+                              FORMS, Refusals(name_of(settings)))
     except TimeoutError:
         raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
                             "endpoint, then try again") from None

@@ -200,7 +200,7 @@ def test_a_reply_may_name_only_lookups_that_are_on():
 def test_each_call_of_a_question_may_have_a_model_of_its_own():
     endpoints = {model: ScriptedEndpoint([NOTHING]) for model in ("base", "b", "c")}
     llm = LlmReasoner(Settings(_env_file=None, llm_model="base", llm_model_reflect="b", llm_model_answer="c"),
-                      InMemoryCalls(), endpoints.__getitem__)
+                      InMemoryCalls(), lambda settings: endpoints[settings.llm_model])
     for one in (inquiry(), inquiry("Where?", FIRST, SECOND), inquiry("Where?", FIRST, THIRD, is_last=True)):
         llm.judge(one)
     assert ["Round 1" in str(endpoint.sent) for endpoint in endpoints.values()] == [False, True, True]

@@ -4,7 +4,7 @@
 import openai
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW, Capability, Form
+from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW, Capability, Form, may_mean_the_form
 from banyan.models.llm.failures import failure
 from banyan.models.llm.limits import ProcessEndpoints
 from hypothesis import given
@@ -28,14 +28,14 @@ def refuse(known: Capability, form: Form, answered: Form, times: int = MISSES_IN
 
 
 def test_the_strictest_form_is_first(known: Capability) -> None:
-    assert known.forms() == ("json_schema", "tools", "json_object", "text") == FORMS
+    assert known.forms() == ("json_schema", "tools", "json_object", "text", "bare") == FORMS
 
 
 def test_a_refusal_must_repeat(known: Capability) -> None:
     refuse(known, "json_schema", "json_object", MISSES_IN_A_ROW - 1)
     assert known.forms() == FORMS
     refuse(known, "json_schema", "json_object", 1)
-    assert known.forms() == ("json_object", "text")
+    assert known.forms() == ("json_object", "text", "bare")
 
 
 def test_a_form_that_works_is_not_left_for_stray_refusals(known: Capability) -> None:
@@ -61,10 +61,10 @@ def test_a_form_that_has_worked_is_kept_whatever_a_model_answers(known: Capabili
 
 def test_where_no_form_gives_a_usable_answer_the_first_has_its_turn_again(known: Capability) -> None:
     refuse(known, "json_schema", "tools")
-    for form in ("tools", "json_object", "text"):
+    for form in ("tools", "json_object", "text", "bare"):
         assert known.forms()[0] == form
         record(known, form, *[False] * MISSES_IN_A_ROW)
-    assert known.forms() == ("tools", "json_object", "text"), "what is refused is not tried again"
+    assert known.forms() == ("tools", "json_object", "text", "bare"), "what is refused is not tried again"
 
 
 def test_late_answers_in_a_form_that_was_left_say_nothing(known: Capability) -> None:
@@ -75,11 +75,11 @@ def test_late_answers_in_a_form_that_was_left_say_nothing(known: Capability) -> 
 
 
 @given(st.lists(st.tuples(st.sampled_from(FORMS), st.booleans(), st.booleans())))
-def test_there_is_always_a_form_and_plain_text_is_never_lost(events: list[tuple[Form, bool, bool]]) -> None:
+def test_there_is_always_a_form_and_the_bare_one_is_never_lost(events: list[tuple[Form, bool, bool]]) -> None:
     known = Capability("any")
     for form, is_refused, usable in events:
         known.record(form, known.forms()[-1] if is_refused else form, usable=usable)
-        assert known.forms()[-1] == "text"
+        assert known.forms()[-1] == "bare"
 
 
 def test_what_is_known_belongs_to_endpoint_and_model() -> None:
@@ -111,9 +111,7 @@ SAID: list[tuple[int, str, bool]] = [
 
 @pytest.mark.parametrize(("status", "message", "may"), SAID)
 def test_what_may_mean_the_form(status: int, message: str, may: bool) -> None:
-    from banyan.models.llm.chat_model import _may_mean_the_form  # noqa: PLC0415  (two seconds of imports)
-
-    assert _may_mean_the_form(_status_error(status, message)) is may
+    assert may_mean_the_form(_status_error(status, message)) is may
 
 
 def _status_error(status: int, message: str) -> openai.APIStatusError:

@@ -8,6 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
+from banyan.models.llm.failures import TooLong
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import (
@@ -15,6 +16,7 @@ from banyan.schemas.graph_schema import (
     open_schema,
 )
 from banyan.schemas.lookups import TOOLS
+from banyan.schemas.resolution import EntityCard, EntityPair
 from banyan.schemas.retrieval import CommunityDigest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,7 +190,8 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
         def __init__(self, settings):
             self.name = settings.llm_model
 
-        async def send(self, messages, json_schema, forms):
+        async def send(self, messages, json_schema, forms, refusals):
+            del refusals
             asked.append(self.name)
             answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
             reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
@@ -216,3 +219,24 @@ def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
     until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
     assert first[1][1] == until + passage
     assert second[1][1].startswith(until)
+
+
+def test_a_batch_that_is_too_long_is_asked_in_halves_and_in_order():
+    pairs = [EntityPair(first=EntityCard(name=f"A{n}", type="Person", facts=()),
+                        second=EntityCard(name=f"B{n}", type="Person", facts=())) for n in range(3)]
+
+    def verdicts(*same):
+        return {"pairs": [{"id": n, "same": one, "confidence": 1.0} for n, one in enumerate(same, 1)]}
+
+    endpoint = ScriptedEndpoint([TooLong("long"), verdicts(True), TooLong("long"), verdicts(False), verdicts(True)])
+    assert [one.same for one in reasoner(endpoint).resolve(pairs)] == [True, False, True]
+    with pytest.raises(TooLong, match="resolve: long"):
+        reasoner(ScriptedEndpoint([TooLong("long")])).resolve(pairs[:1])
+
+
+def test_another_effort_or_body_is_another_call():
+    ledger, endpoint = InMemoryCalls(), ScriptedEndpoint([FOUND] * 3)
+    for changes in ({}, {"llm_reasoning_effort": "extract=low"}, {"llm_extra_body": {"top_k": 5}}, {},
+                    {"llm_reasoning_effort": "answer=high"}):
+        reasoner(endpoint, ledger, **changes).extract(REQUEST, SCHEMA)
+    assert ledger.calls["extract"] == 3

@@ -9,6 +9,7 @@ from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
 from banyan.models.llm import http_client
 from banyan.models.llm.chat_model import ChatClient
+from banyan.models.llm.refusals import Refusals
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 
@@ -59,7 +60,7 @@ def ask(monkeypatch):
 
         async def send(endpoint):
             with claims_to(on_claims):
-                return await endpoint.send([("user", "Question?")], SHAPE, forms)
+                return await endpoint.send([("user", "Question?")], SHAPE, forms, Refusals("m"))
 
         monkeypatch.setattr(http_client, "open_http_client",
                             lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
@@ -175,10 +176,9 @@ def test_a_wrong_key_is_told_at_once(ask):
 
 def test_a_refused_form_is_learnt_as_before(ask):
     refused = {"error": {"message": "response_format is not supported"}}
-    reply, heard, sent = ask(httpx2.Response(400, json=refused), httpx2.Response(400, json=refused), in_pieces(),
-                             forms=("json_schema", "text"))
+    reply, heard, sent = ask(httpx2.Response(400, json=refused), in_pieces(), forms=("json_schema", "text"))
     assert (reply.form, heard[-1]) == ("text", ["One.", "Two."])
-    assert [bool(one.get("stream")) for one in sent] == [True, False, True]
+    assert [bool(one.get("stream")) for one in sent] == [True, True]
 
 
 def test_nothing_is_streamed_without_a_listener(monkeypatch):
@@ -191,7 +191,7 @@ def test_nothing_is_streamed_without_a_listener(monkeypatch):
     monkeypatch.setattr(http_client, "open_http_client",
                         lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
-    assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",))).text == SAID
+    assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",), Refusals("m"))).text == SAID
     assert not sent[0].get("stream")
 
 
@@ -207,7 +207,7 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
 
     async def cancel():
         with claims_to(on_claims):
-            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, ("text",)))
+            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, ("text",), Refusals("m")))
         await asyncio.sleep(0.05)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
