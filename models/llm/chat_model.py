@@ -22,10 +22,10 @@ from ...text.tokens import estimate_tokens
 from ..claim_stream import text_listener
 from .capability import Form, may_mean_the_form
 from .endpoint import Messages, Reply, chosen_parameters, name_of
-from .endpoint_errors import shown
+from .endpoint_errors import describe_body
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
-from .refusals import SYSTEM_ROLE, Refusals, merge_system, refused_parameter, without
+from .refusals import SYSTEM_ROLE, Refusals, leave_out, merge_system, refused_parameter
 from .reply_message import normalise_message
 from .reply_stream import StreamFailed, stream_completion
 from .usage import read_usage, token_count
@@ -97,7 +97,8 @@ class ChatClient:
             except _OF_ODD_BODIES as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
             else:
-                refusals.remember(refused, self._chosen)
+                # Refused under its other name too, the limit that the user set for replies does not hold.
+                refusals.remember(refused, {*self._chosen, "max_tokens"})
                 return _reply(messages, message, form)
         raise AssertionError("there is always a form to try")
 
@@ -105,7 +106,7 @@ class ChatClient:
                        refused: set[str]) -> AIMessage:
         """Send a request in a form, without the parameters that are refused; those that it shows are added to them."""
         while True:
-            parameters = {} if form == "bare" else without(self._parameters, refused)
+            parameters = {} if form == "bare" else leave_out(self._parameters, refused)
             sent = merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages)
             try:
                 return await self._bind_form(form, json_schema, parameters).ainvoke(sent)
@@ -209,7 +210,7 @@ class _Chat(ChatOpenAI):
 
     def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
         if isinstance(response, str):
-            raise ValueError(shown(response))  # noqa: TRY004  (of the kind that ChatOpenAI raises)
+            raise ValueError(describe_body(response))  # noqa: TRY004  (of the kind that ChatOpenAI raises)
         if isinstance(response, openai.BaseModel):
             usage = getattr(response, "usage", None)
             reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage

@@ -31,10 +31,11 @@ def words_of(error: BaseException) -> str:
     said, body = " ".join(str(error).split()), getattr(error, "body", None)
     if not body or " - " in said:
         return said
-    return f"{said} - {shown(body) if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)}"
+    told = describe_body(body) if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
+    return f"{said} - {told}"
 
 
-def shown(text: str) -> str:
+def describe_body(text: str) -> str:
     """Return a text that an endpoint sent as a message may show it: of a page of HTML, its title."""
     if not _PAGE.match(text):
         return text

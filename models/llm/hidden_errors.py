@@ -1,6 +1,6 @@
 """Responses that are errors in all but their status, and errors that no retry can help.
 
-They get the status or the header that says so, so that the openai package retries or raises them as any other error.
+They get that status or a header against retries, so the openai package retries or raises them as any other error.
 """
 
 import json
@@ -14,7 +14,8 @@ from .endpoint_errors import find_cause
 _OVERLOADED = re.compile(r"rate[_ -]?limit|too many requests|quota|throttl|overload|busy|capacity|exhausted",
                          re.IGNORECASE)
 _STATUS = re.compile(r"[45][0-9][0-9]")
-_REFUSED = re.compile(r"invalid|unsupported|not support|not allowed|unknown|unrecognized", re.IGNORECASE)
+_REFUSED = re.compile(r"invalid|unsupported|not (?:supported|allowed|permitted)|unrecognized|"
+                      r"unknown (?:field|parameter|argument)", re.IGNORECASE)
 
 
 class EmptyResponse(httpx2.DecodingError):

@@ -64,7 +64,7 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
     found, broken = _scan(answer)
     fitting = [value for value, _ in found if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
-    yield from reversed(list(_mended(answer, broken)))
+    yield from reversed(list(_mend_each(answer, broken)))
     first_broken = broken[0] if broken else len(answer)
     yield from (value for value, start in reversed(found) if start < first_broken and value not in fitting)
 
@@ -88,7 +88,7 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], list[int]]:
     return found, broken
 
 
-def _mended(text: str, starts: Collection[int]) -> Iterator[dict[str, Any]]:
+def _mend_each(text: str, starts: Collection[int]) -> Iterator[dict[str, Any]]:
     tried = end = 0
     for start in starts:
         if start < end:

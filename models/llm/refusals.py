@@ -43,8 +43,8 @@ class Refusals:
         self.names |= set(names)
 
 
-def without(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    """Return the parameters that are not refused; one with two names is sent under the other name if that is not."""
+def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """Return the parameters without the refused ones; a parameter with two names gets its other one."""
     kept: dict[str, Any] = {}
     for name, value in parameters.items():
         sent_as = name if name not in refused else _OTHER_NAMES.get(name)

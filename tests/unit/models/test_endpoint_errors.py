@@ -5,7 +5,7 @@ import openai
 import pytest
 from banyan.models.llm.endpoint_errors import cause_of
 from banyan.models.llm.failures import TooLong, failure
-from banyan.models.llm.refusals import Refusals, merge_system, refused_parameter, without
+from banyan.models.llm.refusals import Refusals, leave_out, merge_system, refused_parameter
 from pydantic import SecretStr
 
 PARAMETERS = ("temperature", "max_completion_tokens", "seed", "stream_options")
@@ -63,10 +63,10 @@ def test_the_parameter_that_an_error_gives_counts_more_than_its_words() -> None:
 
 def test_a_parameter_with_two_names_is_sent_under_the_other() -> None:
     sent = {"temperature": 0, "max_completion_tokens": 9}
-    assert without(sent, ()) == sent
-    assert without(sent, {"max_completion_tokens"}) == {"temperature": 0, "max_tokens": 9}
-    assert without(sent, {"max_completion_tokens", "max_tokens", "temperature"}) == {}
-    assert without(sent | {"max_tokens": 5}, {"max_tokens"}) == sent
+    assert leave_out(sent, ()) == sent
+    assert leave_out(sent, {"max_completion_tokens"}) == {"temperature": 0, "max_tokens": 9}
+    assert leave_out(sent, {"max_completion_tokens", "max_tokens", "temperature"}) == {}
+    assert leave_out(sent | {"max_tokens": 5}, {"max_tokens"}) == sent
 
 
 def test_instructions_become_the_beginning_of_the_first_message() -> None:
