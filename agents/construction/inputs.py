@@ -10,6 +10,7 @@ from ...ingest.given import SOURCE
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
 from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
+from ...schemas.errors import BanyanError
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import AUTO_SCHEMA, GraphSchema
 from .state import BuildInput
@@ -20,6 +21,21 @@ DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
 _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """The most documents and characters between two commits: a commit for each would rewrite the same pages."""
+
+
+class NoModelError(BanyanError):
+    """A build is to read documents again with a model, and none is set."""
+
+
+def check_model(*, reread: bool, uses_llm: bool) -> None:
+    """Check that there is a model if a build is to read documents again.
+
+    Raises:
+        NoModelError: no model is set; the rules would undo what a model was paid for.
+    """
+    if reread and not uses_llm:
+        raise NoModelError("documents are read again only with a model, and none is set: set BANYAN_LLM_BASE_URL and "
+                           "BANYAN_LLM_MODEL")
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
+from ...graph_store.ledger.readings import find_outdated, reader_of
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -42,6 +43,7 @@ from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
+    check_model,
     distinct,
     group_documents,
     is_inferred,
@@ -104,6 +106,7 @@ class ConstructionNodes:
         schema = state.get("schema", "")
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
+        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm)
         self._resources.spending.check_prices(context.max_cost)
         named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
@@ -111,7 +114,7 @@ class ConstructionNodes:
         given_documents(state.get("documents") or [], self._resources.limits)
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
-                "extracted": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
+                "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
 
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
@@ -141,8 +144,11 @@ class ConstructionNodes:
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            total = total_chunks(kb)
-        return {"total": total, "documents": [], "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
+            reader = resources.reasoner(kb.layout.name).fingerprint
+            outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
+            total = total_chunks(kb, outdated)
+        return {"total": total, "documents": [], "outdated": outdated,
+                "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
         count = 0
@@ -189,7 +195,8 @@ class ConstructionNodes:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
             with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"]))
+                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"],
+                                                                     reread=state["outdated"]))
                 calls = calls_of(kb, chunks, settings.extract_tokens, settings.batch_size) if shares else [
                     [chunk.id] for chunk in chunks]
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"]}
@@ -234,7 +241,7 @@ class ConstructionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            await self._store(name, run, lambda kb: kb.extractions.save_all(work.reasoner.fingerprint, found))
+            await self._store(name, run, lambda kb: _save_all(kb, work.reasoner.fingerprint, found))
         return None
 
     async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
@@ -252,12 +259,11 @@ class ConstructionNodes:
         with self._resources.runs.step(name, run) as kb:
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
-            stored = kb.extractions.get_many(chunk_ids)
+            reasoner = self._resources.reasoner(name)
             chunks = [chunk for chunk in kb.documents.chunks(chunk_ids)
-                      if not (chunk.id in stored and kb.documents.status(chunk.id) == "extracted")]
+                      if not _is_extracted(kb, chunk.id, reasoner.fingerprint)]
             metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(name, run, context)
-            reasoner = self._resources.reasoner(name)
         readings = list[_Reading]()
         for chunk in chunks:
             rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
@@ -290,10 +296,11 @@ class ConstructionNodes:
         context = runtime.context or BuildContext()
         policy = context.policy
         with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-            show_progress("extract", state["total"] - kb.documents.count_status("pending"), state["total"])
+            left = kb.documents.count_status("pending") + _count_outdated(kb, state)
+            show_progress("extract", state["total"] - left, state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
             kb.schema_control.put_revisions_in_service()
-            last = not set(kb.documents.next_batch(len(state["batch"]) + 1)) - set(state["batch"])
+            last = not kb.documents.next_batch(1, after=state["batch"], reread=state["outdated"])
             candidates: list[Candidate] = []
             stopped = ""
             due = last or policy == "review" or self._steers(kb, state)
@@ -317,7 +324,8 @@ class ConstructionNodes:
         """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
-        batches = kb.documents.count_status("done") // self._resources.settings.batch_size
+        read = kb.documents.count_status("done") - _count_outdated(kb, state)
+        batches = read // self._resources.settings.batch_size
         return batches & (batches - 1) == 0  # a power of two
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
@@ -395,7 +403,8 @@ class ConstructionNodes:
                     stopped = self._derive(kb)
             if not stopped:
                 forget_total(kb)
-            report = report_of(kb, state, stopped, self._resources.spending.prices)
+            reader = self._resources.reasoner(name).fingerprint
+            report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
 
@@ -409,6 +418,31 @@ class ConstructionNodes:
                 return f"not all doubtful entities were compared: {error}"
             return f"not all communities were described: {error}"
         return ""
+
+
+def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
+    """Return how many chunks in the graph the build still has to read again."""
+    return sum(kb.documents.count_to_reread(state["outdated"]).values())
+
+
+def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
+    """Return True if a chunk waits to be written, or was read by the reasoner of this fingerprint."""
+    status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
+    return made_by is not None and (status == "extracted" or (
+        status == "done" and reader_of(made_by) == reader_of(reader)))
+
+
+def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction]) -> None:
+    """Store extractions by chunk until their batch is written; of chunks in the graph they replace the older at once.
+
+    All are stored or none, as a call that several share is paid once.
+    """
+    with kb.database.transaction():
+        for chunk, extraction in extractions.items():
+            if kb.documents.status(chunk) == "done":
+                kb.schema_control.replace(chunk, reader, extraction)
+            else:
+                kb.extractions.save(chunk, reader, extraction)
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:

@@ -21,6 +21,8 @@ class BuildContext:
     evolve: bool = field(default=True, metadata={"description": "let the schema grow if documents ask "
                                                    "for it"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
+    reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
+                                                   "another model extracted"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
@@ -77,6 +79,8 @@ class BuildReport(TypedDict):
     documents: Annotated[int, Field(description="documents it holds")]
     chunks: Annotated[int, Field(description="parts of them, of which facts are extracted one by one")]
     chunks_failed: Annotated[int, Field(description="chunks that failed: build again with retry_failed")]
+    chunks_outdated: Annotated[int, Field(description=(
+        "chunks that the rules or another model extracted: build again with reread; 0 without a model"))]
     files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
     entities: Annotated[int, Field(description="entities of the graph")]
     triples: Annotated[int, Field(description="facts between entities")]
@@ -107,6 +111,8 @@ class BuildState(BuildInput, total=False):
     files_failed: list[str]
     total: int
     """The number of chunks that the build has to extract."""
+    outdated: list[str]
+    """Fingerprints of the extractions that the build makes again (see `graph_store/ledger/readings.py`)."""
     batch: list[str]
     """Chunks that are being extracted, or were extracted and await decisions."""
     calls: list[list[str]]

@@ -4,7 +4,8 @@ A schema change affects only chunks with an extracted label whose meaning differ
 from their stored extractions, without a model call.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from threading import Lock
 from typing import Literal
 
 from cachetools import LRUCache
@@ -15,7 +16,7 @@ from ...prompts.schema_text import LETTERED_TOKENS
 from ...schemas.delta import Candidate, Decided, Decision, ElementKind, LabelKind, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
-from ...schemas.extraction import BoundedExtraction
+from ...schemas.extraction import BoundedExtraction, Extraction
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name, label_key
 from ...text.tokens import estimate_tokens
@@ -56,6 +57,7 @@ class SchemaControl:
         self.asks = Asks(database)
         self._edits = EditTable(database)
         self._prepared: LRUCache[Hashable, Bounds] = LRUCache(2)
+        self._bounding = Lock()
         self._shown: tuple[int, GraphSchema] | None = None
 
     @property
@@ -77,7 +79,8 @@ class SchemaControl:
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record what the extractions of chunks ask of the base schema."""
         # Bound before the transaction begins, so model answers can be stored meanwhile.
-        bounded = self._bound_chunks(chunk_ids, self._bounds(self._history.base()))
+        bounded = self._bound(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
+                              self._history.base())
         self.asks.replace(bounded)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
@@ -87,6 +90,17 @@ class SchemaControl:
         """
         bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
+            self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
+            self.asks.replace([(chunk, base) for chunk, _, base in bounded])
+
+    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction) -> None:
+        """Replace the extraction of a chunk in the graph, and what is admitted of it, in one transaction.
+
+        May run beside `write` in another thread.
+        """
+        bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
+        with self._db.transaction():
+            self._extractions.save(chunk_id, fingerprint, extraction)
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
@@ -121,15 +135,21 @@ class SchemaControl:
 
     def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """Yield chunks with their extractions bounded by the schema in force and by its base, without storing them."""
+        return self._bound_by_both(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids))
+
+    def _bound_by_both(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction],
+                       ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         base, current = self._history.base(), self._history.current()
-        by_base = dict(self._bound_chunks(chunk_ids, self._bounds(base))) if base != current else {}
-        for chunk, bounded in self._bound_chunks(chunk_ids, self._bounds(current)):
+        by_base = dict(self._bound(chunks, extractions, base)) if base != current else {}
+        for chunk, bounded in self._bound(chunks, extractions, current):
             yield chunk, bounded, by_base.get(chunk, bounded)
 
-    def _bound_chunks(self, chunk_ids: Sequence[str], bounds: Bounds) -> list[tuple[Chunk, BoundedExtraction]]:
-        extractions = self._extractions.get_many(chunk_ids)
-        return [(chunk, bound(extractions[chunk.id], chunk, bounds))
-                for chunk in self._documents.chunks(chunk_ids) if chunk.id in extractions]
+    def _bound(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
+               ) -> list[tuple[Chunk, BoundedExtraction]]:
+        # Prepared bounds remember the labels that they find, and are not made for several threads.
+        with self._bounding:
+            bounds = self._bounds(schema)
+            return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """Return the prepared bounds of a schema; those of base and schema in force stay cached."""

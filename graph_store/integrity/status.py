@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from ..knowledge_base import KnowledgeBase
+from ..ledger.readings import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
 from ..vectors.ledger_embedder import recorded_model
 
@@ -20,6 +21,8 @@ class Status(Frozen):
     chunks: int
     chunks_waiting: int
     chunks_failed: int
+    read_by: dict[str, int]
+    """Chunks by what read them: "rules", "recorded" for imported triples, or a model's name."""
     failures: tuple[tuple[str, int, str], ...]
     """(document, chunk's position, reason) for each failed chunk."""
     entities: int
@@ -55,7 +58,8 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
-        chunks_failed=documents.count_status("failed"), failures=tuple(documents.failures()),
+        chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
+        failures=tuple(documents.failures()),
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),

@@ -152,9 +152,10 @@ class Documents:
         return [DocumentEntry(**row._asdict()) for row in self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
-            "count(c.id) FILTER (WHERE c.status = 'failed') AS failed, d.added_at, "
+            "count(f.chunk) FILTER (WHERE c.status IN ('failed', 'done')) AS failed, d.added_at, "
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
-            "FROM documents d LEFT JOIN chunks c ON c.document = d.id GROUP BY d.id ORDER BY d.id")]
+            "FROM documents d LEFT JOIN chunks c ON c.document = d.id LEFT JOIN failures f ON f.chunk = c.id "
+            "GROUP BY d.id ORDER BY d.id")]
 
     def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
         """Return the names of all documents, by id: (id, title, source, metadata)."""
@@ -220,6 +221,22 @@ class Documents:
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}",  # noqa: S608
                               among=json.dumps(status))
 
+    def count_failed(self) -> int:
+        """Return the number of failed chunks, including those in the graph that could not be read again."""
+        return self._db.count(f"SELECT count(*) {_FAILED}")
+
+    def count_to_reread(self, fingerprints: Sequence[str]) -> dict[str, int]:
+        """Return the number of chunks that `next_batch` would have read again, by the fingerprint of their reader."""
+        if not fingerprints:
+            return {}
+        return {str(name): int(number) for name, number in self._db.rows(
+            f"SELECT e.reasoner, count(*) {_REREAD} GROUP BY e.reasoner", among=json.dumps(fingerprints))}
+
+    def to_reread(self, fingerprints: Sequence[str]) -> list[str]:
+        """Return the ids of the chunks that `next_batch` would have read again, in order of document and position."""
+        return [str(row[0]) for row in self._db.rows(
+            f"SELECT c.id {_REREAD} ORDER BY c.document, c.ordinal", among=json.dumps(fingerprints))]
+
     def status(self, chunk_id: str) -> Status | None:
         """Return how far a chunk has come in a build, or None if there is no such chunk."""
         return cast("Status | None", self._db.scalar("SELECT status FROM chunks WHERE id = :id", id=chunk_id))
@@ -253,36 +270,48 @@ class Documents:
         """Return the document's id of each chunk."""
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
 
-    def next_batch(self, limit: int, after: Sequence[str] = ()) -> list[str]:
+    def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks that a build has to do, in order of document and position.
 
-        What is extracted of a revision has no more to be done until the revision is put in service.
+        What is extracted of a revision has no more to be done until the revision is put in service. Chunks in the
+        graph whose extraction has one of the fingerprints `reread` are read again, unless that failed before.
         """
         # Each status by itself, in the order of the index: together they would pass over all that is done.
         first = (f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
                  f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE)
+        parts, values = [*first], dict[str, object]({"most": limit + len(after)})
+        if reread:
+            parts.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
+                         "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
+            values |= {"among": json.dumps(reread)}
         due = [str(row[0]) for row in self._db.rows(
-            f"{' UNION ALL '.join(first)} ORDER BY document, ordinal LIMIT :most", most=limit + len(after))]
+            f"{' UNION ALL '.join(parts)} ORDER BY document, ordinal LIMIT :most", **values)]
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, of the given ones or of all; returns how many."""
-        retry = "UPDATE chunks SET status = 'pending' WHERE status = 'failed'"
-        if chunks is None:
-            return self._db.execute(retry)
-        return self._db.execute(f"{retry} AND {among('id')}", among=json.dumps(chunks))
+        """Make failed chunks pending again, of the given ones or of all; returns how many.
+
+        Those in the graph that could not be read again may be from now on.
+        """
+        of, values = (f"AND {among('id')}", {"among": json.dumps(chunks)}) if chunks is not None else ("", {})
+        with self._db.transaction():
+            self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608
+                             f"(SELECT id FROM chunks WHERE status = 'done' {of})", **values)
+            return self._db.execute(f"UPDATE chunks SET status = 'pending' WHERE status = 'failed' {of}", **values)  # noqa: S608
 
     def failures(self) -> list[tuple[str, int, str]]:
         """Return the failed chunks as (document, chunk's position, reason), by document and position."""
         return [(str(row[0]), int(row[1]), str(row[2])) for row in self._db.rows(
-            "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
-            "WHERE c.status = 'failed' ORDER BY c.document, c.ordinal")]
+            f"SELECT c.document, c.ordinal, f.reason {_FAILED} ORDER BY c.document, c.ordinal")]
 
 
 _TO_DO = "status <> 'done'"
 """The condition of the index of chunks that a build has to do, which a query must repeat to be answered from it."""
 _DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))
+_FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('failed', 'done')"
+_REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
+           "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
 _EDITION = "edition"
 _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608

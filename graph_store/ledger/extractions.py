@@ -39,17 +39,28 @@ class Extractions:
             self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
 
     def fail(self, chunk_id: str, reason: str) -> None:
-        """Record that a chunk's extraction failed finally, and why."""
+        """Record that a chunk's extraction failed finally, and why; a chunk in the graph stays there as it is."""
         with self._db.transaction():
             self._db.execute("INSERT INTO failures (chunk, reason, failed_at) VALUES (:chunk, :reason, :now) "
                              "ON CONFLICT (chunk) DO UPDATE SET reason = excluded.reason, "
                              "attempts = failures.attempts + 1, failed_at = excluded.failed_at",
                              chunk=chunk_id, reason=reason, now=now())
-            self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = :chunk", chunk=chunk_id)
+            self._db.execute("UPDATE chunks SET status = 'failed' WHERE id = :chunk AND status <> 'done'",
+                             chunk=chunk_id)
 
     def get(self, chunk_id: str) -> Extraction | None:
         """Return a chunk's extraction, or None if it was not extracted."""
         return self.get_many([chunk_id]).get(chunk_id)
+
+    def fingerprint(self, chunk_id: str) -> str | None:
+        """Return the fingerprint of what extracted a chunk (see `readings`), or None if it was not extracted."""
+        found = self._db.scalar("SELECT reasoner FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
+        return None if found is None else str(found)
+
+    def count_fingerprints(self) -> dict[str, int]:
+        """Return the number of chunks in service by the fingerprint of what extracted them."""
+        return self._count("SELECT e.reasoner, count(*) FROM extractions e JOIN chunks c ON c.id = e.chunk "
+                           "WHERE c.revision = 0 GROUP BY e.reasoner ORDER BY e.reasoner")
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """Return the extractions of chunks by id, leaving out chunks that were not extracted.

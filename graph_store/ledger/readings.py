@@ -1,0 +1,36 @@
+"""What read a chunk: the rules, a model, or whoever extracted the triples that were imported.
+
+An extraction is stored with the fingerprint of the reasoner that made it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+RULES = "rules"
+IMPORTED = "recorded"
+"""The fingerprint of imported triples."""
+
+
+def reader_of(fingerprint: str) -> str:
+    """Return what made an extraction: `RULES`, `IMPORTED`, or the name of the model that was asked to extract."""
+    kind, _, models = fingerprint.partition(":")
+    # A reasoner's fingerprint also names the model that resolves entities, which reads no chunk.
+    return models.partition("+")[0] if models else kind.partition("-")[0]
+
+
+def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
+    """Return numbers of chunks by what read them, sorted by name, from those by fingerprint."""
+    counts = Counter[str]()
+    for fingerprint, number in fingerprints.items():
+        counts[reader_of(fingerprint)] += number
+    return dict(sorted(counts.items()))
+
+
+def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
+    """Return the fingerprints of extractions that a model would make again; `current` is the fingerprint of its own.
+
+    Imported triples stay as they are, and the rules replace nothing: they would undo what a model was paid for.
+    """
+    if reader_of(current) == RULES:
+        return []
+    return sorted(one for one in fingerprints if reader_of(one) not in {IMPORTED, reader_of(current)})
