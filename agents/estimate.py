@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
+from ..graph_store.ledger.readings import count_by_reader, find_outdated
 from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
@@ -21,7 +22,7 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
-from .construction.inputs import DEFAULT_SCHEMA, is_inferred, named_schema
+from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .construction.shared_calls import pack_calls
 from .extraction_requests import extraction_request
 from .resources import Resources
@@ -95,8 +96,17 @@ class BuildEstimate(Frozen):
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
 
 
-def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str,
-                   ) -> BuildEstimate:
+class RereadEstimate(Amount):
+    """The chunks that the rules or another model read, and about what reading them again would take in all."""
+
+    model: str = Field(description="the model that would read them; empty: none is set")
+    chunks: int
+    read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
+    cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
+
+
+def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
+                   reread: bool = False) -> BuildEstimate:
     """Estimate a build; nothing is stored and nothing is asked.
 
     Where the knowledge base has paid for chunks before, what they took says how the endpoint counts tokens and how
@@ -107,19 +117,24 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         name: the knowledge base; chunks that it has extracted are not counted.
         paths: what would be read; what cannot be read is left out.
         schema: the seed schema, where the knowledge base has none yet.
+        reread: count the stored chunks that the rules or another model read as well.
 
     Raises:
+        NoModelError: no model is set, to read anything again.
         PricesError: the price file cannot be used.
     """
+    check_model(reread=reread, uses_llm=resources.settings.uses_llm)
     return estimate_documents(resources, name, load_documents(paths, on_failure=lambda _: None,
-                                                              limits=resources.limits), schema)
+                                                              limits=resources.limits), schema, reread=reread)
 
 
-def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str) -> BuildEstimate:
+def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str, *,
+                       reread: bool = False) -> BuildEstimate:
     """Estimate as `estimate_build` does, for documents."""
     settings = resources.settings
     stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
-    known = stored.documents.extracted_ids() if stored else set[str]()
+    again = stored.documents.to_reread(_outdated(resources, stored)) if stored and reread else []
+    known = stored.documents.extracted_ids() - set(again) if stored else set[str]()
     has_schema = stored is not None and stored.schemas.version() > 0
     inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
     graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred
@@ -129,8 +144,44 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
         texts.append((document.id, document.text))
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
+    documents = {name for name, _ in texts}
+    if stored and again:
+        # The stored chunks of a document that was given are among those counted, unless it has changed.
+        chunks += [chunk for chunk in stored.documents.chunks(again) if chunk.document_id not in documents]
+        texts += [text for text in stored.documents.whole_texts() if text[0] not in documents]
+    return _estimate_chunks(resources, stored, chunks, texts, graph_schema, documents=len(documents), inferred=inferred)
+
+
+def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
+    """Estimate what reading again would take, from a sample of the chunks that the rules or another model read."""
+    stored = resources.knowledge_base(name)
+    outdated = _outdated(resources, stored)
+    again = stored.documents.to_reread(outdated)
+    if not again:
+        return RereadEstimate(model="", chunks=0, read_by={}, cost=0.0)
+    sample = stored.documents.chunks(again[::math.ceil(len(again) / _MOST)])
+    estimate = _estimate_chunks(resources, stored, sample, list(stored.documents.whole_texts()),
+                                stored.schemas.current(), documents=0, inferred=False)
+    times = len(again) / len(sample)
+    return RereadEstimate(
+        model=resources.settings.model_of("extract"), chunks=len(again),
+        read_by=count_by_reader(stored.documents.count_to_reread(outdated)), calls=round(times * estimate.calls),
+        prompt_tokens=round(times * estimate.prompt_tokens),
+        completion_tokens=round(times * estimate.completion_tokens),
+        cost=None if estimate.cost is None else times * estimate.cost)
+
+
+def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
+    """Return the fingerprints of the extractions that a build with `reread` would make again; none without a model."""
+    return find_outdated(stored.extractions.count_fingerprints(), resources.reasoner(stored.layout.name).fingerprint)
+
+
+def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
+                     texts: Sequence[tuple[str, str]], graph_schema: GraphSchema, *, documents: int, inferred: bool,
+                     ) -> BuildEstimate:
+    """Estimate the extraction of chunks of documents with these texts, and what follows from it."""
     extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
-    if settings.uses_llm and chunks:
+    if resources.settings.uses_llm and chunks:
         repeated = repeated_lines(texts)
         extraction = _extraction(resources, chunks, graph_schema, repeated)
         if inferred:
@@ -146,7 +197,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
         later = most if graph_schema.open else _discount(most)
     total = _sum(extraction, fitting, later)
     return BuildEstimate(
-        documents=len(texts), chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
+        documents=documents, chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
         completion_tokens=total.completion_tokens, extraction=extraction, fitting=fitting, later=later,
         later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, _sum(extraction, fitting), later))
 
