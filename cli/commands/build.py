@@ -1,6 +1,7 @@
 """`banyan build` and `banyan import`: documents or recorded triples into a knowledge base."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -17,12 +18,13 @@ from ...agents.cluster.ray_builds import resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
-from ...agents.estimate import BuildEstimate, estimate_build
+from ...agents.estimate import BuildEstimate, RereadEstimate, estimate_build, estimate_reread
 from ...agents.resources import Resources
 from ...api.progress import build_progress
+from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
 from ...runtime.cancellation import run_interruptible
-from ..console import err, escape, money, on_a_line, out, print_json
+from ..console import err, escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 from ..terminal_review import resume_value
 
@@ -59,6 +61,8 @@ def build(  # noqa: PLR0913  (its options)
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without building.")] = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
+    reread: Annotated[bool, typer.Option("--reread", help=(
+        "Let the model read again every chunk of the knowledge base that the rules or another model read."))] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
@@ -71,13 +75,16 @@ def build(  # noqa: PLR0913  (its options)
     given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with open_resources() as resources:
         if dry_run:
-            _dry_run(resources, kb, named_sources(paths), schema, as_json=as_json)
+            _dry_run(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
-            context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve,
+            context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
                                    retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
             with resources_on(resources, ray) as where:
                 report = _run_build(where, given, context)
-            _finish_build(report, as_json=as_json)
+            _show_report(report, as_json=as_json)
+            if report["chunks_outdated"] and not report["stopped"] and not as_json:
+                _suggest_reread(estimate_reread(resources, kb), paths, kb)
+            _report_failures(report, reread=reread)
 
 
 @app.command(name="import")
@@ -91,7 +98,9 @@ def import_triples(
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with open_resources() as resources:
-        _finish_build(_run_build(resources, given, BuildContext(resolve=not no_resolve)), as_json=as_json)
+        report = _run_build(resources, given, BuildContext(resolve=not no_resolve))
+        _show_report(report, as_json=as_json)
+        _report_failures(report)
 
 
 def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
@@ -115,25 +124,41 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
         step = Command(resume=resume_value(state.interrupts[0].value))
 
 
-def _finish_build(report: BuildReport, *, as_json: bool) -> None:
+def _show_report(report: BuildReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
-    else:
-        # The same word as in `status` and on the page.
-        headings = ("facts" if name == "triples" else name for name in _COLUMNS)
-        table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
-        table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
-        out.print(table)
-        tokens = report["tokens"]
-        if tokens["calls"]:
-            out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
-                      f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in unusable answers), "
-                      f"cost {money(report['cost'])}")
+        return
+    # The same word as in `status` and on the page.
+    headings = ("facts" if name == "triples" else name for name in _COLUMNS)
+    table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
+    table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
+    out.print(table)
+    tokens = report["tokens"]
+    if tokens["calls"]:
+        out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
+                  f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in unusable answers), "
+                  f"cost {money(report['cost'])}")
+
+
+def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> None:
+    """Say what the rules or another model read, and how to have the model read it."""
+    read = ", ".join(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by "
+                     f"{'the rules' if name == RULES else on_a_line(name)}"
+                     for name, number in estimate.read_by.items())
+    command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
+    cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"
+    tokens = estimate.prompt_tokens + estimate.completion_tokens
+    err.print(f"{read}; read them with {on_a_line(estimate.model)}: {on_a_line(command)} "
+              f"(about {format_count(estimate.calls, 'call')}, {tokens:,} tokens{cost})", soft_wrap=True)
+
+
+def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
+    """Print what failed, and exit with 1 if anything did."""
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["chunks_failed"]:
         err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
-                   "then build again with --retry-failed")
+                  f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
     if report["files_failed"] or report["chunks_failed"] or report["stopped"]:
@@ -151,9 +176,9 @@ def _how_sure(estimate: BuildEstimate) -> str:
             f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. This is {known}.")
 
 
-def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, as_json: bool,
-             ) -> None:
-    estimate = estimate_build(resources, kb, paths, schema)
+def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
+             as_json: bool) -> None:
+    estimate = estimate_build(resources, kb, paths, schema, reread=reread)
     if as_json:
         print_json(estimate.model_dump())
     else:

@@ -6,6 +6,7 @@ import typer
 from rich.table import Table
 
 from ...graph_store.integrity.status import Status, status_of
+from ...graph_store.ledger.readings import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
 from ..console import escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
@@ -25,6 +26,8 @@ _WHY = {"unknown_entity_type": "of a type that the schema does not have", "unkno
         "malformed": "not complete", "type_as_name": "with a type as a name", "wrong_kind": "with a value of another "
         "kind"}
 """Why facts are not admitted, as text for people."""
+
+_READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
 _WEAK = 0.4
 """The share of passages found by their own sentences, below which people are warned; --json has all shares.
@@ -59,6 +62,9 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
                                                      ("failed", report.chunks_failed)) if number]
     yield "documents", (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
                         + (f", of which {' and '.join(left)}" if left else ", all read"))
+    if report.read_by:
+        yield "read by", ", ".join(f"{_READERS.get(reader) or on_a_line(reader)}: {format_count(number, 'chunk')}"
+                                   for reader, number in report.read_by.items())
     yield "graph", ", ".join((
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
         format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
