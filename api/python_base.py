@@ -94,7 +94,7 @@ class KnowledgeBase:
     # Documents.
 
     def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-            context: BuildContext | None = None, progress: Progress | bool | None = None,
+            reread: bool = False, context: BuildContext | None = None, progress: Progress | bool | None = None,
             ray: str | bool = False) -> BuildReport:
         """Read documents into the knowledge base; unchanged documents cost nothing.
 
@@ -107,6 +107,7 @@ class KnowledgeBase:
                 the same id is replaced.
             title: the document's title; by default its first heading.
             schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
+            reread: let the model read again all chunks that the rules or another model read.
             context: every option of a build.
             progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
                 that is a terminal.
@@ -124,19 +125,19 @@ class KnowledgeBase:
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
               show_progress(progress) as show):
             for kind, event in construction_graph(resources).stream(
-                    given, context=context or BuildContext(), stream_mode=_STREAMED):
+                    given, context=_build_context(context, reread=reread), stream_mode=_STREAMED):
                 follow_build(kind, event, show, report)
         return log_failures(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-                   context: BuildContext | None = None, progress: Progress | bool | None = None,
-                   ray: str | bool = False) -> BuildReport:
+                   reread: bool = False, context: BuildContext | None = None,
+                   progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
             with resources.runs.abandoned_on_error(), show_progress(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
-                        given, context=context or BuildContext(), stream_mode=_STREAMED):
+                        given, context=_build_context(context, reread=reread), stream_mode=_STREAMED):
                     follow_build(kind, event, show, report)
         return log_failures(report)
 
@@ -413,6 +414,12 @@ class KnowledgeBase:
         """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, agent=agent, documents=Scope.of(documents).documents,
                                where=dict(where or {}), resources=self.resources)
+
+
+def _build_context(context: BuildContext | None, *, reread: bool) -> BuildContext:
+    """Return the context of a build that reads again if either says so."""
+    context = context or BuildContext()
+    return replace(context, reread=reread or context.reread)
 
 
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
