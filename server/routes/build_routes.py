@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from ...agents.construction.inputs import check_model
 from ...agents.construction.state import BuildContext
+from ...agents.estimate import RereadEstimate, estimate_reread
 from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
@@ -50,7 +52,7 @@ async def start_build(  # noqa: PLR0913  (its options)
     seed: Annotated[str, Form(alias="schema", max_length=100,
                               description="`auto`, a seed schema or `open`; only at the first build")] = "",
     *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
-    max_tokens: MaxTokens = None, max_cost: MaxCost = None,
+    reread: Flag = False, max_tokens: MaxTokens = None, max_cost: MaxCost = None,
 ) -> Build:
     """Read uploaded documents into a knowledge base, which is created if it does not exist."""
     check_name(kb)
@@ -58,12 +60,19 @@ async def start_build(  # noqa: PLR0913  (its options)
     known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
     if seed and seed not in known:
         raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
+    check_model(reread=reread, uses_llm=service.resources.settings.uses_llm)
     if not files:
         Layout.by(service.resources.settings, kb).require()
     context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
-                           max_tokens=max_tokens, max_cost=max_cost)
+                           reread=reread, max_tokens=max_tokens, max_cost=max_cost)
     uploads = [Upload(file.filename or "", file.file) for file in files]
     return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
+
+
+@router.get("/knowledge-bases/{kb}/reread", responses=errors(404, 409), dependencies=[may("read")])
+def show_reread(kb: KbName, service: Serving) -> RereadEstimate:
+    """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
+    return estimate_reread(service.resources, kb)
 
 
 @router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write"), AFFORDABLE])

@@ -11,6 +11,7 @@ import { pager } from "../pages.js";
 import { sourceHref } from "../sources.js";
 import { moment, number, t } from "../strings.js";
 import { toast } from "../toasts.js";
+import { rereadCard } from "./reread.js";
 import { startBuild, uploadForm } from "./upload.js";
 
 const PAGE = 25;
@@ -26,11 +27,11 @@ export async function show(root, base) {
   }
   const fresh = !known(base);
   const chosen = new Set();
-  view = { base, offset: 0, q: "", chosen, bulk: h("div"), table: h("div"), failures: h("div"), builds: null };
+  view = { base, offset: 0, q: "", chosen, bulk: h("div"), table: h("div"), failures: h("div"), reread: h("div"), builds: null };
   const finished = async () => {
     if (!root.isConnected) return;
     if (fresh) await again(root, base);
-    else await Promise.all([showTable(), showFailures()]);
+    else await Promise.all([showTable(), showFailures(), showReread()]);
   };
   view.builds = new Builds(base, finished);
   const started = (build) => {
@@ -46,11 +47,12 @@ export async function show(root, base) {
       uploadForm(base, { fresh, started }),
       view.builds.element,
       view.failures,
+      view.reread,
       !fresh && listing(),
       !fresh && baseView(base),
     ),
   );
-  await Promise.all([view.builds.show(), ...(fresh ? [] : [showTable(), showFailures()])]);
+  await Promise.all([view.builds.show(), ...(fresh ? [] : [showTable(), showFailures(), showReread()])]);
 }
 
 /** Leave the view. */
@@ -254,4 +256,15 @@ async function showFailures() {
       button(t("failures.retry"), retry),
     ),
   );
+}
+
+/** What the rules or another model read, with a button to read it again. */
+async function showReread() {
+  const me = view;
+  const started = (build) => {
+    me.builds.add(build);
+    fill(me.reread);
+  };
+  const card = await rereadCard(me.base, started);
+  if (me === view) fill(me.reread, card);
 }
