@@ -1,0 +1,262 @@
+"""Reading again with a model what the rules or another model read: `banyan build --reread`."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import banyan
+import httpx
+import pytest
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.inputs import NoModelError
+from banyan.agents.construction.state import BuildContext
+from banyan.agents.estimate import estimate_build, estimate_reread
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.graph_store.integrity.status import status_of
+from banyan.graph_store.integrity.verify import verify
+from banyan.models.llm.llm_reasoner import LlmReasoner
+
+from .. import browsing, command_line, llm_server, rest, serving, warm_start, web
+from ..browsing import expect
+
+pytestmark = pytest.mark.integration
+
+ENGLISH = command_line.EXAMPLES / "en"
+FEW = [ENGLISH / "polonium.md", ENGLISH / "warsaw.md"]
+HASHED = {warm_start.HASHED: "1"}
+NONE = {"prompt": 0, "completion": 0, "calls": 0}
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with llm_server.LlmServer() as running:
+        yield running
+
+
+class Home:
+    """A home folder with builds of one knowledge base, by the rules or by a model behind a server."""
+
+    def __init__(self, folder: Path, embedder: Any, server: Any) -> None:
+        self.folder, self.embedder, self.server = folder, embedder, server
+
+    def resources(self, model: str) -> Resources:
+        base_url = self.server.base_url if model else None
+        return Resources(Settings(_env_file=None, home=self.folder, llm_base_url=base_url, llm_model=model or "none",
+                                  llm_retries=0, llm_concurrency=4, batch_chunks=4), self.embedder)
+
+    def build(self, model: str = "", paths: Any = (ENGLISH,), **context: Any) -> Any:
+        with self.resources(model) as resources:
+            return build_graph(resources).invoke(
+                {"knowledge_base": "kb", "paths": [str(path) for path in paths], "schema": "general"},
+                context=BuildContext(**context), config={"max_concurrency": 5})["report"]
+
+    def state(self) -> Any:
+        """All that questions are answered from; the rows are checked as well."""
+        with self.resources("") as resources:
+            kb = resources.knowledge_base("kb")
+            assert verify(kb) == []
+            return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
+                    "communities": [one.model_dump() for one in kb.communities.all(level=None)],
+                    "asks": kb.schema_control.asks.counts(), "rejected": kb.extractions.count_rejections(),
+                    "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
+
+    def status(self) -> Any:
+        with self.resources("") as resources:
+            return status_of(resources.knowledge_base("kb"))
+
+
+@pytest.fixture
+def home(tmp_path, hashed_embedder, server) -> Home:
+    return Home(tmp_path / "home", hashed_embedder, server)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory, hashed_embedder) -> tuple[Any, Any]:
+    """What the model makes of the documents at once, and the report."""
+    with llm_server.LlmServer() as server:
+        home = Home(tmp_path_factory.mktemp("fresh"), hashed_embedder, server)
+        return home.build("scripted"), home.state()
+
+
+def test_what_is_read_again_equals_what_the_model_read_at_once(home, fresh):
+    _, state = fresh
+    built = home.build()
+    assert built["chunks_outdated"] == 0, "without a model nothing is to be read again"
+    chunks = built["chunks"]
+    assert home.status().read_by == {"rules": chunks}
+
+    unchanged = home.build("scripted")
+    assert unchanged["chunks_outdated"] == chunks
+    before = home.server.stats.steps["extraction"]
+    assert before == 0, "it is not read again unless that is asked for"
+
+    again = home.build("scripted", reread=True)
+    assert (again["chunks_failed"], again["chunks_outdated"], again["stopped"]) == (0, 0, "")
+    assert home.server.stats.steps["extraction"] == chunks
+    assert home.status().read_by == {"scripted": chunks}
+    assert home.state() == state
+    assert home.build("scripted", reread=True)["tokens"] == NONE
+
+
+def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice(home, fresh, monkeypatch):
+    home.build()
+    stood, read = home.state(), LlmReasoner.aextract
+    calls = iter(range(100))
+
+    async def dies(self: LlmReasoner, *arguments: Any) -> Any:
+        if next(calls) > 5:
+            raise OSError("the machine stopped")
+        return await read(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LlmReasoner, "aextract", dies)
+        with pytest.raises(OSError, match="the machine stopped"):
+            home.build("scripted", reread=True)
+    halfway = home.status()
+    assert halfway.chunks_waiting == 0
+    assert 0 < halfway.read_by["scripted"] < halfway.chunks == sum(halfway.read_by.values())
+    with home.resources("") as resources:
+        kb = resources.knowledge_base("kb")
+        assert {row.chunk for row in kb.extractions.rows().mentions} <= set(kb.documents.done())
+        assert len(kb.documents.done()) == len(stood["vectors"]["chunks"]), "each chunk has a reading in the graph"
+    home.build("scripted", reread=True)
+    assert home.state() == fresh[1]
+    assert home.server.stats.steps["extraction"] == halfway.chunks
+
+
+def test_a_budget_stops_it_and_the_same_build_resumes_it(home, fresh):
+    home.build()
+    needed = fresh[0]["tokens"]
+    stopped = home.build("scripted", reread=True, max_tokens=(needed["prompt"] + needed["completion"]) // 3)
+    assert "the token budget is reached" in stopped["stopped"]
+    assert (stopped["chunks_failed"], 0 < stopped["chunks_outdated"] < stopped["chunks"]) == (0, True)
+    assert home.build("scripted", reread=True)["stopped"] == ""
+    assert home.state() == fresh[1]
+    assert home.server.stats.steps["extraction"] == stopped["chunks"]
+
+
+def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
+    brain, down = llm_server.scripted_brain(), [True]
+
+    def script(request: dict[str, Any]) -> Any:
+        of_polonium = re.search(r"<data>\n[^\n]*: Polonium\n", request["messages"][1]["content"])
+        return llm_server.Fault("text") if down[0] and of_polonium else brain(request)
+
+    with llm_server.LlmServer(script) as home.server:
+        home.build()
+        failed = home.build("scripted", reread=True)
+        assert (failed["chunks_failed"], failed["chunks_outdated"]) == (1, 0)
+        status = home.status()
+        assert [document for document, _, _ in status.failures] == ["polonium.md"]
+        assert status.read_by == {"rules": 1, "scripted": status.chunks - 1}
+        down[0] = False
+        assert home.build("scripted", reread=True)["chunks_failed"] == 1, "it is not tried again unless asked"
+        repaired = home.build("scripted", reread=True, retry_failed=True)
+        assert (repaired["chunks_failed"], repaired["chunks_outdated"]) == (0, 0)
+        assert home.state() == fresh[1]
+
+
+def test_another_model_reads_again_and_the_rules_never_do(home):
+    home.build("scripted", FEW)
+    read = home.status().read_by
+    with pytest.raises(NoModelError, match="BANYAN_LLM_BASE_URL"):
+        home.build("", FEW, reread=True)
+    assert home.build("", FEW)["chunks_outdated"] == 0
+    assert home.status().read_by == read
+    assert home.build("other", FEW)["chunks_outdated"] == sum(read.values())
+    home.build("other", FEW, reread=True)
+    assert home.status().read_by == {"other": sum(read.values())}
+
+
+def test_estimates_count_what_is_read_again(home, fresh):
+    home.build()
+    chunks = home.status().chunks
+    with home.resources("scripted") as resources:
+        assert estimate_build(resources, "kb", [ENGLISH], "").calls == 0
+        dry = estimate_build(resources, "kb", [ENGLISH], "", reread=True)
+        other = estimate_build(resources, "kb", [ENGLISH / "vienna.md"], "", reread=True)
+        hint = estimate_reread(resources, "kb")
+    assert (dry.documents, dry.chunks, dry.extraction.calls) == (16, chunks, chunks)
+    assert (other.documents, other.chunks, other.calls) == (1, chunks, dry.calls)
+    assert (hint.model, hint.chunks, hint.read_by) == ("scripted", chunks, {"rules": chunks})
+    assert (hint.calls, hint.prompt_tokens, hint.completion_tokens) == (
+        dry.calls, dry.prompt_tokens, dry.completion_tokens)
+    with home.resources("") as resources:
+        assert estimate_reread(resources, "kb").chunks == 0
+        with pytest.raises(NoModelError):
+            estimate_build(resources, "kb", [ENGLISH], "", reread=True)
+
+
+def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_path, server):
+    few = tmp_path / "a few"
+    few.mkdir()
+    for file in FEW:
+        (few / file.name).write_bytes(file.read_bytes())
+    rules = command_line.CommandLine(tmp_path, tuple(HASHED.items()))
+    model = command_line.CommandLine(tmp_path, tuple({
+        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
+        **HASHED}.items()))
+    chunks = rules("build", few, "--kb", "kb", "--json").json["chunks"]
+    assert f"the rules: {chunks} chunks" in rules("status", "--kb", "kb").out
+
+    told = model("build", few, "--kb", "kb").err
+    found = re.search(rf"{chunks} chunks were read by the rules; read them with scripted: (banyan build .* --reread) "
+                      r"\(about (\d+) calls, ([\d,]+) tokens\)", told)
+    assert found, told
+    assert found[1] == f"banyan build '{few}' --kb kb --reread"
+    dry = model("build", few, "--kb", "kb", "--reread", "--dry-run", "--json").json
+    assert (str(dry["calls"]), f"{dry['prompt_tokens'] + dry['completion_tokens']:,}") == (found[2], found[3])
+
+    assert "BANYAN_LLM_MODEL" in rules("build", few, "--kb", "kb", "--reread").err
+    again = model("build", few, "--kb", "kb", "--reread")
+    assert (again.code, "--reread" in again.err) == (0, False)
+    assert json.loads(model("status", "--kb", "kb", "--json").out)["read_by"] == {"scripted": chunks}
+
+
+def test_python_reads_again_without_naming_the_documents(home):
+    home.build("", FEW)
+    chunks = home.status().chunks
+    with home.resources("scripted") as resources:
+        assert banyan.open("kb", resources=resources).add(reread=True)["chunks_outdated"] == 0
+    assert home.status().read_by == {"scripted": chunks}
+    with home.resources("other") as resources:
+        asyncio.run(banyan.open("kb", resources=resources).aadd(reread=True))
+    assert home.status().read_by == {"other": chunks}
+    with home.resources("") as resources, pytest.raises(NoModelError):
+        banyan.open("kb", resources=resources).add(reread=True)
+
+
+@pytest.fixture
+def read_by_rules(tmp_path) -> Path:
+    """A folder with a knowledge base that the rules read."""
+    command_line.CommandLine(tmp_path, tuple(HASHED.items()))("build", *FEW, "--kb", "kb")
+    return tmp_path
+
+
+def test_a_server_without_a_model_reads_nothing_again(read_by_rules):
+    with (serving.served(read_by_rules, **HASHED) as served, httpx.Client(base_url=served.url, timeout=60) as client):
+        assert client.get(f"{rest.KB}/kb/reread").json()["chunks"] == 0
+        refused = client.post(f"{rest.KB}/kb/builds", data={"reread": "true"})
+        assert (refused.status_code, refused.json()["error"]["type"]) == (422, "NoModelError")
+
+
+@web.needs_chromium
+def test_the_page_offers_to_read_again(read_by_rules, server, web_browser):
+    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", **HASHED}
+    with serving.served(read_by_rules, **settings) as served, httpx.Client(base_url=served.url, timeout=60) as client:
+        estimate = client.get(f"{rest.KB}/kb/reread").json()
+        with browsing.opened(web_browser, served.url, "#/documents?kb=kb") as page:
+            again = page.get_by_role("button", name="Read again with scripted")
+            card = page.locator("section", has=again).last
+            expect(card).to_contain_text(f"{estimate['chunks']} chunks were not read by scripted")
+            expect(card).to_contain_text(f"about {estimate['calls']} calls")
+            browsing.shoot(page, "reread")
+            assert not browsing.violations(page)
+            again.click()
+            expect(page.locator(".build .state")).to_have_text("done")
+            expect(again).to_have_count(0)
+        assert client.get(f"{rest.KB}/kb").json()["read_by"] == {"scripted": estimate["chunks"]}
