@@ -7,15 +7,15 @@ chunk alone.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.table_rows import DOCUMENT, Row, find_rows
-from ...text.times import CELL_MARK, read_time
+from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
+from ...text.times import CELL_MARK, read_time, split_qualifiers
 from ...text.values import kind_of
 from .metadata_facts import DocumentTypes, facts_of_metadata
 
@@ -81,7 +81,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
-    own = Extraction()
+    own, telling = Extraction(), _telling_columns(rows)
     for row in rows:
         name, evidence = row.cells[0].value, text[row.start:row.end]
         if row.cells[0].header == DOCUMENT:
@@ -96,8 +96,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             leads = kind_of(value) == "text" and value != name and names(value)
             relation = words.relation(header, kind) if leads else None
             if relation is None:
+                condition = "" if _is_time(header) else _condition(row, header, time, telling.get(row.cells[0], ()))
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
-                                                     time="" if _is_time(header) else time))
+                                                     time=condition))
                 continue
             if relation.type == "" or not value[:1].islower():
                 entities[value, relation.type] = None
@@ -106,6 +107,33 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                                            time=time))
     return own.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                                   triples=tuple(triples), attributes=tuple(attributes)))
+
+
+def _telling_columns(rows: Iterable[Row]) -> dict[Cell, tuple[str, ...]]:
+    """Return the columns that tell the rows of one subject apart, by the cell that names it; the first that do.
+
+    A value of a row is then one of its subject only with what these columns say: "gas: 2140" of "SLOAD" with
+    "type: cold".
+    """
+    by_subject: dict[Cell, list[dict[str, str]]] = {}
+    for row in rows:
+        by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
+    found: dict[Cell, tuple[str, ...]] = {}
+    for subject, same in by_subject.items():
+        shared = [header for header in same[0] if all(header in other for other in same)]
+        for count in range(1, len(shared) if len(same) > 1 else 1):
+            if len({tuple(values[header] for header in shared[:count]) for values in same}) == len(same):
+                found[subject] = tuple(header for header in shared[:count]
+                                       if len({values[header] for values in same}) > 1)
+                break
+    return found
+
+
+def _condition(row: Row, header: str, time: str, telling: Sequence[str]) -> str:
+    """Return when and with what a value of a row holds: its time, and the other columns that tell the row."""
+    values = {cell.header: cell.value for cell in row.cells[1:]}
+    beside = [f"{name}: {values[name]}" for name in telling if name in values] if header not in telling else []
+    return "; ".join([*([time] if time else []), *(one for one in beside if split_qualifiers(one)[1])])
 
 
 def _time_of(row: Row) -> str:
