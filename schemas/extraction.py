@@ -57,11 +57,14 @@ class Extraction(_AnswerPart):
     triples: tuple[ExtractedTriple, ...] = ()
     attributes: tuple[ExtractedAttribute, ...] = ()
     malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
+    elsewhere: tuple[str, ...] = Field(default=(), description="names of it that stand in other parts of the document "
+                                       "which were read with it")
 
     def combine(self, other: "Extraction") -> "Extraction":
         """Return an extraction with the items of both."""
         return Extraction(entities=self.entities + other.entities, triples=self.triples + other.triples,
-                          attributes=self.attributes + other.attributes, malformed=self.malformed + other.malformed)
+                          attributes=self.attributes + other.attributes, malformed=self.malformed + other.malformed,
+                          elsewhere=self.elsewhere + other.elsewhere)
 
 
 class ExtractionRequest(Frozen):

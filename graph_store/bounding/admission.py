@@ -8,7 +8,7 @@ Admitted as said is what fits the schema and is in the source. Repaired and coun
 - `mapped_label`: a label that is a near-duplicate of exactly one element's (see `Bounds.find`);
 - `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity of which no type was said takes the one its facts ask for;
-- `swapped`: a fact that fits only with its ends exchanged, unless its words state it as it was said;
+- `swapped`: a fact that fits only with its ends exchanged, unless its words or its label say which way it holds;
 - `normalised_value`: a value or date that the source spells otherwise takes the source's words;
 - `dropped_time`: a fact loses a time that is not in the source or says nothing of when.
 
@@ -64,7 +64,8 @@ class _Bounding:
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
         self._bounds = bounds
-        self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id)
+        self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
+                                  *extraction.elsewhere)
         self._keys: dict[str, str] = {}
         """Of each name said that is in the source: the key of its entity."""
         self._ends: dict[str, _End] = {}
@@ -254,7 +255,7 @@ class _Bounding:
     def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
         name = relation.name
         if not self._fits(head, name, tail):
-            if not self._fits(tail, name, head) or self._is_stated_so(item):
+            if relation.backward or not self._fits(tail, name, head) or self._is_stated_so(item):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
                               object_type=self._type(tail), confidence=item.confidence,

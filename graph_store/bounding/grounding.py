@@ -46,9 +46,14 @@ _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s
 _NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Words of a name that is composed."""
+_SHORTEST_CONTRACTION, _MOST_BETWEEN = 4, 2
+"""Words of a text with words left out, and how many times as many the source's stretch may have."""
 _SHORTEST_PIECE = 2
 """Characters of a piece of which a Chinese name is composed."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
+_CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|by|until|after|before|unless|only)\b|"
+                        "在|于|若|如|当|按|经|仅", re.IGNORECASE)
+"""How words begin that say under which condition something holds."""
 _HAN = re.compile(f"[{CJK}]")
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTED = re.compile(r"[a-z]{4,}")
@@ -305,11 +310,16 @@ class SourceText:
         return None if part else self._in_its_words(value, literal)
 
     def _ground_text(self, value: str) -> Grounded | None:
-        """Return where the source has a text but for markup, articles and the number of its nouns, or None."""
+        """Return where the source has a text but for markup, articles, the number of its nouns and words left out.
+
+        Of a text with words left out it is the source's own words: what is between them may say more, or deny it.
+        """
         singular = [_singular(word) for word in words(value) if word not in _ARTICLES]
         wanted = _together(singular)
         if place := self._singular_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
+        if len(singular) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
+            return Grounded(stretch.quote, stretch, quoted=True)
         above = (_Words([(_singular(word), start, end) for word, start, end in word_places(title)])
                  for title in self._titles)
         return Grounded(value.strip(), self.sentence(value)) if self.text and any(
@@ -353,7 +363,10 @@ class SourceText:
         """
         when, qualifiers = split_qualifiers(said)
         beside = [one_line(one) for one in qualifiers if self._has(re.split("[:：]", one, maxsplit=1)[1].strip())]
-        return "; ".join(filter(None, [self._ground_when(when), *beside]))
+        time = self._ground_when(when)
+        if when and not time and _CONDITION.match(when) and len(when) <= LONGEST and self._has(when):
+            beside.insert(0, f"condition: {one_line(when)}")
+        return "; ".join(filter(None, [time, *beside]))
 
     def _has(self, value: str) -> bool:
         return self.find(value) is not None or self._ground_text(value) is not None
@@ -366,6 +379,15 @@ class SourceText:
         stretches = [place.quote] if place else self._stretches([w for w in words(said) if w not in _BETWEEN_WORDS])
         same = (one_line(found) for found in stretches if (read := read_time(found)) and read[1:] == time[1:])
         return min(same, key=len, default="")
+
+    def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
+        """Return the shortest stretch of a sentence that has some words in their order among not too many others."""
+        content = [word for word in wanted if word not in _NOT_CONTENT]
+        best = min(self._stretches(content), key=len, default="")
+        if len(words(best)) > _MOST_BETWEEN * len(wanted):
+            return None
+        at = self.text.find(best) if best else -1
+        return self._span(at, at + len(best)) if at >= 0 else None
 
     def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
         """Yield the stretches of a sentence that have some words in their order, one for each place of the first."""

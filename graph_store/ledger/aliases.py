@@ -7,7 +7,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Pair
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
-RULES = 3
+RULES = 4
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
 _BY = " by "
 

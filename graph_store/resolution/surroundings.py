@@ -8,7 +8,7 @@ from itertools import combinations
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...schemas.resolution import Evidence, Pair
+from ...schemas.resolution import Evidence, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
@@ -200,6 +200,24 @@ class Surroundings:
             if len(of_entity) > 1 and sum(map(len, said)) == len(frozenset().union(*said)):
                 for first, second in combinations(sorted(of_entity), 2):
                     yield (first, second), _fewer(of_entity[first], of_entity[second])
+
+    def document_keys(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+        """Yield the pairs of a document and what others call by its key: "EIP-20: Token" and "EIP-20".
+
+        A key names one document whatever type a text gives it. With each pair comes where the document states its key.
+        """
+        keys: dict[str, list[tuple[str, tuple[Evidence, ...]]]] = {}
+        for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
+                                                   if is_alias_relation(name)]):
+            for value, places in held:
+                if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
+                    stated = [Evidence(chunk=chunk, start=place[0], end=place[1])
+                              for chunk, place in sorted(places.items())]
+                    keys.setdefault(fold(value).key, []).append((entity, tuple(stated)))
+        for other, key in sorted(self.keys.items()) if keys else ():
+            holders = keys.get(key, ())
+            if len(holders) == 1 and holders[0][0] != other:
+                yield pair_of(holders[0][0], other), holders[0][1]
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""

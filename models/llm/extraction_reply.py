@@ -97,9 +97,11 @@ class _Conversion:
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._folded]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._folded]
         for row in self._triples:
-            triples[self._place(row)].extend(self._triples_of(row))
+            for place, triple in self._triples_of(row):
+                triples[place].append(triple)
         for row in self._attributes:
-            attributes[self._place(row)].extend(self._attributes_of(row))
+            for place, attribute in self._attributes_of(row):
+                attributes[place].append(attribute)
         used = [{*(name for one in own for name in (one.head, one.tail)), *(one.entity for one in values)}
                 for own, values in zip(triples, attributes, strict=True)]
         for entity in self._entities():
@@ -107,8 +109,10 @@ class _Conversion:
                       if entity.name in names or normalise(entity.name) in self._folded[place]]
             for place in places or [0]:
                 entities[place].append(entity)
-        return [Extraction(entities=tuple(kinds), triples=tuple(own), attributes=tuple(values))
-                for kinds, own, values in zip(entities, triples, attributes, strict=True)]
+        return [Extraction(entities=tuple(kinds), triples=tuple(own), attributes=tuple(values),
+                           elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, place))))
+                for place, (kinds, own, values, names) in enumerate(
+                    zip(entities, triples, attributes, used, strict=True))]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
         for row in rows:
@@ -129,17 +133,45 @@ class _Conversion:
         wanted = [normalise(name) for name in (row.words, row.head, *row.tails) if name.strip()]
         return max(range(len(self._folded)), key=lambda place: sum(name in self._folded[place] for name in wanted))
 
-    def _triples_of(self, row: _FactRow) -> Iterator[ExtractedTriple]:
+    def _siblings(self, place: int) -> list[int]:
+        """Return the places of the other requests of the same document."""
+        own = self._lines.requests[place]
+        return [other for other, request in enumerate(self._lines.requests)
+                if other != place and (request.document, request.title) == (own.document, own.title)]
+
+    def _is_elsewhere(self, name: str, place: int) -> bool:
+        """Return True if a name is not in a request, but in another one of the same document."""
+        wanted = normalise(name)
+        return wanted not in self._folded[place] and any(
+            wanted in self._folded[other] for other in self._siblings(place))
+
+    def _cells(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
+        """Yield the tails of a row with their places and the words that state them.
+
+        A row of a long list cites one line, and its items may stand in further parts of the document.
+        """
+        place = self._place(row)
         for tail in row.tails:
-            yield ExtractedTriple(
-                head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=row.words,
+            wanted = normalise(tail)
+            holder = place if wanted in self._folded[place] else next(
+                (other for other in self._siblings(place) if wanted in self._folded[other]), place)
+            yield holder, tail, row.words if holder == place else self._line_with(holder, wanted)
+
+    def _line_with(self, place: int, wanted: str) -> str:
+        return next((line.text for line in self._lines.lines
+                     if line.request == place and wanted in normalise(line.text)), "")
+
+    def _triples_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedTriple]]:
+        for place, tail, words in self._cells(row):
+            yield place, ExtractedTriple(
+                head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=words,
                 time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
 
-    def _attributes_of(self, row: _FactRow) -> Iterator[ExtractedAttribute]:
-        for value in row.tails:
-            yield ExtractedAttribute(
+    def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
+        for place, value, words in self._cells(row):
+            yield place, ExtractedAttribute(
                 entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
-                evidence=row.words, time=row.time,
+                evidence=words, time=row.time,
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:

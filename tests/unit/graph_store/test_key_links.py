@@ -190,6 +190,17 @@ class TestContacts:
                       [("Countess Lovelace", "@ada"), ("Countess Lovelace", "1990")]) == 2
 
 
+class TestDocumentKeys:
+    @pytest.mark.parametrize(("name", "kind", "entities"), [
+        ("EIP-20", "Firm", 1), ("eip 20", "Person", 1), ("EIP-2", "Firm", 2), ("Token", "Firm", 2)])
+    def test_what_others_call_by_the_key_of_a_document_is_the_document(self, merged, name, kind, entities):
+        assert merged([("EIP-20: Token", "EIP-20")], [(name, "1999")], types={name: kind}) == entities
+
+    def test_a_key_of_two_documents_names_neither(self, merged):
+        assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20: Deed", "EIP-20")], [("EIP-20", "1999")],
+                      types={"EIP-20": "Firm"}) == 3
+
+
 class TestDeclined:
     def test_a_field_that_a_person_unlinked_keeps_its_values_until_that_is_taken_back(self, make):
         kb = make(STAFF)
