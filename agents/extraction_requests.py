@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..ingest.metadata import document_name
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractionRequest
-from ..text.tokens import first_tokens
+from ..text.metadata_line import metadata_line
 
 _ABOUT_TOKENS = 40
 
@@ -18,8 +18,7 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str]) ->
         prose: its text without the rows that the rules read.
         metadata: what its document says of itself.
     """
-    about = "; ".join(f"{name}: {value}" for name, value in metadata.items() if "://" not in value)
     return ExtractionRequest(
         text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening,
         document=document_name(chunk.document_id, chunk.title, metadata),
-        about=about[:first_tokens(about, _ABOUT_TOKENS)])
+        about=metadata_line(metadata, _ABOUT_TOKENS))

@@ -14,7 +14,7 @@ from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.references import literal
 from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
-from ..text.tokens import first_tokens
+from ..text.metadata_line import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
 from .query import Batch, Meaning, Query, wording
@@ -162,7 +162,6 @@ class Retriever:
         """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         metadata = self.index.store.documents.metadata(chunk.document_id)
-        about = "; ".join(f"{name}: {value}" for name, value in metadata.items() if "://" not in value)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
                        heading=chunk.heading, start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
-                       about=about[:first_tokens(about, _ABOUT_TOKENS)])
+                       about=metadata_line(metadata, _ABOUT_TOKENS))

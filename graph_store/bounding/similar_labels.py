@@ -20,8 +20,20 @@ FLOOR = 0.92
 With the default model, opposites such as "increases risk of" and "decreases risk of" are just below, and reordered
 words, spellings and abbreviations above.
 """
+_OPPOSITES = (("from", "to"), ("from", "by"), ("before", "after"), ("in", "out"), ("first", "last"), ("start", "end"),
+              ("starts", "ends"), ("started", "ended"), ("begins", "ends"), ("minimum", "maximum"), ("min", "max"),
+              ("increases", "decreases"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
+              ("old", "new"), ("previous", "next"), ("successor", "predecessor"))
+"""Words that lie near each other in meaning and say the opposite."""
 _ROWS = 512  # compared with all others in one batch, which limits memory and does not change the result
 _DECIMALS = 4  # encoding in other batches differs by rounding errors, which must not change a decision
+
+
+def are_opposed(label: str, other: str) -> bool:
+    """Return True if one label says the opposite of another: "transfers to" of "transfers from"."""
+    here, there = set(label.split()), set(other.split())
+    return any((first in here - there and second in there - here) or (second in here - there and first in there - here)
+               for first, second in _OPPOSITES)
 
 
 class SimilarLabels:
@@ -71,7 +83,8 @@ class SimilarLabels:
         if not known or threshold >= 1:
             return None
         alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
-        near = {name for (_, name), similarity in zip(known, alike, strict=True) if similarity > threshold}
+        near = {name for (key, name), similarity in zip(known, alike, strict=True)
+                if similarity > threshold and not are_opposed(key, label_key(label))}
         return near.pop() if len(near) == 1 else None
 
     def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -92,7 +105,8 @@ class SimilarLabels:
                 for start in range(0, len(keys), _ROWS):
                     alike = self._similarities(keys[start : start + _ROWS], keys)
                     for row, column in np.argwhere(alike > threshold).tolist():
-                        same.union(known[start + row], known[column])
+                        if not are_opposed(keys[start + row], keys[column]):
+                            same.union(known[start + row], known[column])
         return sorted(tuple(sorted(group)) for group in same.to_sets())
 
     def remember(self, labels: Iterable[tuple[ElementKind, str]]) -> None:

@@ -7,6 +7,7 @@ tokens of rows that copy words, and models write them well; every cell is a stri
 instead, as the prompt files of earlier versions ask for: `[name, type]`, `[head, relation, tail, words, time]`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -27,6 +28,7 @@ _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
 _FEWEST = 6
 _MOST_LABELS = 5
 """New ones in a call."""
+_SIGNS = re.compile(r"[\W_]+")
 _CELLS = 3
 """Head, relation and tail: what a row needs beside its line."""
 
@@ -86,8 +88,7 @@ class _Conversion:
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
         self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
-        self._folded = [normalise("\n".join([one.title, one.heading, one.opening, one.text]))
-                        for one in lines.requests]
+        self._folded = [_fold("\n".join([one.title, one.heading, one.opening, one.text])) for one in lines.requests]
         self._triples = list(self._fact_rows(reply.triples))
         self._attributes = list(self._fact_rows(reply.attributes))
 
@@ -106,7 +107,7 @@ class _Conversion:
                 for own, values in zip(triples, attributes, strict=True)]
         for entity in self._entities():
             places = [place for place, names in enumerate(used)
-                      if entity.name in names or normalise(entity.name) in self._folded[place]]
+                      if entity.name in names or _fold(entity.name) in self._folded[place]]
             for place in places or [0]:
                 entities[place].append(entity)
         return [Extraction(entities=tuple(kinds), triples=tuple(own), attributes=tuple(values),
@@ -130,7 +131,7 @@ class _Conversion:
         """Return the place of the request that a row is of; without a line, the first one that has its names."""
         if row.place is not None:
             return row.place
-        wanted = [normalise(name) for name in (row.words, row.head, *row.tails) if name.strip()]
+        wanted = [_fold(name) for name in (row.words, row.head, *row.tails) if name.strip()]
         return max(range(len(self._folded)), key=lambda place: sum(name in self._folded[place] for name in wanted))
 
     def _siblings(self, place: int) -> list[int]:
@@ -141,7 +142,7 @@ class _Conversion:
 
     def _is_elsewhere(self, name: str, place: int) -> bool:
         """Return True if a name is not in a request, but in another one of the same document."""
-        wanted = normalise(name)
+        wanted = _fold(name)
         return wanted not in self._folded[place] and any(
             wanted in self._folded[other] for other in self._siblings(place))
 
@@ -152,14 +153,14 @@ class _Conversion:
         """
         place = self._place(row)
         for tail in row.tails:
-            wanted = normalise(tail)
+            wanted = _fold(tail)
             holder = place if wanted in self._folded[place] else next(
                 (other for other in self._siblings(place) if wanted in self._folded[other]), place)
             yield holder, tail, row.words if holder == place else self._line_with(holder, wanted)
 
     def _line_with(self, place: int, wanted: str) -> str:
         return next((line.text for line in self._lines.lines
-                     if line.request == place and wanted in normalise(line.text)), "")
+                     if line.request == place and wanted in _fold(line.text)), "")
 
     def _triples_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedTriple]]:
         for place, tail, words in self._cells(row):
@@ -211,6 +212,11 @@ class _Terms:
     def _names(elements: Sequence[SchemaElement]) -> dict[str, str]:
         called = {normalise(name): e.name for e in elements for name in e.all_names()}
         return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
+
+
+def _fold(text: str) -> str:
+    """Return a text's words in one case, without the signs between them."""
+    return " ".join(_SIGNS.sub(" ", normalise(text)).split())
 
 
 def _schema_name(label: str, terms: Mapping[str, str]) -> str:

@@ -25,7 +25,13 @@ class NumberedLines:
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
         self.requests = requests
-        self.lines = [Line(place, text) for place, request in enumerate(requests) for text in _pieces(request.text)]
+        self.lines: list[Line] = []
+        before: list[str] = []
+        for place, request in enumerate(requests):
+            pieces = list(_pieces(request.text))
+            same = place > 0 and _name(request) == _name(requests[place - 1])
+            self.lines += [Line(place, text) for text in pieces[_repeated(before, pieces) if same else 0:]]
+            before = pieces
 
     def text(self) -> str:
         """Return the lines as a prompt shows them."""
@@ -66,6 +72,12 @@ def _pieces(text: str) -> Iterator[str]:
             if following is None or following[1] - begin > _LONGEST:
                 yield line[begin:end].strip()
                 begin = end
+
+
+def _repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
+    """Return how many lines at the beginning of a chunk repeat the end of the one before it."""
+    return next((count for count in range(min(len(before), len(pieces)), 0, -1)
+                 if before[-count:] == pieces[:count]), 0)
 
 
 def _name(request: ExtractionRequest) -> str:
