@@ -1,4 +1,4 @@
-"""Find the entities that a reasoner compares for what surrounds them: names in two scripts, and abbreviations.
+"""Find the entities that a reasoner compares for what surrounds them: names in two scripts, abbreviations, and parts.
 
 "Suzhou" and "苏州" have no letter in common. What they share are neighbours, values and passages, and their meaning
 where the embedding model knows both scripts. A reasoner decides; nothing is merged for these alone. Each entity is in
@@ -24,8 +24,9 @@ _LEAST = 0.3
 _PARTNERS = 2
 _MOST_SHARED = 40
 """The maximum number of entities with one neighbour or passage whose pairs are looked at."""
-_NEIGHBOUR, _PASSAGE, _ABBREVIATED = 0.5, 0.4, 0.3
-"""The share of the doubt removed by a neighbour of hardly anything else, a common passage, an abbreviation's form."""
+_NEIGHBOUR, _PASSAGE, _ABBREVIATED, _CONTAINED = 0.5, 0.4, 0.3, 0.2
+"""The share of the doubt removed by a neighbour of hardly anything else, a common passage, an abbreviation's form, and
+by a name that is part of the other."""
 _LEAST_MEANING = 0.2
 """The minimum that counts as the cosine of names in two scripts: many translations are no nearer than other names."""
 _LEAST_SHORT, _MOST_SHORT = 2, 0.7
@@ -87,11 +88,15 @@ def _invert(keys: Mapping[str, set[str]]) -> dict[str, list[str]]:
 
 
 def _corresponding(around: Surroundings, block: Sequence[str]) -> Iterator[Pair]:
-    """Yield the pairs of a block in two scripts, and those that begin with one letter, as an abbreviation does."""
+    """Yield the pairs of a block in two scripts, and those that begin with one letter or end with one word.
+
+    So do abbreviations and parts of names.
+    """
     if len(block) <= _MOST_SHARED:
-        begins = [(entity, script_of(key), key[:1]) for entity in block if (key := around.keys[entity])]
-        for (first, script, letter), (second, other_script, other_letter) in combinations(begins, 2):
-            if script != other_script or letter == other_letter:
+        ends = [(entity, script_of(key), key[:1], key.rpartition(" ")[2]) for entity in block
+                if (key := around.keys[entity])]
+        for (first, script, letter, word), (second, other_script, other_letter, other_word) in combinations(ends, 2):
+            if script != other_script or letter == other_letter or word == other_word:
                 yield pair_of(first, second)
 
 
@@ -116,7 +121,22 @@ def _form_of(around: Surroundings, pair: Pair) -> float | None:
         return None
     if len(scripts) > 1:
         return 0.0
-    return _ABBREVIATED if is_short_for(first, second) or is_short_for(second, first) else None
+    if is_short_for(first, second) or is_short_for(second, first):
+        return _ABBREVIATED
+    return _CONTAINED if is_part_of(first, second) or is_part_of(second, first) else None
+
+
+def is_part_of(short: FoldedName, long: FoldedName) -> bool:
+    """Return True if a name begins or ends with the words of another: "Mainnet" of "Ethereum Mainnet".
+
+    What it adds is no number: that would tell one of several apart.
+    """
+    count = len(short.words)
+    if not 0 < count < len(long.words):
+        return False
+    begins, ends = long.words[:count] == short.words, long.words[-count:] == short.words
+    added = long.words[count:] if begins else long.words[:-count]
+    return (begins or ends) and not any(character.isdigit() for word in added for character in word)
 
 
 def is_short_for(short: FoldedName, long: FoldedName) -> bool:

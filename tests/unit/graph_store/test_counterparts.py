@@ -146,3 +146,13 @@ def test_a_place_under_its_english_and_its_chinese_name_is_one_entity(shop: Work
     assert (head, relation) == ("Acme", "located_in")
     assert tail in {"Suzhou", "苏州"}
     assert shop.problems() == []
+
+
+@pytest.mark.parametrize(("short", "long", "asked"), [
+    ("Mainnet", "Harbour Mainnet", True), ("Guido", "Guido Berg", True), ("3.9", "Vex 3.9", True),
+    ("Vex", "Vex 3.9", False), ("Mainnet", "Mainframe", False)])
+def test_a_part_of_a_name_is_asked_about_where_both_stand_together(kb: KnowledgeBase, short: str, long: str, *,
+                                                                   asked: bool) -> None:
+    put(kb, "a", f"{long} runs Orio, and {short} runs Bob.",
+        triples=[(long, "runs", "Orio"), (short, "runs", "Bob")])
+    assert (frozenset((short, long)) in resolved(kb)[0]) == asked
