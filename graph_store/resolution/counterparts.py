@@ -117,8 +117,11 @@ def _form_of(around: Surroundings, pair: Pair) -> float | None:
     """
     first, second = map(around.folded_name, pair)
     scripts = {script_of(folded.key) for folded in (first, second)}
-    if "" in scripts or first.date or second.date:
+    if first.date or second.date:
         return None
+    if "" in scripts:  # numbers name little by themselves, but "3.9" may be Python 3.9
+        is_version = any("." in folded.key and len(folded.words) == 1 for folded in (first, second))
+        return _CONTAINED if is_version and (is_part_of(first, second) or is_part_of(second, first)) else None
     if len(scripts) > 1:
         return 0.0
     if is_short_for(first, second) or is_short_for(second, first):
