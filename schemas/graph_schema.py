@@ -201,6 +201,13 @@ class GraphSchema(Frozen):
         known = self.relation_type(relation)
         return known is not None and self.is_a(head_type, known.domain) and self.is_a(tail_type, known.range)
 
+    def might_fit(self, head_type: str, relation: str, tail_type: str) -> bool:
+        """Return True if each type that does not fit a relation's end is a more general one of what does."""
+        known = self.relation_type(relation)
+        return known is not None and all(
+            self.is_a(kind, allowed) or any(kind in self.ancestors(name) for name in allowed)
+            for kind, allowed in ((head_type, known.domain), (tail_type, known.range)))
+
     def fits_attribute(self, owner_type: str, attribute: str) -> bool:
         """Return True if an entity of this type may have this attribute (eq. 2)."""
         if self.open:

@@ -255,7 +255,7 @@ class _Bounding:
     def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
         name = relation.name
         if not self._fits(head, name, tail):
-            if relation.backward or not self._fits(tail, name, head) or self._is_stated_so(item):
+            if not self._is_reversed(item, relation, head, tail):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
                               object_type=self._type(tail), confidence=item.confidence,
@@ -273,6 +273,16 @@ class _Bounding:
                     span=self._source.support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
+
+    def _is_reversed(self, item: ExtractedTriple, relation: Known, head: _End, tail: _End) -> bool:
+        """Return True if a fact fits with its ends exchanged, and nothing says that it holds as it was said.
+
+        Types leave doubt where one that does not fit may only be too general: a concept may be a feature. A label that
+        is known to run backward has its ends where they belong.
+        """
+        might_fit = self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail))
+        return (not relation.backward and not might_fit and self._fits(tail, relation.name, head)
+                and not self._is_stated_so(item))
 
     def _is_stated_so(self, item: ExtractedTriple) -> bool:
         """Return True if the words of a fact have its head, the words of its relation and its tail in this order.

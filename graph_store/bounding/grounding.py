@@ -34,6 +34,8 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
+_MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Words of a time that a text may have otherwise."""
@@ -62,6 +64,11 @@ _INFLECTED = re.compile(r"[a-z]{4,}")
 def without_aside(name: str) -> str:
     """Return a name without the note in brackets that it ends with: "Ulm" of "Ulm (city)"."""
     return _ASIDE.sub("", name)
+
+
+def without_markup(text: str) -> str:
+    """Return a stretch of a text without the signs of Markdown in it, of which it may have only one of two."""
+    return _MARKUP.sub("", _LINK.sub(r"\1", text)).strip()
 
 
 def words(text: str) -> list[str]:
@@ -319,7 +326,7 @@ class SourceText:
         if place := self._singular_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
         if len(singular) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
-            return Grounded(stretch.quote, stretch, quoted=True)
+            return Grounded(without_markup(stretch.quote), stretch, quoted=True)
         above = (_Words([(_singular(word), start, end) for word, start, end in word_places(title)])
                  for title in self._titles)
         return Grounded(value.strip(), self.sentence(value)) if self.text and any(
@@ -412,7 +419,7 @@ class SourceText:
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
         whole = self._balance(span)
-        return Grounded(whole.quote, whole, quoted=True)
+        return Grounded(without_markup(whole.quote), whole, quoted=True)
 
     def _balance(self, span: Span) -> Span:
         """Return the span with the bracket or quotation mark just outside that one inside belongs to."""

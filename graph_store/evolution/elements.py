@@ -69,7 +69,9 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
     written = candidate.name.title() if candidate.kind == "entity_type" else candidate.name
     joint = "" if candidate.kind == "entity_type" else "_"
     name = name.strip() or written.replace(" ", joint)
-    aliases = tuple(label for label in candidate.labels or (candidate.name,) if label != label_key(name))
+    # Of a candidate that is only said from tail to head, the name is one of those labels.
+    forward = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
+    aliases = tuple(label for label in forward if label != label_key(name))
     try:
         if candidate.kind == "entity_type":
             return EntityType(name=name, aliases=aliases)

@@ -21,12 +21,13 @@ _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
 _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
-                         r"|[·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
+                         r"|[_·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
 _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
 _LEAST_LEFT = 2
+_FEWEST_OF_PLURAL = 2
 _OPPOSITE_WORDS = frozenset().union(*word_lists.OPPOSITES)
 _OPPOSITE_SIGNS = frozenset().union(*word_lists.HAN_OPPOSITES)
 _MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
@@ -227,7 +228,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         inexact = any(word_lists.INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(canonical_name(name.name))
                       for name in (first, second))
         return None if inexact else NameMatch("date", 0.97)
-    return (_match_key(first, second) or _match_qualifier(first, second)
+    return (_match_key(first, second) or _match_plural(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
             or _match_rearranged(first, second) or _match_persons(first, second, person=person))
 
@@ -245,6 +246,16 @@ def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
         # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
         return NameMatch("accents", 0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
     return NameMatch("spelling", 0.97)
+
+
+def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match names of several words of which one is the plural of the other: "core EIP" and "Core EIPs"."""
+    short, long = sorted((first, second), key=lambda name: len(name.key))
+    if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
+        return None
+    last = long.name.split()[-1]
+    is_common = last.islower() or last[:-1].isupper()
+    return NameMatch("plural", 0.92 if is_common else 0.6)
 
 
 def _is_capitalised(folded: FoldedName) -> bool:

@@ -81,6 +81,8 @@ def _keys(folded: FoldedName) -> set[str]:
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
     keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
+    if len(folded.words) > 1 and folded.key.endswith("s"):
+        keys.add(folded.key[:-1])
     keys.discard("")
     if folded.qualifier:
         keys.add(fold(folded.qualifier).key)

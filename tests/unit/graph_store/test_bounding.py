@@ -5,7 +5,7 @@ from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import words
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
-from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.naming import canonical_name, label_key
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,6 +107,15 @@ def test_a_wrong_direction_is_swapped_and_counted():
     both_ways = bound(said(PEOPLE, [("Bob", "knows", "Ada")]), chunk(TEXT), BOUNDS)
     assert admitted(both_ways) == {("Bob", "knows", "Ada")}
     assert both_ways.repairs == {}
+
+
+def test_a_fact_is_not_turned_round_where_a_type_may_be_too_general():
+    schema = GraphSchema.model_validate({
+        "name": "s", "entity_types": [{"name": "Concept"}, {"name": "Feature", "parent": "Concept"}],
+        "relation_types": [{"name": "triggered_by", "domain": ["Feature"], "range": ["Concept"]}]})
+    result = bound(said([("upgrades", "Concept"), ("epochs", "Feature")], [("upgrades", "triggered_by", "epochs")]),
+                   chunk("Here upgrades are started: epochs do it."), Bounds(schema))
+    assert (result.facts, reasons(result)) == ((), ["domain_range"])
 
 
 def test_a_fact_is_not_turned_round_against_its_words():

@@ -163,3 +163,12 @@ def test_a_text_is_found_but_for_markup_and_plurals(value):
 def test_of_a_line_the_sentence_supports_a_fact_that_has_most_of_its_words():
     line = "Ada led Orio. Ben left it in 2019. Both live in Graz."
     assert SourceText(f"Title\n{line}").support(line, "Ben", "left", "Orio").quote == "Ben left it in 2019."
+
+
+@pytest.mark.parametrize(("text", "said", "shown"), [
+    ("It is `604800` seconds long.", "604800 seconds", "604800 seconds"),
+    ("They **MAY** also be moved.", "MAY also be moved", "MAY also be moved"),
+    ("See the [release notes](https://example.org/a) first.", "release notes first", "release notes first"),
+    ("Keep a_b and c * d.", "a_b and c * d", "a_b and c * d")])
+def test_the_sources_own_words_have_no_signs_of_markup(text, said, shown):
+    assert SourceText(text).ground_value(said, "text").shown == shown

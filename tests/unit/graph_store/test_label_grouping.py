@@ -121,6 +121,15 @@ def test_a_label_is_compared_once(grouping):
     assert shop.grouper.asked[1:] == [["audits"]]
 
 
+def test_a_label_that_is_only_said_backward_is_no_other_name_of_the_relation(grouping):
+    shop = grouping({"employs": ("employer", True)})
+    shop.build(shop.write({f"{name}.txt": f"Acme:Organization --employs--> {name}:Person (0.9)."
+                           for name in ("Ada", "Bea", "Cem")}))
+    employer = shop.schema_in_force().relation_type("employer")
+    assert ("employs" in employer.aliases, employer.inverse_aliases) == (False, ("employs",))
+    assert {("Ada", "employer", "Acme"), ("Cem", "employer", "Acme")} <= shop.triples()
+
+
 def test_a_label_for_a_known_relation_joins_it(grouping):
     shop = grouping({"chairs": ("employer", False), "chaired by": ("employer", True)})
     shop.build(shop.write(LEADERS))
