@@ -39,6 +39,7 @@ _MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<
 _ARTICLES = frozenset({"the", "a", "an"})
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Words of a time that a text may have otherwise."""
+_YEAR_DIGITS = 4
 _APART = 8
 """How many words further the next word of a time is at most."""
 _ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
@@ -385,7 +386,14 @@ class SourceText:
         place = self.find(said)
         stretches = [place.quote] if place else self._stretches([w for w in words(said) if w not in _BETWEEN_WORDS])
         same = (one_line(found) for found in stretches if (read := read_time(found)) and read[1:] == time[1:])
-        return min(same, key=len, default="")
+        return min(same, key=len, default="") or (one_line(said) if self._has_with_year(said) else "")
+
+    def _has_with_year(self, said: str) -> bool:
+        """Return True if the text has a date whose year stands above it: "3 August" in the log of 2024."""
+        above = {word for title in self._titles for word in words(title)}
+        rest = [word for word in words(said) if word not in _BETWEEN_WORDS
+                and not (len(word) == _YEAR_DIGITS and word.isdecimal() and word in above)]
+        return 0 < len(rest) < len(words(said)) and any(self._stretches(rest))
 
     def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
         """Return the shortest stretch of a sentence that has some words in their order among not too many others."""

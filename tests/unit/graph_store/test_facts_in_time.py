@@ -259,3 +259,11 @@ def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder,
     assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
     assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
     assert "superseded" in shell("tree", "--kb", "firms").out
+
+
+@pytest.mark.parametrize(("said", "grounded"), [
+    ("3 August 2024", True), ("on 3 August 2024", True), ("since 3 August 2024", False), ("3 August 2023", False),
+    ("4 August 2024", False), ("2024", False)])
+def test_the_year_of_a_date_may_stand_above_the_text(said, grounded):
+    source = SourceText("On 3 August the search began.", "Hut log", "hut-log-2024.txt")
+    assert bool(source.ground_time(said)) == grounded
