@@ -156,7 +156,8 @@ class _Conversion:
             wanted = _fold(tail)
             holder = place if wanted in self._folded[place] else next(
                 (other for other in self._siblings(place) if wanted in self._folded[other]), place)
-            yield holder, tail, row.words if holder == place else self._line_with(holder, wanted)
+            cited = wanted in _fold(row.words) or not row.words
+            yield holder, tail, row.words if cited else self._line_with(holder, wanted) or row.words
 
     def _line_with(self, place: int, wanted: str) -> str:
         return next((line.text for line in self._lines.lines
