@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,10 +12,11 @@ from ..schemas.documents import Chunk
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TripleLookup
+from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from ..text.table_rows import find_rows
 from ..text.times import read_day
-from .conditions import ConditionError
+from .conditions import Condition, ConditionError, part_condition
 from .document_names import documents_with
 from .fact_rows import FactRow, holding_at, row_items, rows_item, sides_by_repetition, tail_of, triple_rows, value_row
 from .field_columns import FieldColumn, Rows
@@ -72,6 +74,8 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                most: int = _MOST_ROWS) -> Table:
     """Compute what a lookup asks of one relation or attribute.
 
+    Where no row leads to the tail that is asked for, those count that hold with it: "7280000 (network: Ropsten)".
+
     Raises:
         ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
         DateError: `at` is no date with a year.
@@ -90,6 +94,10 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     query = TableQuery(relation=term.name, head=lookup.head, tail=lookup.tail, where=lookup.where, by=lookup.by,
                        do=lookup.do, most=max(lookup.limit, 1))
     computed = compute(index, schema, query, term.name, keep)
+    wanted = part_condition(lookup.tail)
+    if not computed.total and wanted.sign == "=" and wanted.values:
+        computed = compute(index, schema, replace(query, tail=""), term.name, lambda column, rows: _qualified(
+            index, column, keep(column, rows), wanted))
     rows = [row for row in _rows(index, computed.column, _by_name(index, computed)[:most]) if row.places]
     return Table(term, computed, rows, unread)
 
@@ -111,6 +119,14 @@ def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: Triple
         said = holding_at(_rows(index, column, np.array([row])), lookup.at)
         if said and (allowed is None or not allowed.isdisjoint(said[0].documents)):
             kept.append(row)
+    return np.array(kept, np.intp)
+
+
+def _qualified(index: RetrievalIndex, column: FieldColumn, rows: Rows, wanted: Condition) -> Rows:
+    """Return the rows with a qualifier that has one of the values of a condition."""
+    parts = [label_key(value) for value in wanted.values]
+    kept = [row for row in rows[:_MOST_TIMED].tolist() for one in _rows(index, column, np.array([row]))
+            if any(part in label_key(time.qualifiers) for part in parts for time in one.validity.times)]
     return np.array(kept, np.intp)
 
 

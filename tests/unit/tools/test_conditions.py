@@ -94,3 +94,16 @@ def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
 def test_of_groups_the_first_and_last_dates_are_said(retriever):
     groups = tabulate(retriever.index, SCHEMA, TripleLookup(relation="created", by="status", do="last")).groups
     assert [(group.key, group.said) for group in groups] == [("Final", "2020")]
+
+
+def test_a_row_is_found_by_what_it_holds_with(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        for network, block in (("Ropsten", "4230000"), ("Kovan", "9200000")):
+            base.put(kb, network, f"Alba begins at {block} on {network}.", entities={"Alba": "Proposal"},
+                     attributes=[("Alba", "eip", block, f"network: {network}")])
+        base.finish(kb)
+        retriever = Retriever(kb)
+        found = tabulate(retriever.index, SCHEMA, TripleLookup(relation="eip", tail="ropsten"))
+        assert [(row.tail, row.time) for row in found.rows] == [("4230000", "network: Ropsten")]
+        assert heads(retriever, "eip", tail="Goerli") == []
+        assert heads(retriever, "eip", tail="9200000") == ["Alba"]
