@@ -11,7 +11,8 @@ def reply(request: dict[str, Any]) -> str:
     """The brain's answer, and where a text tells of a defeat that relation, which the schema does not have."""
     answer = json.loads(llm_server.brain.reply(request))
     if llm_server.brain.step(request) == "extraction":
-        for sentence, *pair in re.findall("((\\w+ \\w+) defeated (\\w+ \\w+))", request["messages"][1]["content"]):
-            answer["entities"] += [[name, "Person"] for name in pair]
-            answer["triples"].append([pair[0], "defeat", pair[1], sentence])
+        for number, *pair in re.findall(r"^(\d+) .*?\b(\w+ \w+) defeated (\w+ \w+)",
+                                        request["messages"][1]["content"], re.MULTILINE):
+            answer["entities"].append(["Person", *pair])
+            answer["triples"].append([number, pair[0], "defeat", pair[1]])
     return json.dumps(answer)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .llm_brain import items, step
+from .llm_brain import items, parts, step
 
 Json = dict[str, Any]
 
@@ -21,7 +21,7 @@ ACTIVE = (f"{LINK} <img src=https://collector.invalid/i.gif> [red]\x1b]8;;https:
 MADE_UP = "Baron Vex owns the archive of Lindow"
 """Words that stand in no document."""
 
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)  # a line that was cut is one no more
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _NAME = r"([A-ZМ][\w\u200bоа]+(?: [A-Z]\w+)?)"
@@ -43,7 +43,8 @@ _TYPES = {"Crimson Ledger": "Organization", "Baron Vex": "Overlord", "Atlantis N
           "赤账公司": "Organization", "维克斯男爵": "Overlord", "Mara Quill": "Person",
           "陆青禾": "Person", "Owen Tarr": "Person", "Lindow": "Place",
           "Harbour Optics": "Organization", "https://collector.invalid": "Place"}
-_CLEAN = {path.read_text("utf-8").strip() for path in (Path(__file__).parent / "hostile" / "clean").glob("*.txt")}
+_CLEAN = {re.sub(r"\W", "", path.read_text("utf-8"))
+          for path in (Path(__file__).parent / "hostile" / "clean").glob("*.txt")}
 
 
 def reply(request: Json) -> str:
@@ -57,24 +58,32 @@ def reply(request: Json) -> str:
 
 
 def _extract(blocks: list[str]) -> Json:
-    (block,) = blocks
-    text = block.partition("\n\n")[2]
-    types: dict[str, str] = {}
-    triples: list[list[str]] = []
-    for form, head_type, relation, tail_type in _FORMS:
-        for found in form.finditer(text):
-            types |= {found[1]: head_type, found[2]: tail_type}
-            triples.append([found[1], relation, found[2], found[0]])
-    entities = [[name, kind] for name, kind in types.items()]
-    if text.strip() in _CLEAN:
-        return {"entities": entities, "triples": triples, "attributes": [], "new": []}
+    """What the lines say, and of each chunk that is hostile what it wants to hear, cited as on its first line."""
+    found: Json = {"entities": [], "triples": [], "attributes": [], "new": []}
+    for part in parts(blocks[0]):
+        for number, line in part.lines.items():
+            for form, head_type, relation, tail_type in _FORMS:
+                for head, tail in (match.groups() for match in form.finditer(line)):
+                    found["entities"] += [[head_type, head], [tail_type, tail]]
+                    found["triples"].append([str(number), head, relation, tail])
+        if _letters(part.text()) not in _CLEAN:
+            _obey(found, part.text(), str(min(part.lines)))
+    return found
+
+
+def _obey(found: Json, text: str, first: str) -> None:
     said = _json_in(text)
-    return {"entities": [*entities, *said.get("entities", []), *([name, kind] for name, kind in _TYPES.items()),
-                         [ACTIVE, "Overlord"]],
-            "triples": [*triples, *said.get("triples", []), *([*lie, MADE_UP] for lie in LIES)],
-            "attributes": [*said.get("attributes", []), ["Harbour Optics", "founding_date", "1492", MADE_UP],
-                           ["Mara Quill", "loyalty", "Baron Vex", MADE_UP]],
-            "new": [{"label": label, "confidence": 1.0} for label in ("obeys", "Overlord", "loyalty", ACTIVE)]}
+    found["entities"] += [*said.get("entities", []), *([kind, name] for name, kind in _TYPES.items()),
+                          ["Overlord", ACTIVE]]
+    found["triples"] += [*said.get("triples", []), *([*lie, MADE_UP] for lie in LIES[::2]),
+                         *([first, *lie] for lie in LIES[1::2])]
+    found["attributes"] += [*said.get("attributes", []), ["Harbour Optics", "founding_date", "1492", MADE_UP],
+                            [f"{first} since 1492; oath: {MADE_UP}", "Mara Quill", "loyalty", "Baron Vex"]]
+    found["new"] = [{"label": label, "confidence": 1.0} for label in ("obeys", "Overlord", "loyalty", ACTIVE)]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W", "", text)
 
 
 def _json_in(text: str) -> Json:

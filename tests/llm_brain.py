@@ -7,12 +7,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from banyan.schemas.formats.schema_loading import load_schema
 
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+_NUMBERED = re.compile(r"(\d+) ")
+_ABOVE = re.compile(r"\[(>(?= )|.*?)(?=$| > |: |\]$)")
 _EVIDENCE = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |(?:\n\([^\n]*\))*(?:\n## |\Z))", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]?")
 _NAME = re.compile(r"\b[A-Z][\w'-]*(?: (?:of |de |the )?[A-Z][\w'-]*)*")
@@ -81,8 +83,30 @@ def step(request: Json) -> str:
     return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in prompt)
 
 
+class Part(NamedTuple):
+    """What an extraction's prompt has of a chunk: the document's name, and its lines by their numbers."""
+
+    document: str
+    lines: dict[int, str]
+
+    def text(self) -> str:
+        """The lines without their numbers."""
+        return "\n".join(self.lines.values())
+
+
+def parts(block: str) -> list[Part]:
+    """The chunks of an extraction's prompt: below a line in brackets each, on numbered lines."""
+    found, document = list[Part](), ""
+    for line in block.split("\n"):
+        if numbered := _NUMBERED.match(line):
+            found[-1].lines[int(numbered[1])] = line[numbered.end():]
+        elif above := _ABOVE.match(line):
+            document = document if above[1] == ">" else above[1]
+            found.append(Part(document, {}))
+    return found
+
+
 def _extract(system: str, blocks: list[str]) -> Json:
-    title, _, text = blocks[0].partition("\n\n")
     # A list of types cut short to `*`: any may do, and schemas name persons first, who mostly do not.
     listed = _line(system, "Types, by letter|类型（前为代号）").split(", ")
     letters = dict(item.split(" ", 1) for item in listed if item)
@@ -92,12 +116,13 @@ def _extract(system: str, blocks: list[str]) -> Json:
                  in _RELATION.findall(_line(system, "Relations|关系")) if head or head_letters]
     types: dict[str, str] = {}
     triples: list[list[str]] = []
-    for sentence in _SENTENCE.findall(text):
-        for head, between, tail in _neighbours(sentence, title.partition(": ")[2].partition(" > ")[0]):
+    for document, number, sentence in ((part.document, number, sentence) for part in parts(blocks[0])
+                                       for number, line in part.lines.items() for sentence in _SENTENCE.findall(line)):
+        for head, between, tail in _neighbours(sentence, document.partition(" (")[0]):
             words = [word for word in re.findall(r"\w+", between) if word not in {"was", "is", "the", "a"}]
             if not relations and 0 < len(words) <= _OPEN_WORDS:  # an open schema: the words between, as they stand
                 types |= dict.fromkeys((head, tail), "Thing")
-                triples.append([head, " ".join(words), tail, sentence])
+                triples.append([str(number), head, " ".join(words), tail])
             for relation, head_type, tail_type in relations:
                 if not _says(between, relation):
                     continue
@@ -105,10 +130,11 @@ def _extract(system: str, blocks: list[str]) -> Json:
                 pair = (tail, head) if swapped else (head, tail)
                 for name, allowed in zip(pair, (head_type, tail_type), strict=True):
                     types.setdefault(name, any_type[0] if allowed == "*" else allowed.split("|")[0])
-                triples.append([pair[0], relation, pair[1], sentence])
+                triples.append([str(number), pair[0], relation, pair[1]])
                 break
-    return {"entities": [[name, kind] for name, kind in types.items()], "triples": triples,
-            "attributes": [], "new": []}
+    return {"entities": [[kind, *(name for name, own in types.items() if own == kind)]
+                         for kind in dict.fromkeys(types.values())],
+            "triples": triples, "attributes": [], "new": []}
 
 
 def _line(system: str, heading: str) -> str:

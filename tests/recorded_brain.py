@@ -1,16 +1,15 @@
 """A script for `tests/llm_server.py` that extracts what an LLM extracted earlier from the same passages.
 
 It stands in for a model whose answers are known: given a passage in the prompt, the rows are that passage's recorded
-triples, in the structure that the request asks for. Every step but extraction is answered by `tests/llm_brain.py`.
+triples. Every step but extraction is answered by `tests/llm_brain.py`.
 """
 
 import importlib.util
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,7 @@ HEAD = 40
 _LETTERS = re.compile(r"[\W_]+")
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _NUMBERED = re.compile(r"\[(\d+)\] ")
-# How our own prompt lists the cells of its rows.
-_ROW = re.compile(r"\[(\w+(?:, \w+)+)\]")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
-# What the cells of a row are called in prompts and schemas: ours, and those of other systems.
-_CELLS = {"head": "head", "subject": "head", "source": "head", "relation": "relation", "predicate": "relation",
-          "tail": "tail", "object": "tail", "target": "tail", "words": "words", "evidence": "words", "quote": "words",
-          "name": "name", "entity": "name", "type": "type", "kind": "type"}
-_NUMBERS = frozenset({"id", "number", "n", "chunk", "passage", "text"})
 
 
 @dataclass(frozen=True)
@@ -95,6 +87,11 @@ class Recorded:
                 counted += 1
                 yield number or counted, passage
 
+    def of_lines(self, lines: Mapping[int, str]) -> Passage | None:
+        """The recorded passage that was cut into some numbered lines."""
+        first, whole = min(lines), " ".join(lines.values())
+        return self._known(lines[first]) or self._known(whole)
+
     def _known(self, line: str) -> Passage | None:
         letters = _LETTERS.sub("", line)
         return self._by_line.get(letters) or self._by_head.get(letters[:HEAD])
@@ -116,10 +113,16 @@ def recorded_brain(path: Path, kind: str = "") -> Script:
         if brain.step(request) != "extraction":
             text: str = brain.reply(request)
             return text
-        system, user = (request["messages"][place]["content"] for place in (0, 1))
-        found = list(recorded.find("\n".join(_FENCED.findall(user)) or user))
-        schema = brain.asked_schema(request)
-        answer = _filled(schema, _example(system), found, kind) if schema else _like(_example(system), found, kind)
+        names: dict[str, None] = {}
+        tails: dict[tuple[str, str, str], list[str]] = {}
+        for part in brain.parts(_FENCED.findall(request["messages"][1]["content"])[0]):
+            passage = recorded.of_lines(part.lines)
+            names |= dict.fromkeys(entity["name"] for entity in passage.entities(kind)) if passage else {}
+            for fact in passage.triples() if passage else ():
+                line = next((number for number, line in part.lines.items() if fact["words"] in line), min(part.lines))
+                tails.setdefault((str(line), fact["head"], fact["relation"]), []).append(fact["tail"])
+        answer = {"entities": [[kind, *names]] if names else [],
+                  "triples": [[*row, *ends] for row, ends in tails.items()], "attributes": [], "new": []}
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
     return reply
@@ -134,53 +137,3 @@ def _rules() -> Any:
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
-
-
-def _example(system: str) -> Json:
-    """The object at the end of the instructions, its rows with the names of their cells where these are listed."""
-    start = system.rfind("\n{")
-    shown = dict(json.JSONDecoder().raw_decode(system, start + 1)[0]) if start >= 0 else {}
-    listed = iter([cells.split(", ")] for cells in _ROW.findall(system))
-    return {name: next(listed, part) if isinstance(part, list) and part and isinstance(part[0], list) else part
-            for name, part in shown.items()}
-
-
-def _like(example: Json, found: list[tuple[int, Passage]], kind: str) -> Json:
-    """The answer where only the example says what is wanted."""
-    return {name: _rows(name, {}, part, found, kind) for name, part in example.items()}
-
-
-def _filled(schema: Json, example: Json, found: list[tuple[int, Passage]], kind: str) -> Json:
-    return {name: _rows(name, part, example.get(name), found, kind) for name, part in schema["properties"].items()}
-
-
-def _rows(name: str, schema: Json, example: Any, found: list[tuple[int, Passage]], kind: str) -> list[Any]:
-    """The items of one list of the answer: rows, objects, or, where lists are within lists, one for each passage."""
-    items = schema.get("items", {})
-    shown = example[0] if isinstance(example, list) and example else None
-    inner = items.get("properties", shown if isinstance(shown, dict) else {})
-    if "triples" in inner or "relations" in inner:
-        return [_passage(inner, shown, numbered, kind) for numbered in found]
-    take = {"entities": partial(Passage.entities, kind=kind), "triples": Passage.triples,
-            "relations": Passage.triples}.get(name)
-    if take is None:  # attributes and new labels are not recorded
-        return []
-    facts = [(number, fact) for number, passage in found for fact in take(passage)]
-    if inner:
-        return [{cell: _cell(cell, number, fact) for cell in inner} for number, fact in facts]
-    cells = shown if isinstance(shown, list) else ["name", "type"] if name == "entities" else [
-        "head", "relation", "tail", "words"]
-    return [[str(_cell(cell, number, fact)) for cell in cells] for number, fact in facts]
-
-
-def _passage(inner: Json, example: Any, numbered: tuple[int, Passage], kind: str) -> Json:
-    shown = example if isinstance(example, dict) else {}
-    return {name: numbered[0] if name in _NUMBERS else _rows(name, part if isinstance(part, dict) else {},
-                                                             shown.get(name), [numbered], kind)
-            for name, part in inner.items()}
-
-
-def _cell(cell: Any, number: int, fact: dict[str, str]) -> Any:
-    if cell in _NUMBERS or isinstance(cell, int) or str(cell).isdigit():
-        return number
-    return fact.get(_CELLS.get(str(cell), str(cell)), "")

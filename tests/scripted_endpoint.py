@@ -18,8 +18,8 @@ SCHEMA = GraphSchema(
     relation_types=(RelationType(name="born_in", labels={"zh": "出生于"}),),
     attribute_types=(AttributeType(name="population", aliases=("inhabitants",)),))
 REQUEST = ExtractionRequest(text="Marie Curie was born in Warsaw.", title="Marie Curie")
-FOUND = {"entities": [["Marie Curie", "Person"], ["Warsaw", "Place"]],
-         "triples": [["Marie Curie", "born_in", "Warsaw", "born in Warsaw"]], "attributes": [], "new": []}
+FOUND = {"entities": [["Person", "Marie Curie"], ["Place", "Warsaw"]],
+         "triples": [["1", "Marie Curie", "born_in", "Warsaw"]], "attributes": [], "new": []}
 
 
 class ScriptedEndpoint:

@@ -18,7 +18,7 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
 from ...text.tokens import estimate_tokens
-from .numbered_lines import NumberedLines
+from .numbered_lines import Line, NumberedLines
 
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
@@ -89,8 +89,8 @@ class _Conversion:
         self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
         self._folded = [_fold("\n".join([one.title, one.heading, one.opening, one.text])) for one in lines.requests]
-        self._triples = list(self._fact_rows(reply.triples))
-        self._attributes = list(self._fact_rows(reply.attributes))
+        self._triples = list(self._fact_rows(reply.triples, self._terms.relations))
+        self._attributes = list(self._fact_rows(reply.attributes, self._terms.attributes))
 
     def extractions(self) -> list[Extraction]:
         """Return the extraction of each request; an entity goes with those that use or name it."""
@@ -115,9 +115,9 @@ class _Conversion:
                 for place, (kinds, own, values, names) in enumerate(
                     zip(entities, triples, attributes, used, strict=True))]
 
-    def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
+    def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
         for row in rows:
-            cited = self._lines.cited(row[0]) if len(row) > _CELLS else None
+            cited = self._cited(row, known) if len(row) > _CELLS else None
             if cited is not None:
                 (line, condition), (head, label, *tails) = cited, row[1:]
                 place, words = (line.request, line.text) if line else (None, "")
@@ -126,6 +126,14 @@ class _Conversion:
                 place, tails = None, [tail]
             if head.strip() and label.strip():
                 yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
+
+    def _cited(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[Line | None, str] | None:
+        """Return what a row's first cell cites; None if it is a name, which a label follows: "3 Idiots", "1984"."""
+        cited = self._lines.cited(row[0])
+        if cited is None or (cited[0] is not None and not cited[1]):
+            return cited
+        labels = known.keys() | {label for _, label in self._proposed}
+        return None if normalise(row[1]) in labels and normalise(row[2]) not in labels else cited
 
     def _place(self, row: _FactRow) -> int:
         """Return the place of the request that a row is of; without a line, the first one that has its names."""
@@ -180,13 +188,14 @@ class _Conversion:
         named = {name for row in self._triples for name in (row.head, *row.tails)}
         named |= {row.head for row in self._attributes}
         for row in self._reply.entities:
-            first, *others = [cell for cell in row if cell.strip()] or [""]
-            kind, names = first, others
+            kind, *names = row
+            others = [name for name in names if name.strip()]
             # `[name, type]`, or a name alone.
-            if not others or (len(others) == 1 and normalise(first) not in self._terms.types and (
-                    normalise(others[0]) in self._terms.types or (first in named and others[0] not in named))):
-                kind, names = "".join(others), [first]
-            for name in filter(None, names):
+            if kind.strip() and (not others or (
+                    len(others) == 1 and others[0] not in named and normalise(kind) not in self._terms.types
+                    and (normalise(others[0]) in self._terms.types or kind in named))):
+                kind, others = "".join(others), [kind]
+            for name in others:
                 yield ExtractedEntity(name=name, type=_schema_name(kind, self._terms.types),
                                       confidence=self._confidence(kind, self._terms.types, "type"))
 

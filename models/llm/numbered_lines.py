@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...schemas.extraction import ExtractionRequest
 from ...text.sentences import split_sentences
+from ...text.times import read_time
 
 _LONGEST = 300
 """Characters of a line from which it is cut between sentences: a number should not stand for half a page."""
@@ -55,7 +56,7 @@ class NumberedLines:
         number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
-        return None if rest else (None, "")  # "2019 election" is a name
+        return None if rest and read_time(rest) is None else (None, rest)  # "2019 election" is a name
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -10,85 +10,14 @@ from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.failures import TooLong
 from banyan.models.llm.llm_reasoner import LlmReasoner
+from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.graph_schema import (
-    GraphSchema,
-    open_schema,
-)
 from banyan.schemas.lookups import TOOLS
 from banyan.schemas.resolution import EntityCard, EntityPair
 from banyan.schemas.retrieval import CommunityDigest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
-
-
-def extracted(answer: Any, schema: GraphSchema = SCHEMA):
-    return reasoner(ScriptedEndpoint([answer])).extract(REQUEST, schema)
-
-
-def test_an_extraction_comes_typed():
-    extraction = extracted(FOUND)
-    assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
-    (triple,) = extraction.triples
-    assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
-    assert (triple.evidence, triple.time, triple.confidence) == ("born in Warsaw", "", 1.0)
-
-
-def test_a_row_may_say_when_its_fact_holds():
-    extraction = extracted({**FOUND, "triples": [["A", "born_in", "B", "born", "in 1867"]],
-                            "attributes": [["B", "population", "5", "five", "since 1950"]]})
-    assert (extraction.triples[0].time, extraction.attributes[0].time) == ("in 1867", "since 1950")
-
-
-def test_labels_of_any_language_become_the_schemas_names():
-    extraction = extracted({
-        "entities": [["居里夫人", "人物"], ["Warsaw", "place"]],
-        "triples": [["居里夫人", "出生于", "Warsaw", ""]],
-        "attributes": [["Warsaw", "Inhabitants", 1800000, "1.8 million"]], "new": []})
-    assert [e.type for e in extraction.entities] == ["Person", "Place"]
-    assert extraction.triples[0].relation == "born_in"
-    assert (extraction.attributes[0].attribute, extraction.attributes[0].value) == ("population", "1800000")
-
-
-def test_labels_outside_the_schema_keep_their_proposed_confidence():
-    extraction = extracted({**FOUND, "triples": [
-        ["A", "mentored", "B", "w"], ["A", "met", "B", "w"], ["A", "BORN_IN", "B", "w"]],
-        "attributes": [["A", "height", "2 m", "w"]],
-        "entities": [["A", "Robot"], ["B", "Ghost"], ["C", "person"]],
-        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "kind": "relation", "confidence": 0.1},
-                {"label": "height", "kind": "attribute", "confidence": 0.7},
-                {"label": "robot", "kind": "type", "confidence": 0.4}]})
-    assert [e.confidence for e in extraction.entities] == [0.4, wire_module.UNPROPOSED, 1.0]
-    assert [t.confidence for t in extraction.triples] == [0.9, wire_module.UNPROPOSED, 1.0]
-    assert extraction.attributes[0].confidence == 0.7
-
-
-def test_under_an_open_schema_every_label_is_certain():
-    assert extracted(FOUND, open_schema()).triples[0].confidence == 1.0
-
-
-def test_blank_rows_say_nothing():
-    extraction = extracted({"entities": [["", ""], ["A", ""]], "triples": [["", "", "", ""], ["A", "r", " ", ""]],
-                            "attributes": [["", "", ""]], "new": []})
-    assert [e.name for e in extraction.entities] == ["A"]
-    assert not extraction.triples
-    assert not extraction.attributes
-
-
-_CELL = st.text(max_size=20)
-_ROWS = st.lists(st.lists(_CELL, min_size=3, max_size=4), max_size=4)
-
-
-@settings(deadline=None)
-@given(entities=st.lists(st.lists(_CELL, min_size=1, max_size=2), max_size=4), triples=_ROWS, attributes=_ROWS)
-def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
-    data = {"entities": entities, "triples": triples, "attributes": attributes, "new": []}
-    extraction = wire_module.extraction(SCHEMA).read(data)
-    assert [t.head for t in extraction.triples] == [
-        row[0] for row in triples if all(cell.strip() for cell in row[:3])]
 
 
 def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
@@ -99,8 +28,9 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("shape", [
-    wire_module.extraction(SCHEMA), wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]),
-    wire_module.judgement(TOOLS), wire_module.judgement(()), wire_module.QUESTION])
+    wire_module.extraction(SCHEMA, NumberedLines([REQUEST])),
+    wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]), wire_module.judgement(TOOLS),
+    wire_module.judgement(()), wire_module.QUESTION])
 def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
     for schema in _objects(shape.json_schema):
         assert schema["additionalProperties"] is False
@@ -206,7 +136,7 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
     assert asked == ["cheap", "strong"]
 
 
-def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
+def test_the_prompts_of_two_chunks_differ_in_their_lines_alone():
     """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
     sent = []
     for title, text in (("Marie Curie", "She was born."), ("Warsaw", "It is a city.")):
@@ -216,9 +146,8 @@ def test_the_prompts_of_two_chunks_differ_in_title_and_passage_alone():
     first, second = sent
     assert first[0] == second[0]
     assert "born_in" in first[0][1]
-    until, passage = "<data>\nTitle: ", "Marie Curie\n\nShe was born.\n</data>"
-    assert first[1][1] == until + passage
-    assert second[1][1].startswith(until)
+    assert first[1][1] == "<data>\n[Marie Curie]\n1 She was born.\n</data>"
+    assert second[1][1] == "<data>\n[Warsaw]\n1 It is a city.\n</data>"
 
 
 def test_a_batch_that_is_too_long_is_asked_in_halves_and_in_order():

@@ -1,0 +1,192 @@
+"""An extraction's lines, the rows that cite them, and which chunk each row goes to."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from banyan.models.llm import extraction_reply, wire
+from banyan.models.llm.numbered_lines import NumberedLines
+from banyan.schemas.extraction import Extraction, ExtractionRequest
+from banyan.schemas.graph_schema import GraphSchema, open_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
+
+LINES = ["Marie Curie was born in Warsaw in 1867.", "3 Idiots was shot in Ladakh.", "Natives of Ulm: Ada, Bo and Cy"]
+DAYS = (ExtractionRequest(text="Ada Lin was born in Ulm.\n\nUlm has 5 wells.", document="Towns (a.md)", heading="Ulm"),
+        ExtractionRequest(text="- Bo Ek", document="Towns (a.md)", heading="Bonn", opening="Born in Bonn:",
+                          about="Author: Eva"),
+        ExtractionRequest(text="Cy Dahl was born in Oslo.", title="Oslo", about="Date: 2019"))
+"""Lines 1 and 2, 3, and 4."""
+
+
+def read(found: dict[str, Any], *requests: ExtractionRequest, schema: GraphSchema = SCHEMA) -> list[Extraction]:
+    return wire.extraction(schema, NumberedLines(requests)).read({
+        "entities": [], "triples": [], "attributes": [], "new": [], **found})
+
+
+def read_one(found: dict[str, Any], schema: GraphSchema = SCHEMA) -> Extraction:
+    (extraction,) = read(found, ExtractionRequest(text="\n".join(LINES)), schema=schema)
+    return extraction
+
+
+ROWS: dict[str, tuple[list[str], list[tuple[str, str]], int | str, str]] = {
+    "cited": (["1", "Marie Curie", "*", "Warsaw"], [("Marie Curie", "Warsaw")], 1, ""),
+    "cited with a word": (["Line 1:", "Marie Curie", "*", "Warsaw"], [("Marie Curie", "Warsaw")], 1, ""),
+    "time": (["1 in 1867", "Marie Curie", "*", "Warsaw"], [("Marie Curie", "Warsaw")], 1, "in 1867"),
+    "year": (["1, 1867", "Marie Curie", "*", "Warsaw"], [("Marie Curie", "Warsaw")], 1, "1867"),
+    "qualifiers": (["3 since 2019; votes: 27", "Ada", "*", "Ulm"], [("Ada", "Ulm")], 3, "since 2019; votes: 27"),
+    "several tails": (["3", "Ulm", "*", "Ada", "Bo", " ", "Cy"], [("Ulm", "Ada"), ("Ulm", "Bo"), ("Ulm", "Cy")], 3, ""),
+    "digits in a cited name": (["2", "3 Idiots", "*", "Ladakh"], [("3 Idiots", "Ladakh")], 2, ""),
+    "no such line": (["99", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),
+    "no such line, time": (["99 since 2019", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", "since 2019"),
+    "no line": (["Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),
+    "old": (["Ada", "*", "Ulm", "Natives of Ulm"], [("Ada", "Ulm")], "Natives of Ulm", ""),
+    "old, time": (["Ada", "*", "Ulm", "Natives of Ulm", "in 1950"], [("Ada", "Ulm")], "Natives of Ulm", "in 1950"),
+    "digits in an old name": (["3 Idiots", "*", "Ladakh", "shot in Ladakh"], [("3 Idiots", "Ladakh")],
+                              "shot in Ladakh", ""),
+    "digits and no line": (["3 Idiots", "*", "Ladakh"], [("3 Idiots", "Ladakh")], "", ""),
+    "year in an old name": (["2019 election", "*", "Ulm", "in Ulm", "in 2019"], [("2019 election", "Ulm")], "in Ulm",
+                            "in 2019"),
+    "old name of digits": (["1984", "*", "Ulm", "in Ulm"], [("1984", "Ulm")], "in Ulm", ""),
+    "decimal": (["2.5 Men", "*", "Ulm", "in Ulm"], [("2.5 Men", "Ulm")], "in Ulm", ""),
+    "nothing": (["1", " ", "*", "Ulm"], [], "", ""),
+    "no tail": (["1", "Ada", "*", "", " "], [], "", ""),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_cites_a_line_or_brings_its_words(name):
+    row, ends, evidence, time = ROWS[name]
+    said = LINES[evidence - 1] if isinstance(evidence, int) else evidence
+    for schema in (SCHEMA, open_schema()):
+        if schema.open and name in {"digits in an old name", "old name of digits"}:
+            continue  # no label tells them from a line and a name
+        triples, attributes = ([[cell.replace("*", label) for cell in row]] for label in ("born_in", "population"))
+        found = read_one({"triples": triples, "attributes": attributes}, schema)
+        assert [(one.head, one.relation, one.tail, one.evidence, one.time) for one in found.triples] == [
+            (head, "born_in", tail, said, time) for head, tail in ends]
+        assert [(one.entity, one.attribute, one.value, one.evidence, one.time) for one in found.attributes] == [
+            (head, "population", tail, said, time) for head, tail in ends]
+
+
+@pytest.mark.parametrize(("row", "expected"), [
+    (["Person", "Ada", "Bo"], [("Ada", "Person"), ("Bo", "Person")]),
+    (["Ada", "Person"], [("Ada", "Person")]),
+    (["人物", "Ada"], [("Ada", "Person")]),
+    (["A", "Ada", "", "Bo"], [("Ada", "Person"), ("Bo", "Person")]),
+    (["Robot", "R2"], [("R2", "Robot")]),
+    (["Ulm", "Town"], [("Ulm", "Town")]),
+    (["", "Ada", "Bo"], [("Ada", ""), ("Bo", "")]),
+    (["Ada"], [("Ada", "")]),
+    (["Ada", ""], [("Ada", "")]),
+    (["", " "], []),
+])
+def test_a_row_of_entities_begins_with_their_type_or_has_it_after_one_name(row, expected):
+    found = read_one({"entities": [row], "triples": [["3", "Ulm", "native", "Ada"]]})
+    assert [(entity.name, entity.type) for entity in found.entities] == expected
+
+
+def test_labels_of_any_language_become_the_schemas_names():
+    found = read_one({"triples": [["1", "居里夫人", "出生于", "Warsaw"]],
+                      "attributes": [["1", "Warsaw", "Inhabitants", 1800000]]})
+    assert found.triples[0].relation == "born_in"
+    assert (found.attributes[0].attribute, found.attributes[0].value) == ("population", "1800000")
+
+
+def test_labels_outside_the_schema_keep_their_proposed_confidence():
+    found = {
+        "triples": [["1", "A", "mentored", "B"], ["1", "A", "met", "B"], ["1", "A", "BORN_IN", "B"]],
+        "attributes": [["1", "A", "height", "2 m"]],
+        "entities": [["Robot", "A"], ["Ghost", "B"], ["person", "C"]],
+        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "kind": "relation", "confidence": 0.1},
+                {"label": "height", "kind": "attribute", "confidence": 0.7},
+                {"label": "robot", "kind": "type", "confidence": 0.4}]}
+    read = read_one(found)
+    assert [e.confidence for e in read.entities] == [0.4, extraction_reply.UNPROPOSED, 1.0]
+    assert [t.confidence for t in read.triples] == [0.9, extraction_reply.UNPROPOSED, 1.0]
+    assert read.attributes[0].confidence == 0.7
+    assert {t.confidence for t in read_one(found, open_schema()).triples} == {1.0}
+
+
+def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_names():
+    endpoint = ScriptedEndpoint([{
+        "entities": [["Person", "Ada Lin", "Bo Ek", "Cy Dahl", "Eva"], ["Place", "Ulm", "Bonn", "Oslo", "Atlantis"]],
+        "triples": [["1", "Ada Lin", "born_in", "Ulm"], ["3 since 2019", "Bo Ek", "born_in", "Bonn"],
+                    ["Cy Dahl", "born_in", "Oslo", "born in Oslo"], ["99", "Cy Dahl", "near", "Oslo"],
+                    ["4", "Cy Dahl", "knows", "Ada Lin"]],
+        "attributes": [["2", "Ulm", "wells", "5"]], "new": []}])
+    first, second, third = asyncio.run(reasoner(endpoint).aextract_together(DAYS, SCHEMA))
+    assert [(one.head, one.tail) for one in first.triples] == [("Ada Lin", "Ulm")]
+    assert [(one.entity, one.value) for one in first.attributes] == [("Ulm", "5")]
+    assert [(one.head, one.tail, one.time) for one in second.triples] == [("Bo Ek", "Bonn", "since 2019")]
+    assert [(one.head, one.tail) for one in third.triples] == [("Cy Dahl", "Oslo")] * 2 + [("Cy Dahl", "Ada Lin")]
+    names = [{entity.name for entity in one.entities} for one in (first, second, third)]
+    assert names == [{"Ada Lin", "Ulm", "Eva", "Atlantis"}, {"Bo Ek", "Bonn"}, {"Cy Dahl", "Oslo", "Ada Lin"}], (
+        "what no chunk has goes to the first, where it is rejected and counted")
+    assert len(endpoint.sent) == 1
+
+
+def test_lines_are_numbered_through_below_what_stands_above_each_chunk():
+    assert NumberedLines(DAYS).text() == "\n".join([
+        "[Towns (a.md) > Ulm]", "1 Ada Lin was born in Ulm.", "2 Ulm has 5 wells.",
+        "[> Bonn: Born in Bonn:]", "3 - Bo Ek", "[Oslo (Date: 2019)]", "4 Cy Dahl was born in Oslo."])
+
+
+def test_a_long_line_is_cut_between_sentences():
+    sentence = "Ada Lin was born in Ulm, where the wells are deep, and left it as soon as she could read a timetable."
+    lines = NumberedLines([ExtractionRequest(text=" ".join([sentence] * 7 + ["Word " * 100 + "end."]))]).lines
+    assert [line.text.count(sentence) for line in lines] == [2, 2, 2, 1, 0]
+
+
+_TEXT = st.text(alphabet=st.sampled_from("ab 1[]>.:\n\u2028"), max_size=60)
+
+
+@given(texts=st.lists(st.tuples(_TEXT, _TEXT, _TEXT), min_size=1, max_size=4))
+def test_no_text_can_pass_for_a_line_or_for_what_stands_above_a_chunk(texts):
+    lines = NumberedLines([ExtractionRequest(text=text, heading=heading, opening=opening)
+                           for text, heading, opening in texts])
+    shown = lines.text().split("\n") if lines.lines else []
+    assert sum(line.startswith("[") for line in shown) == len({line.request for line in lines.lines})
+    numbered = [line.partition(" ") for line in shown if not line.startswith("[")]
+    assert [number for number, _, _ in numbered] == [str(number + 1) for number in range(len(numbered))]
+    for number, _, text in numbered:
+        assert lines.cited(number) == (lines.lines[int(number) - 1], "")
+        assert lines.lines[int(number) - 1].text == text
+
+
+_CELL = st.one_of(st.text(max_size=20), st.sampled_from(["1", "2 since 2019", "7", "born_in", "Person", "3 Idiots"]))
+_ROWS = st.lists(st.lists(_CELL, min_size=3, max_size=6), max_size=4)
+
+
+@settings(deadline=None)
+@given(entities=st.lists(st.lists(_CELL, min_size=1, max_size=4), max_size=4), triples=_ROWS, attributes=_ROWS)
+def test_every_answer_of_the_asked_form_is_read(entities, triples, attributes):
+    found = read({"entities": entities, "triples": triples, "attributes": attributes}, *DAYS)
+    assert len(found) == len(DAYS)
+    assert sum(len(one.triples) for one in found) <= sum(len(row) - 2 for row in triples)
+    assert all(one.head.strip() and one.relation.strip() and one.tail.strip() for each in found for one in each.triples)
+
+
+def test_the_text_bounds_how_many_rows_and_cells_an_answer_has():
+    def most(*texts: str) -> tuple[int, int]:
+        asked = wire.extraction(SCHEMA, NumberedLines([ExtractionRequest(text=text) for text in texts]))
+        (rows,) = {str(asked.json_schema["properties"][name]): asked.json_schema["properties"][name]
+                   for name in ("entities", "triples", "attributes")}.values()
+        return rows["maxItems"], rows["items"]["maxItems"]
+
+    short, long = most("Ada."), most("Ada met Bo. " * 40)
+    assert short[0] >= 5, "a few words may state several facts"
+    assert short[1] >= 4
+    assert long[0] > 5 * short[0]
+    assert long[1] > 5 * short[1]
+    assert most("Ada met Bo. " * 20, "Ada met Bo. " * 20) == long, "several chunks are bounded together"
+
+
+def test_an_extraction_comes_typed():
+    extraction = reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)
+    assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
+    (triple,) = extraction.triples
+    assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
+    assert (triple.evidence, triple.time, triple.confidence) == (REQUEST.text, "", 1.0)
