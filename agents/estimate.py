@@ -216,12 +216,13 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
                 repeated: Mapping[str, str] | None = None) -> Amount:
     """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
-    for chunk in chunks:
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
+        sizes.append((chunk.id, estimate_tokens(chunk.text)))
         if has_statement(prose, chunk.document_id, repeated):
             requests[chunk.id] = extraction_request(chunk, prose, {})
-            sizes.append((chunk.id, estimate_tokens(chunk.text)))
-    calls = pack_calls(sizes, resources.settings.extract_tokens)
+    packed = pack_calls(sizes, resources.settings.extract_tokens)
+    calls = [asked for call in packed if (asked := [chunk for chunk in call if chunk in requests])]
     prompt = sum(extraction_prompt([requests[chunk] for chunk in call], schema, resources.settings).tokens
                  for call in calls)
     completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(requests[chunk].text) for chunk in call)
@@ -263,7 +264,16 @@ def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
 
 def _paid(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
     """Return the paid and the estimated amount of a sample of extracted chunks, and their number; 0 for too few."""
-    spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST)
+    most_tokens = resources.settings.extract_tokens
+
+    def is_whole(calls: int, chunks: Sequence[str]) -> bool:
+        if not most_tokens:
+            return calls == len(chunks)
+        sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in stored.documents.chunks(chunks)]
+        # The first and last call may be shared with the documents beside it.
+        return sum(size for _, size in sizes) // most_tokens <= calls <= len(pack_calls(sizes, most_tokens)) + 1
+
+    spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST, is_whole)
     if len(ids) < _FEWEST:
         return Amount(), Amount(), 0
     paid = Amount(calls=spent.calls, prompt_tokens=spent.prompt, completion_tokens=spent.completion)

@@ -32,7 +32,7 @@ ADDED = 6
 UPDATED = (2, 7, 11)
 _FIRMS = ("Acme", "Bolt", "Corvo", "Delta", "Ember")
 _PLACES = ("Aachen", "Bonn", "Celle", "Dessau")
-_EXTRACTED = re.compile(r"<data>\n[^\n]*\n\n(.*?)\n</data>", re.DOTALL)
+_EXTRACTED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 
 
 def _person(number: int) -> str:
@@ -106,8 +106,8 @@ OPERATIONS = {
 
 SETTINGS = {
     "BANYAN_HOME": "home", "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4",
-    "BANYAN_CHUNK_TOKENS": "32", "BANYAN_CHUNK_OVERLAP": "0", "BANYAN_BATCH_CHUNKS": "12",
-    "BANYAN_SCHEMA_CONSISTENCY": "-2",
+    "BANYAN_EXTRACT_TOKENS": "96", "BANYAN_CHUNK_TOKENS": "32", "BANYAN_CHUNK_OVERLAP": "0",
+    "BANYAN_BATCH_CHUNKS": "12", "BANYAN_SCHEMA_CONSISTENCY": "-2",
 }
 
 
@@ -116,14 +116,17 @@ def answer(request: dict[str, Any]) -> str:
     if request["response_format"]["json_schema"]["name"] != "extraction":
         return _mark(request, json.loads(llm_server.scripted_brain()(request)))
     found = _EXTRACTED.search(request["messages"][1]["content"])
-    said = scripted.read_facts(found[1] if found else "")
-    new = {item.relation: item.confidence for item in said.triples if item.confidence < 1}
-    if any(entity.type == "Instrument" for entity in said.entities):
+    lines = [(str(number), scripted.read_facts(line)) for part in llm_server.brain.parts(found[1] if found else "")
+             for number, line in part.lines.items()]
+    new = {item.relation: item.confidence for _, said in lines for item in said.triples if item.confidence < 1}
+    types = {entity.name: entity.type for _, said in lines for entity in said.entities}
+    if "Instrument" in types.values():
         new["Instrument"] = 0.9
     return _mark(request, {
-        "entities": [[entity.name, entity.type] for entity in said.entities],
-        "triples": [[item.head, item.relation, item.tail, ""] for item in said.triples],
-        "attributes": [[item.entity, item.attribute, item.value, ""] for item in said.attributes],
+        "entities": [[kind, name] for name, kind in types.items()],
+        "triples": [[number, item.head, item.relation, item.tail] for number, said in lines for item in said.triples],
+        "attributes": [[number, item.entity, item.attribute, item.value]
+                       for number, said in lines for item in said.attributes],
         "new": [{"label": label, "confidence": confidence} for label, confidence in new.items()]})
 
 

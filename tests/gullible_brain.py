@@ -64,7 +64,8 @@ def _extract(blocks: list[str]) -> Json:
         for number, line in part.lines.items():
             for form, head_type, relation, tail_type in _FORMS:
                 for head, tail in (match.groups() for match in form.finditer(line)):
-                    found["entities"] += [[head_type, head], [tail_type, tail]]
+                    found["entities"] += [[_TYPES.get(name, kind), name]
+                                          for name, kind in ((head, head_type), (tail, tail_type))]
                     found["triples"].append([str(number), head, relation, tail])
         if _letters(part.text()) not in _CLEAN:
             _obey(found, part.text(), str(min(part.lines)))
@@ -75,8 +76,8 @@ def _obey(found: Json, text: str, first: str) -> None:
     said = _json_in(text)
     found["entities"] += [*said.get("entities", []), *([kind, name] for name, kind in _TYPES.items()),
                           ["Overlord", ACTIVE]]
-    found["triples"] += [*said.get("triples", []), *([*lie, MADE_UP] for lie in LIES[::2]),
-                         *([first, *lie] for lie in LIES[1::2])]
+    found["triples"] += [*said.get("triples", []), *([*lie, MADE_UP] for lie in LIES[1::2]),
+                         *([first, *lie] for lie in LIES[::2])]
     found["attributes"] += [*said.get("attributes", []), ["Harbour Optics", "founding_date", "1492", MADE_UP],
                             [f"{first} since 1492; oath: {MADE_UP}", "Mara Quill", "loyalty", "Baron Vex"]]
     found["new"] = [{"label": label, "confidence": 1.0} for label in ("obeys", "Overlord", "loyalty", ACTIVE)]

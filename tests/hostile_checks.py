@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,18 @@ SCHEMA: dict[str, Any] = {
 class World:
     """A knowledge base of the clean documents, to which others are added and from which they are deleted."""
 
-    def __init__(self, folder: Path, resources: Resources) -> None:
+    def __init__(self, folder: Path, resources: Resources, first: Sequence[Path] = CLEAN) -> None:
         self.resources = resources
         self.schema_file = folder / "schema.json"
         self.schema_file.write_text(json.dumps(SCHEMA), "utf-8")
-        self.add(CLEAN)
+        self.add(first)
         self.baseline = self.state()
 
     @property
     def kb(self) -> KnowledgeBase:
         return self.resources.knowledge_base("kb")
 
-    def add(self, paths: list[Path]) -> Any:
+    def add(self, paths: Sequence[Path]) -> Any:
         given = {"knowledge_base": "kb", "paths": [str(path) for path in paths], "schema": str(self.schema_file)}
         report = build_graph(self.resources).invoke(given, {"max_concurrency": 3}, context=BuildContext())["report"]
         assert report["chunks_failed"] == 0, report

@@ -12,8 +12,8 @@ _LONGEST = 300
 
 
 def is_item(text: str, at: int) -> bool:
-    """Return True if a list's item begins at a place of a text."""
-    return _ITEM.match(text, at) is not None
+    """Return True if a list's item begins at a place of a text, which is the first of its line but for blanks."""
+    return _ITEM.match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
 
 
 def opening_of(text: str, start: int) -> str:

@@ -1,6 +1,6 @@
 """Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -91,8 +91,7 @@ class Calls:
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
         with self._db.transaction():
             self._db.replace(CALLS, [(key, step, response, prompt_tokens, completion_tokens)])
-            self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, int(wasted),
-                      int(wasted) * (prompt_tokens + completion_tokens))
+            self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
         if where.allowance is not None:
@@ -101,13 +100,17 @@ class Calls:
     def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
         with self._db.transaction():
-            self._add(step, model, calls, prompt, 0, 0, 0, 0)
+            self._add(step, model, calls, prompt)
 
-    def _add(self, step: str, model: str, *sums: int) -> None:
-        """Add amounts, in the order of the table's columns, to the accounts of the current build and documents."""
+    def _add(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
+             wasted: bool = False) -> None:
+        """Add calls to the accounts of the current build and documents, which share them by their weights."""
         documents = charge().documents or {"": 1}
-        parts = zip(*(_shares(amount, list(documents.values())) for amount in sums), strict=True)
-        for document, amounts in zip(documents, parts, strict=True):
+        # Each amount that another one includes is a share of its own, so that no document has more of it.
+        shares = (_shares(amount, list(documents.values())) for amount in (calls, cached, prompt - cached, completion))
+        for document, own, known, fresh, said in zip(documents, *shares, strict=True):
+            tokens = known + fresh + said
+            amounts = (own, known + fresh, said, known, own * wasted, tokens * wasted)
             if any(amounts):
                 self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
                                  **dict(zip(_AMOUNTS, amounts, strict=True)))
@@ -160,8 +163,14 @@ class Calls:
             by_name.setdefault(values["name"], []).append(Spent(cost=cost, **values))
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
-    def extractions(self, model: str, enough: int) -> tuple[Tokens, list[str]]:
+    def extractions(self, model: str, enough: int, is_whole: Callable[[int, Sequence[str]], bool],
+                    ) -> tuple[Tokens, list[str]]:
         """Return what extracting a sample of at least `enough` chunks with a model cost, including repairs.
+
+        Args:
+            model: the model.
+            enough: how many chunks suffice.
+            is_whole: returns True if so many calls are what extracting some chunks, all of a document, takes.
 
         Returns:
             The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.
@@ -175,7 +184,7 @@ class Calls:
                 "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "
                 "ORDER BY revision, ordinal", document=values.pop("document"))]
             paid = Tokens(**values)
-            if extracted and paid.calls - paid.wasted_calls == len(extracted):
+            if extracted and is_whole(paid.calls - paid.wasted_calls, extracted):
                 whole, chunks = whole.plus(paid), chunks + extracted
             if len(chunks) >= enough:
                 break

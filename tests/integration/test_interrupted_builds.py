@@ -54,7 +54,7 @@ OS, SQLITE = OSError(errno.ENOSPC, "No space left on device"), sqlite3.Operation
 
 # Asks are replaced once when what is asked for is noted, then in the midst of writing.
 @pytest.mark.parametrize(("owner", "name", "calls", "error"), [
-    (graph_file, "save", 0, OS), (Extractions, "save", 2, SQLITE), (Asks, "replace", 1, SQLITE),
+    (graph_file, "save", 0, OS), (Extractions, "save_all", 2, SQLITE), (Asks, "replace", 1, SQLITE),
     (Database, "set_meta", 1, SQLITE), (Database, "set_meta", 1, OS),
 ], ids=["graph", "extraction", "writing", "vectors", "vectors-os"])
 def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
@@ -67,7 +67,7 @@ def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, c
     assert "o space left" in result.err or "database or disk is full" in result.err
     assert "Fix the cause (disk space, permissions) and run the command again" in result.err
     assert set(stood["nodes"]) <= set(shell.dump()["nodes"])
-    after(shell, not_stored=int(owner is Extractions and name == "save"))
+    after(shell, not_stored=int(owner is Extractions and name == "save_all"))
 
 
 @pytest.mark.sqlite

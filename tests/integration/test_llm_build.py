@@ -72,7 +72,7 @@ def test_a_build_pays_what_the_endpoint_counted(built):
     assert min(report["entities"], report["triples"], report["communities"]) > 0
     assert report["tokens"] == _tokens(stats)
     assert min(report["tokens"].values()) > 0
-    assert stats["steps"]["extraction"] == report["chunks"], "one call for each chunk"
+    assert 1 < stats["steps"]["extraction"] < report["chunks"] / 2, "several chunks share a call"
 
 
 def test_the_same_build_again_is_free(banyan, built, server):
@@ -113,12 +113,12 @@ def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):
 
 
 def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
-    """The endpoint fails for one document, the others are built; on request that one is asked for again."""
+    """The endpoint fails for one document, whose call the others share; on request that one is asked for again."""
     brain, down = llm_server.scripted_brain(), threading.Event()
     down.set()
 
     def script(request: dict[str, Any]) -> Any:
-        of_polonium = re.search(r"<data>\n[^\n]*: Polonium\n", request["messages"][1]["content"])
+        of_polonium = re.search(r"^\[Polonium", request["messages"][1]["content"], re.MULTILINE)
         return llm_server.Fault("status", 500) if down.is_set() and of_polonium else brain(request)
 
     with llm_server.LlmServer(script) as server:
@@ -143,5 +143,5 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         repaired = banyan("build", few, "--kb", "few", "--json", "--retry-failed").json
         assert repaired["chunks_failed"] == 0
         assert repaired["triples"] > failing.report["triples"]
-        assert _stats(server)["steps"]["extraction"] == repaired["chunks"]
+        assert _stats(server)["steps"]["extraction"] == repaired["chunks"], "those of the shared call one by one"
         assert banyan("status", "--kb", "few", "--json").json["failures"] == []

@@ -59,7 +59,8 @@ def endpoint() -> Iterator[Endpoint]:
 
 def environment(endpoint: Endpoint, **more: str) -> dict[str, str]:
     return {"BANYAN_LLM_BASE_URL": endpoint.server.base_url, "BANYAN_LLM_API_KEY": KEY, "BANYAN_LLM_MODEL": "scripted",
-            "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4", warm_start.HASHED: "1", **more}
+            "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4", "BANYAN_EXTRACT_TOKENS": "0",
+            warm_start.HASHED: "1", **more}
 
 
 def commands(folder: Path, endpoint: Endpoint, **more: str) -> Any:
@@ -131,7 +132,7 @@ def llm_server_step(request: dict[str, Any]) -> str:
 def test_a_cancelled_asynchronous_run_ends_at_once_and_lets_the_next_one_write(tmp_path, endpoint, hashed_embedder):
     """As a server cancels a run: threads cannot be stopped, and nobody would have ended their run."""
     settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url=endpoint.server.base_url,
-                        llm_api_key=KEY, llm_model="scripted", llm_retries=0, llm_concurrency=4)
+                        llm_api_key=KEY, llm_model="scripted", llm_retries=0, llm_concurrency=4, extract_tokens=0)
     endpoint.fault = lambda _: Fault("stall", seconds=SILENT) if endpoint.requests > 6 else None
     given: Any = {"knowledge_base": "kb", "paths": [str(ENGLISH)]}
 

@@ -92,6 +92,25 @@ def test_cached_tokens_are_no_more_than_the_prompt(database):
     assert calls.total().cached == 100
 
 
+@pytest.mark.parametrize("weights", [[1, 1, 1], [1, 997], [5, 0, 3], [7, 11, 13, 17, 19, 23], [1] * 16])
+def test_the_documents_of_a_call_share_what_it_cost(database, weights):
+    calls, names = Calls(database), [f"d{number:02}" for number in range(len(weights))]
+    with charge_calls(build="b", documents=dict(zip(names, weights, strict=True))):
+        for key, prompt, completion, cached, wasted in (("1", 1009, 307, 1008, True), ("2", 3, 2, 2, False),
+                                                        ("3", 5, 1, 0, True)):
+            pay(calls, key, prompt=prompt, completion=completion, cached_tokens=cached, wasted=wasted)
+    found = calls.spent("document", PRICES)
+    assert total(found).model_copy(update={"cost": None}) == Spent(
+        name="all", calls=3, prompt=1017, completion=310, cached=1010, wasted_calls=2, wasted=1322, cost=None)
+    shares = {one.name: one for one in found}
+    for name, weight in zip(names, weights, strict=True):
+        one = shares.get(name, Tokens())
+        assert one.prompt == pytest.approx(1017 * weight / sum(weights), abs=4)
+        assert 0 <= one.cached <= one.prompt
+        assert 0 <= one.wasted <= one.prompt + one.completion
+        assert 0 <= one.wasted_calls <= one.calls
+
+
 def test_threads_that_are_handed_the_context_pay_for_the_same(database):
     calls = Calls(database)
     with charge_calls(build="b", documents={"d": 1}), ThreadPoolExecutor(4) as pool:
@@ -338,8 +357,11 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     repaired = stored("repaired", 2, None)
     with charge_calls(build="b", documents={"repaired": 1}):
         pay(kb.calls, "again", model="cheap", wasted=True)
-    paid, chunks = kb.calls.extractions("cheap", 100)
+    def is_whole(calls, chunks):
+        return calls == len(chunks)
+
+    paid, chunks = kb.calls.extractions("cheap", 100, is_whole)
     assert len(chunks) == len(set(chunks)) == whole + repaired
     assert (paid.calls, paid.prompt) == (whole + repaired + 1, 100 * (whole + repaired + 1))
-    assert len(kb.calls.extractions("cheap", 1)[1]) == repaired, "enough is enough, by name"
-    assert kb.calls.extractions("dear", 100) == (Tokens(), [])
+    assert len(kb.calls.extractions("cheap", 1, is_whole)[1]) == repaired, "enough is enough, by name"
+    assert kb.calls.extractions("dear", 100, is_whole) == (Tokens(), [])

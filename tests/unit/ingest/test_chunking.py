@@ -165,6 +165,37 @@ def test_overlap_is_whole_sentences():
         assert len(sentences(after.text)) > 2
 
 
+LIST = ["Elected in Ulm in 2019:", *(f"- {name} of the party of the {name}s" for name in ("Ada", "Bo", "Cy", "Dan"))]
+
+
+def test_items_and_rows_are_not_repeated():
+    for lines in (LIST, ["| name | party |", "| --- | --- |", *(f"| {name} | the {name}s |" for name in "ABCDEFGH")]):
+        chunks = chunked("\n".join(lines), max_tokens=32, overlap_tokens=20)
+        assert len(chunks) > 1
+        assert "\n".join(chunk.text for chunk in chunks) == "\n".join(lines)
+    prose = "- One item.\nA. Lin left. B. Ek came. C. Dahl stayed for good. D. Eriksen was elected then."
+    first, second, *_ = chunked(prose, max_tokens=18, overlap_tokens=8)
+    assert second.start < first.end, "initials within a line begin no item"
+
+
+def test_a_chunk_within_a_list_has_its_opening_which_belongs_to_its_id():
+    def below(heading: str, *lines: str) -> list[Chunk]:
+        found = chunked("\n".join(["# Towns", "Ulm is a town.", f"# {heading}", *lines]), max_tokens=32)
+        return [chunk for chunk in found if chunk.heading == heading]
+
+    first, *others = below("Votes", *LIST)
+    assert (first.opening, {chunk.opening for chunk in others}) == ("", {LIST[0]})
+    assert others[0].titled_text().startswith(f"Title\nVotes\n{LIST[0]}\n- ")
+    again = chunked("\n".join(["# Cities", "Oslo is a city.", "# Votes", *LIST]), max_tokens=32)
+    assert [chunk.id for chunk in again[-len(others):]] == [chunk.id for chunk in others], "nothing else does"
+    _, *changed = below("Votes", LIST[0].replace("2019", "2023"), *LIST[1:])
+    assert [chunk.text for chunk in changed] == [chunk.text for chunk in others]
+    assert not {chunk.id for chunk in changed} & {chunk.id for chunk in others}
+    prose = "Elected in Ulm: nobody at all. " + " ".join(f"It waited for {n} years, as we know." for n in range(8))
+    assert [chunk.id for chunk in below("Prose", prose)[1:]] == [
+        chunk.id for chunk in below("Prose", prose.replace("Elected", "Chosen", 1))[1:]], "prose has no opening"
+
+
 def test_sentence_that_is_too_long_is_cut_at_spaces_else_anywhere():
     words = chunked("word " * 100, max_tokens=30)
     assert [len(chunk.text.split()) for chunk in words] == [30, 30, 30, 10]
