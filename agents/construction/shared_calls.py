@@ -45,5 +45,6 @@ def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_
 
 def split_call(kb: KnowledgeBase, chunks: Sequence[str]) -> None:
     """Note that the chunks of a call that failed are asked one by one."""
-    calls = [call for call in json.loads(kb.database.get_meta(_IN_WORK) or "[]") if call != list(chunks)]
-    kb.database.set_meta(_IN_WORK, json.dumps([*calls, *([chunk] for chunk in chunks)]))
+    with kb.database.transaction():  # others may fail at the same time
+        calls = [call for call in json.loads(kb.database.get_meta(_IN_WORK) or "[]") if call != list(chunks)]
+        kb.database.set_meta(_IN_WORK, json.dumps([*calls, *([chunk] for chunk in chunks)]))

@@ -82,7 +82,10 @@ def _repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
 
 
 def _name(request: ExtractionRequest) -> str:
-    return request.document or request.title
+    """Return the document's name, with its title, which "it" and "she" mostly stand for."""
+    if not request.document or request.title in request.document:
+        return request.document or request.title
+    return f"{request.title} ({request.document})"
 
 
 def _context(request: ExtractionRequest, name_before: str) -> str:

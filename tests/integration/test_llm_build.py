@@ -122,7 +122,7 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         return llm_server.Fault("status", 500) if down.is_set() and of_polonium else brain(request)
 
     with llm_server.LlmServer(script) as server:
-        banyan = _commands(tmp_path, server)
+        banyan = _commands(tmp_path, server, BANYAN_EXTRACT_TOKENS="4000")
         failing = banyan("build", few, "--kb", "few", "--json")
         assert failing.code == 1
         assert (failing.report["documents"], failing.report["chunks_failed"]) == (len(FEW), 1)

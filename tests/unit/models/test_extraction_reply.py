@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
 LINES = ["Marie Curie was born in Warsaw in 1867.", "3 Idiots was shot in Ladakh.", "Natives of Ulm: Ada, Bo and Cy"]
-DAYS = (ExtractionRequest(text="Ada Lin was born in Ulm.\n\nUlm has 5 wells.", document="Towns (a.md)", heading="Ulm"),
-        ExtractionRequest(text="- Bo Ek", document="Towns (a.md)", heading="Bonn", opening="Born in Bonn:",
-                          about="Author: Eva"),
-        ExtractionRequest(text="Cy Dahl was born in Oslo.", title="Oslo", about="Date: 2019"))
+DAYS = (ExtractionRequest(text="Ada Lin was born in Ulm.\n\nUlm has 5 wells.", title="Towns", document="Towns (a.md)",
+                          heading="Ulm"),
+        ExtractionRequest(text="- Bo Ek", title="Towns", document="Towns (a.md)", heading="Bonn",
+                          opening="Born in Bonn:", about="Author: Eva"),
+        ExtractionRequest(text="Cy Dahl was born in Oslo.", title="Oslo", document="oslo.md", about="Date: 2019"))
 """Lines 1 and 2, 3, and 4."""
 
 
@@ -131,7 +132,7 @@ def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_nam
 def test_lines_are_numbered_through_below_what_stands_above_each_chunk():
     assert NumberedLines(DAYS).text() == "\n".join([
         "[Towns (a.md) > Ulm]", "1 Ada Lin was born in Ulm.", "2 Ulm has 5 wells.",
-        "[> Bonn: Born in Bonn:]", "3 - Bo Ek", "[Oslo (Date: 2019)]", "4 Cy Dahl was born in Oslo."])
+        "[> Bonn: Born in Bonn:]", "3 - Bo Ek", "[Oslo (oslo.md) (Date: 2019)]", "4 Cy Dahl was born in Oslo."])
 
 
 def test_a_long_line_is_cut_between_sentences():
