@@ -290,9 +290,10 @@ def _before(day: _Day) -> _Day:
 
 
 def is_running(note: str) -> bool:
-    """Return True if a fact with this note holds since or at a time, and is not said to have ended."""
-    time = read_time(note)
-    return time is not None and time.kind in ("at", "from")
+    """Return True if a fact with this note holds since or at a time, or with qualifiers alone, and has not ended."""
+    when, qualifiers = split_qualifiers(note)
+    time = read_time(when)
+    return time.kind in ("at", "from") if time else bool(qualifiers) and not when
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:

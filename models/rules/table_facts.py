@@ -147,7 +147,8 @@ def _time_of(row: Row) -> str:
         return ""
     bare = len(found) == 1 and not _ENDS.search(found[0].header)
     said = found[0].value if bare else CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in found)
-    return said if read_time(said) else ""
+    time = read_time(said)
+    return said if time and time.kind != "with" else ""
 
 
 def _is_time(header: str) -> bool:

@@ -340,6 +340,20 @@ def test_an_estimate_is_the_sum_of_its_parts_each_at_its_models_price(tmp_path, 
         assert estimated(tmp_path, hashed_embedder, prices, **{f"llm_model_{step}": "unpriced"}).cost is None
 
 
+def test_an_estimate_counts_the_calls_that_chunks_share(tmp_path, hashed_embedder):
+    for number in range(7):
+        (tmp_path / f"{number}.txt").write_text(f"Ada number {number} works at Acme since 2019. " * 10)
+    found = {}
+    for tokens in (0, 300):
+        settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url="http://127.0.0.1:9/v1",
+                            llm_model="m", extract_tokens=tokens)
+        with Resources(settings, hashed_embedder) as resources:
+            found[tokens] = estimate_build(resources, "kb", sorted(tmp_path.glob("*.txt")), "general")
+    alone, shared = found[0].extraction, found[300].extraction
+    assert (alone.calls, shared.calls) == (7, 3)
+    assert alone.prompt_tokens > 1.5 * shared.prompt_tokens
+
+
 def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     def stored(document, parts, calls, **more):
         text = "\n\n".join(f"Part {number} of {document} is about Ada." for number in range(parts))

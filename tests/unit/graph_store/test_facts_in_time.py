@@ -40,8 +40,8 @@ DOCUMENTS = {
     "old": ("Ben leads Orio since 2015. P7 is produced by Vex. P7 costs 499 USD in 2018.",
             [("Ben", "leads", "Orio", "since 2015"), ("P7", "produced_by", "Vex", "")],
             [("P7", "price", "499 USD", "in 2018")]),
-    "new": ("Ana leads Orio since March 2019. The contract with Vex for P7 ended in 2022. P7 costs 520 USD in 2020.",
-            [("Ana", "leads", "Orio", "since March 2019"), ("P7", "produced_by", "Vex", "ended in 2022")],
+    "new": ("Ana leads Orio since March 2019 (27 votes). The contract with Vex for P7 ended in 2022. P7: 520 USD in 2020.",
+            [("Ana", "leads", "Orio", "since March 2019; votes: 27"), ("P7", "produced_by", "Vex", "ended in 2022")],
             [("P7", "price", "520 USD", "in 2020")]),
     "plan": ("Hall 4 is planned for 2027 in Ulm. The former chief Eva led Orio.",
              [("Hall 4", "stands_in", "Ulm", "planned for 2027"), ("Eva", "leads", "Orio", "former")], []),
@@ -105,9 +105,20 @@ def test_a_time_in_other_words_takes_the_sources(said, stored):
                       ).ground_time(said) == stored
 
 
+@pytest.mark.parametrize(("said", "stored"), [
+    ("since 2015; votes: 27", "since 2015; votes: 27"), ("votes: 27", "votes: 27"),
+    ("since 2015; votes: 28", "since 2015"), ("since 2014; votes: 27", "votes: 27"),
+    ("votes: 2; seats: 1,200", "seats: 1,200"), ("votes: 28", ""), ("票数：27", "票数：27"),
+    ("term: second terms; by: the board", "term: second terms; by: the board"),
+    ("votes: 27; votes: 28; seats: 1,200", "votes: 27; seats: 1,200")])
+def test_a_qualifiers_value_has_to_be_in_the_source(said, stored):
+    assert SourceText("Ana leads Orio since 2015, elected by the board with 27 votes of 1,200.",
+                      "The second term").ground_time(said) == stored
+
+
 def test_facts_say_when_they_hold(kb):
     assert {str(fact) for fact in kb.facts()} == {
-        "Ben leads Orio (since 2015; superseded 2019-03)", "Ana leads Orio (since March 2019)",
+        "Ben leads Orio (since 2015; superseded 2019-03)", "Ana leads Orio (since March 2019; votes: 27)",
         "Eva leads Orio (former)", "P7 produced by Vex (ended in 2022)", "Hall 4 stands in Ulm (planned for 2027)"}
     (ben,) = kb.facts("Ben")
     assert (ben.start, ben.end) == ("2015", "2019-03")
@@ -140,7 +151,7 @@ def test_searching_shows_times(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         index = RetrievalIndex(kb)
         assert min(row.validity.with_note(f"{row.head} {row.relation} {row.tail}") for row in triple_rows(
-            index, range(len(index.edges)))) == "Ana leads Orio (since March 2019)"
+            index, range(len(index.edges)))) == "Ana leads Orio (since March 2019; votes: 27)"
         (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
         assert index.validities(product) == kb.graph.validities(product)
 
@@ -164,7 +175,7 @@ def test_reports_are_written_from_facts_with_times(kb):
 @pytest.mark.parametrize("form", FORMATS)
 def test_exports_have_times(kb, form):
     text = "".join(FORMATS[form].write(kb.graph))
-    for said in ("since March 2019", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
+    for said in ("since March 2019; votes: 27", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
         assert (said in text) or (form == "html" and said == "2019-03")
     if form == "json":
         (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
@@ -201,7 +212,7 @@ def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
         kb.resolution.decide("merge", (ids["Ben"], ids["Ana"]), "me", "")
         kb.refresh()
         (edge,) = [key for key in kb.graph.edges() if key[1] == "leads"]
-        assert kb.graph.validity(edge).note() == "since 2015; since March 2019"
+        assert kb.graph.validity(edge).note() == "since 2015; since March 2019; votes: 27"
 
 
 def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
@@ -223,7 +234,7 @@ def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
         kb.refresh()
         assert kb.tree.is_behind()
         assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
-            "since 2015", "since March 2019"}
+            "since 2015", "since March 2019; votes: 27"}
 
 
 def test_a_store_with_times_is_sound(home, hashed_embedder):
@@ -239,9 +250,9 @@ def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
             answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
             return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]
 
-        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019")]
+        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019; votes: 27")]
         assert sorted(shown("Company", "Orio")[1]) == [
-            ("Ana", "since March 2019"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
+            ("Ana", "since March 2019; votes: 27"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
         assert shown("Product", "P7")[0] == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
         refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
         assert refused.status_code == 422

@@ -197,6 +197,7 @@ def test_a_cell_of_prose_is_left_to_the_reasoner():
     ("| Product: X | Month: March | Price: 5 |", ""),
     ("| Product: X | Founded: 2019 | Price: 5 |", ""),
     ("| Product: X | Date: 2019 | Price: 5 | Year: 2020 |", ""),
+    ("| Product: X | Valid from: later | Valid until: recalled | Price: 5 |", ""),
 ])
 def test_a_column_of_times_says_when_the_rest_of_a_row_holds(row, time):
     found, _ = read_rows(row, "", "", load_schema("general"))

@@ -1,7 +1,9 @@
 """When facts hold: the words of a text, and the dates of a fact."""
 
 import pytest
-from banyan.text.times import FactTime, Validity, later_values, read_day, read_time
+from banyan.text.times import FactTime, Validity, is_running, later_values, read_day, read_time
+from hypothesis import given
+from hypothesis import strategies as st
 
 READ = {
     "2019": ("at", "2019", "2019"),
@@ -45,6 +47,48 @@ def test_words_are_read(words):
                                    "2019, 2020 and 2021", "until 2021 " * 20])
 def test_words_that_say_no_time_are_none(words):
     assert read_time(words) is None
+
+
+@pytest.mark.parametrize(("words", "read"), [
+    ("since 2019; votes: 27", ("from", "2019", "", "votes: 27")),
+    ("votes: 27", ("with", "", "", "votes: 27")),
+    ("votes: 27; since 2019; seat: 3 of 5", ("from", "2019", "", "votes: 27; seat: 3 of 5")),
+    ("2019年起；票数：27", ("from", "2019", "", "票数：27")),
+    ("planned; cost: 5 million USD", ("planned", "", "", "cost: 5 million USD")),
+    ("Term: since 2019", ("from", "2019", "", "")),
+    ("role: chair", ("with", "", "", "role: chair")),
+])
+def test_qualifiers_stand_beside_a_time(words, read):
+    assert read_time(words)[1:] == read
+
+
+@pytest.mark.parametrize("words", ["votes:", ": 27", "3: 5", "27 votes",
+                                   "so it is said in the minutes of the whole board: 27"])
+def test_what_is_no_name_with_a_value_is_no_qualifier(words):
+    assert read_time(words) is None
+
+
+@pytest.mark.parametrize(("note", "running"), [
+    ("since 2019", True), ("since 2019; votes: 27", True), ("votes: 27", True), ("until 2019; votes: 27", False),
+    ("since 2019; superseded 2021", False), ("since 2019; votes: 27; superseded 2021", False),
+    ("planned; votes: 27", False), ("", False)])
+def test_a_fact_is_running_whatever_its_qualifiers(note, running):
+    assert is_running(note) is running
+
+
+_SAID = st.lists(st.sampled_from(["since 2016", "in 2019", "until 2018", "2015–2017", "planned for 2020", "former",
+                                  "former, until 2015"]), max_size=3)
+
+
+@given(words=_SAID, beside=st.lists(st.sampled_from(["", "votes: 27", "seat: 3; role: chair"]), min_size=4, max_size=4),
+       later=st.sets(st.sampled_from(["2017", "2020"])))
+def test_qualifiers_never_change_when_a_fact_holds(words, beside, later):
+    qualified = [*map("; ".join, zip(words, beside, strict=False)), *beside[len(words):]]
+    plain, full = Validity.of(words, later), Validity.of(qualified, later)
+    assert holds_in(qualified, later) == holds_in(words, later)
+    assert (full.bounds(), full.successor_date) == (plain.bounds(), plain.successor_date)
+    other = Validity.of(["2018"])
+    assert later_values({"a": full, "b": other}) == later_values({"a": plain, "b": other})
 
 
 def holds_in(words, later=(), years=range(2014, 2024)):
@@ -110,5 +154,7 @@ def test_a_note_has_each_time_once_and_the_latest_of_many():
     assert Validity.of([str(year) for year in range(2010, 2020)]).note() == "…; 2016; 2017; 2018; 2019"
     assert Validity.of(["since 2019"]).with_note("CEO: Ana Ruiz") == "CEO: Ana Ruiz (since 2019)"
     assert Validity.of(["since 2019"]).line("Orio", "CEO", "Ana Ruiz") == "Orio | CEO | Ana Ruiz | since 2019"
+    assert Validity.of(["since 2019; votes: 27", "since 2019; votes: 27", "votes: 27"]).note() == (
+        "votes: 27; since 2019; votes: 27")
     assert Validity().with_note("CEO: Ana Ruiz") == "CEO: Ana Ruiz"
     assert read_time("(since 2019)") == FactTime("since 2019", "from", "2019", "")
