@@ -33,9 +33,9 @@ from .schema_proposal import choose_excerpts, core_schema
 _COUNTED = 1 / 1.08
 
 # An extraction's answer, fitted by least squares to recorded extractions (gpt-3.5-turbo, passages 400 to 1,889 of
-# MuSiQue's) as they go over the wire: `benchmarks/llm_estimate.py` prints the fit. A model that says more or less is
-# known by what it was paid for in the same knowledge base.
-ANSWER, ANSWER_SHARE = 156.0, 2.67
+# MuSiQue's) as they go over the wire, alone and several to a call: `benchmarks/llm_estimate.py` prints the fit. A model
+# that says more or less is known by what it was paid for in the same knowledge base.
+ANSWER, ANSWER_SHARE = 26.0, 1.66
 
 # What resolution and summaries take for each token of new text, where every fact joins the graph (--schema open; builds
 # of 400 and 890 of those passages), and where only those of a schema do, which may be none or nearly all: half.

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from banyan.agents import estimate
 from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.shared_calls import pack_calls
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.llm.llm_reasoner import extraction_prompt
+from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.tokens import estimate_tokens
@@ -36,16 +38,21 @@ AT_ONCE = 16
 
 
 def fit() -> tuple[float, float]:
-    """Fit the tokens of recorded answers to those of their passages, and return constant and slope."""
+    """Fit the tokens of recorded answers to those of the passages of a call, and return constant and slope."""
     brain, schema = recorded_brain(RECORDED), load_schema("general")
-    form = {"name": "extraction", "schema": wire.extraction(schema).json_schema}
     settings = Settings(_env_file=None, language="en")
+    passages = {str(number): ExtractionRequest(text=one["text"], title=one["title"])
+                for number, one in enumerate(json.loads(RECORDED.read_text("utf-8"))["docs"][HELD_OUT:])}
     rows = []
-    for one in json.loads(RECORDED.read_text("utf-8"))["docs"][HELD_OUT:]:
-        asked = extraction_prompt(ExtractionRequest(text=one["text"], title=one["title"]), schema, settings)
-        messages = [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}]
-        answer = brain({"messages": messages, "response_format": {"type": "json_schema", "json_schema": form}})
-        rows.append((1.0, estimate_tokens(one["text"]), estimate_tokens(answer)))
+    for most in (0, settings.extract_tokens):
+        sizes = [(number, estimate_tokens(one.text)) for number, one in passages.items()]
+        for call in pack_calls(sizes, most):
+            requests = [passages[number] for number in call]
+            asked = extraction_prompt(requests, schema, settings)
+            form = {"name": "extraction", "schema": wire.extraction(schema, NumberedLines(requests)).json_schema}
+            messages = [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}]
+            answer = brain({"messages": messages, "response_format": {"type": "json_schema", "json_schema": form}})
+            rows.append((1.0, sum(estimate_tokens(one.text) for one in requests), estimate_tokens(answer)))
     values = np.array(rows)
     constant, share = np.linalg.lstsq(values[:, :2], values[:, 2], rcond=None)[0]
     return float(constant), float(share)

@@ -40,9 +40,10 @@ DOCUMENTS = {
     "old": ("Ben leads Orio since 2015. P7 is produced by Vex. P7 costs 499 USD in 2018.",
             [("Ben", "leads", "Orio", "since 2015"), ("P7", "produced_by", "Vex", "")],
             [("P7", "price", "499 USD", "in 2018")]),
-    "new": ("Ana leads Orio since March 2019 (27 votes). The contract with Vex for P7 ended in 2022. P7: 520 USD in 2020.",
-            [("Ana", "leads", "Orio", "since March 2019; votes: 27"), ("P7", "produced_by", "Vex", "ended in 2022")],
-            [("P7", "price", "520 USD", "in 2020")]),
+    "new": (
+        "Ana leads Orio since March 2019 (27 votes). The contract with Vex for P7 ended in 2022. P7: 520 USD in 2020.",
+        [("Ana", "leads", "Orio", "since March 2019; votes: 27"), ("P7", "produced_by", "Vex", "ended in 2022")],
+        [("P7", "price", "520 USD", "in 2020")]),
     "plan": ("Hall 4 is planned for 2027 in Ulm. The former chief Eva led Orio.",
              [("Hall 4", "stands_in", "Ulm", "planned for 2027"), ("Eva", "leads", "Orio", "former")], []),
 }
