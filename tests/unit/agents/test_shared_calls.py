@@ -79,7 +79,7 @@ class Shop(scripted.Workshop):
             def __init__(self, settings: Any) -> None:
                 pass
 
-            async def send(self, messages: Messages, json_schema: Any, forms: Any) -> Reply:
+            async def send(self, messages: Messages, json_schema: Any, forms: Any, refusals: Any) -> Reply:
                 return Reply(model.answer(messages), 100, 10)._replace(form=forms[0])
 
         monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Client)

@@ -11,6 +11,7 @@ from string import Template
 from typing import get_args
 
 import pytest
+from banyan.graph_store.bounding.grounding import SourceText
 from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.models.llm.wire import extraction, judgement
 from banyan.prompts import (
@@ -42,7 +43,6 @@ from banyan.schemas.graph_schema import (
 from banyan.schemas.inquiry import Block, Inquiry, Round
 from banyan.schemas.lookups import TOOLS, EntityLookup
 from banyan.schemas.retrieval import Passage
-from banyan.text.times import read_time
 from banyan.text.tokens import estimate_tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,7 +51,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 FOLDER = Path(__file__).parents[3] / "prompts"
 LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
-EXAMPLE_LIMIT = 180
+EXAMPLE_LIMIT = 200
 AGENT_LIMIT = 920
 
 SCHEMA = GraphSchema(
@@ -175,10 +175,11 @@ def test_the_example_of_an_extraction_is_one(language):
     shown = re.findall(r'(?<=["“])\d (.*?)["”]', lines)
     (found,) = extraction(open_schema(), NumberedLines([ExtractionRequest(text="\n".join(shown))])).read(
         json.loads(answer))
-    assert len(found.triples) == 3, "the members of a list are of one row"
+    assert len(found.triples) == 4, "the members of a list are of one row"
     assert len(found.attributes) == 1
-    assert len(found.entities) == 4, "what is only denied is none"
-    assert all(fact.evidence in shown and (not fact.time or (read_time(fact.time) and fact.time in fact.evidence))
+    assert len(found.entities) == 5, "what is only denied is none"
+    source = SourceText("\n".join(shown))
+    assert all(fact.evidence in shown and source.ground_time(fact.time) == fact.time
                for fact in (*found.triples, *found.attributes))
 
 
