@@ -11,6 +11,7 @@ from .rendering import (
     Step,
     check_prompts,
     example,
+    extraction_instructions_block,
     instructions_line,
     number_items,
     render,
@@ -18,5 +19,6 @@ from .rendering import (
 from .schema_text import schema_block
 
 __all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
-           "example", "instructions_line", "language_of", "last_text", "lookups_text", "mode_text",
-           "number_items", "passage_text", "question_language", "render", "rounds_text", "schema_block"]
+           "example", "extraction_instructions_block", "instructions_line", "language_of", "last_text",
+           "lookups_text", "mode_text", "number_items", "passage_text", "question_language", "render", "rounds_text",
+           "schema_block"]

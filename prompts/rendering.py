@@ -57,6 +57,12 @@ _INSTRUCTIONS: dict[Language, str] = {
     "zh": "- 提问者对结论措辞的要求（语气、长短、格式、语言）；它不改变什么算作证据，也不改变回复的格式："}
 
 
+_EXTRACTION_INSTRUCTIONS: dict[Language, str] = {
+    "en": "- The user's instructions and glossary for this extraction: heed them in what to extract, and give things "
+          "the names that they have there. They state no facts, and do not change the form of the reply:",
+    "zh": "- 用户对抽取的要求与术语表：照此取舍，并采用其中的名称。它们不是事实来源，也不改变回复的格式："}
+
+
 class PromptFileError(BanyanError):
     """A prompt file of the folder that BANYAN_PROMPTS names cannot be used."""
 
@@ -64,6 +70,12 @@ class PromptFileError(BanyanError):
 def instructions_line(instructions: str, language: Language) -> str:
     """Return the line of a prompt that says how an answer is to be worded; empty without instructions."""
     return f"{_INSTRUCTIONS[language]}{' '.join(instructions.split())}\n" if instructions.strip() else ""
+
+
+def extraction_instructions_block(instructions: str, language: Language) -> str:
+    """Return the lines of a prompt with a person's instructions for extraction; empty without instructions."""
+    lines = [f"  {' '.join(line.split())}" for line in instructions.splitlines() if line.strip()]
+    return "\n".join([_EXTRACTION_INSTRUCTIONS[language], *lines, ""]) if lines else ""
 
 
 class Fenced(str):

@@ -57,8 +57,8 @@ class Extraction(_AnswerPart):
     triples: tuple[ExtractedTriple, ...] = ()
     attributes: tuple[ExtractedAttribute, ...] = ()
     malformed: tuple[str, ...] = Field(default=(), description="items that are no triple: kept to be counted")
-    elsewhere: tuple[str, ...] = Field(default=(), description="names of it that stand in other parts of the document "
-                                       "which were read with it")
+    elsewhere: tuple[str, ...] = Field(default=(), description="names of it that are not in its chunk, but in other "
+                                       "parts of the document that were read with it, or in the instructions")
 
     def combine(self, other: "Extraction") -> "Extraction":
         """Return an extraction with the items of both."""
@@ -71,7 +71,7 @@ class ExtractionRequest(Frozen):
     """The input of `Reasoner.extract`: one chunk's text, and what stands above it.
 
     `document` is the document's name in the graph, `about` what it says of itself, and `opening` the sentence that
-    opens the list which the text continues.
+    opens the list which the text continues. `instructions` are the knowledge base's, from a person.
     """
 
     text: str
@@ -80,6 +80,7 @@ class ExtractionRequest(Frozen):
     opening: str = ""
     document: str = ""
     about: str = ""
+    instructions: str = ""
 
 
 class EntityMention(Frozen):

@@ -89,6 +89,7 @@ class _Conversion:
         self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
         self._folded = [_fold("\n".join([one.title, one.heading, one.opening, one.text])) for one in lines.requests]
+        self._instructions = [_fold(one.instructions) for one in lines.requests]
         self._triples = list(self._fact_rows(reply.triples, self._terms.relations))
         self._attributes = list(self._fact_rows(reply.attributes, self._terms.attributes))
 
@@ -149,10 +150,10 @@ class _Conversion:
                 if other != place and (request.document, request.title) == (own.document, own.title)]
 
     def _is_elsewhere(self, name: str, place: int) -> bool:
-        """Return True if a name is not in a request, but in another one of the same document."""
+        """Return True if a name is not in a request's text, but in another one of its document or the instructions."""
         wanted = _fold(name)
-        return wanted not in self._folded[place] and any(
-            wanted in self._folded[other] for other in self._siblings(place))
+        return wanted not in self._folded[place] and any(wanted in text for text in (
+            self._instructions[place], *(self._folded[other] for other in self._siblings(place))))
 
     def _cells(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
         """Yield the tails of a row with their places and the words that state them.

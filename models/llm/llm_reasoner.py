@@ -10,6 +10,7 @@ from ...prompts import (
     Prompt,
     check_prompts,
     example,
+    extraction_instructions_block,
     instructions_line,
     last_text,
     lookups_text,
@@ -43,10 +44,11 @@ PAIRS_PER_CALL = 10
 
 
 def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema, settings: Settings) -> Prompt:
-    """Return the prompt for the extraction of some chunks."""
+    """Return the prompt for the extraction of some chunks, which have the same instructions."""
     language = prompt_language(settings, "\n".join(request.text for request in requests))
     return render("extract", language, settings.prompts, schema=schema_block(schema, language),
-                  example=example("extract", language), text=NumberedLines(requests).text())
+                  example=example("extract", language), text=NumberedLines(requests).text(),
+                  instructions=extraction_instructions_block(requests[0].instructions if requests else "", language))
 
 
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
