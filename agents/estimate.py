@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.ledger.readings import count_by_reader, find_outdated
+from ..graph_store.ledger.readings import count_by_reader, find_outdated, is_same_reading
 from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
@@ -24,7 +24,7 @@ from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .construction.shared_calls import pack_calls
-from .extraction_requests import extraction_request
+from .extraction_requests import extraction_request, reading_fingerprint
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
@@ -97,7 +97,7 @@ class BuildEstimate(Frozen):
 
 
 class RereadEstimate(Amount):
-    """The chunks that the rules or another model read, and about what reading them again would take in all."""
+    """The chunks that are not read as the model would read them now, and about what reading them again would take."""
 
     model: str = Field(description="the model that would read them; empty: none is set")
     chunks: int
@@ -117,7 +117,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         name: the knowledge base; chunks that it has extracted are not counted.
         paths: what would be read; what cannot be read is left out.
         schema: the seed schema, where the knowledge base has none yet.
-        reread: count the stored chunks that the rules or another model read as well.
+        reread: count the stored chunks that a build with `reread` would read again as well.
 
     Raises:
         NoModelError: no model is set, to read anything again.
@@ -153,7 +153,7 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
 
 
 def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
-    """Estimate what reading again would take, from a sample of the chunks that the rules or another model read."""
+    """Estimate what reading again would take, from a sample of the chunks concerned."""
     stored = resources.knowledge_base(name)
     outdated = _outdated(resources, stored)
     again = stored.documents.to_reread(outdated)
@@ -173,7 +173,8 @@ def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
 
 def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     """Return the fingerprints of the extractions that a build with `reread` would make again; none without a model."""
-    return find_outdated(stored.extractions.count_fingerprints(), resources.reasoner(stored.layout.name).fingerprint)
+    return find_outdated(stored.extractions.count_fingerprints(),
+                         reading_fingerprint(stored, resources.reasoner(stored.layout.name)))
 
 
 def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
@@ -183,7 +184,8 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
     extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if resources.settings.uses_llm and chunks:
         repeated = repeated_lines(texts)
-        extraction = _extraction(resources, chunks, graph_schema, repeated)
+        instructions = stored.extraction_instructions.get() if stored else ""
+        extraction = _extraction(resources, chunks, graph_schema, repeated, instructions)
         if inferred:
             extraction = extraction.model_copy(update={
                 "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
@@ -213,14 +215,14 @@ def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | No
 
 
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
-                repeated: Mapping[str, str] | None = None) -> Amount:
+                repeated: Mapping[str, str] | None = None, instructions: str = "") -> Amount:
     """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
         sizes.append((chunk.id, estimate_tokens(chunk.text)))
         if has_statement(prose, chunk.document_id, repeated):
-            requests[chunk.id] = extraction_request(chunk, prose, {})
+            requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
     packed = pack_calls(sizes, resources.settings.extract_tokens)
     calls = [asked for call in packed if (asked := [chunk for chunk in call if chunk in requests])]
     prompt = sum(extraction_prompt([requests[chunk] for chunk in call], schema, resources.settings).tokens
@@ -277,4 +279,9 @@ def _paid(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, 
     if len(ids) < _FEWEST:
         return Amount(), Amount(), 0
     paid = Amount(calls=spent.calls, prompt_tokens=spent.prompt, completion_tokens=spent.completion)
-    return paid, _extraction(resources, stored.documents.chunks(ids), stored.schemas.base()), len(ids)
+    # Which other instructions a chunk was read with is not stored; an estimate without them errs upwards.
+    current = reading_fingerprint(stored, resources.reasoner(stored.layout.name))
+    is_current = is_same_reading(stored.extractions.fingerprint(ids[0]) or "", current)
+    instructions = stored.extraction_instructions.get() if is_current else ""
+    return paid, _extraction(resources, stored.documents.chunks(ids), stored.schemas.base(),
+                             instructions=instructions), len(ids)

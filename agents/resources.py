@@ -19,6 +19,7 @@ from ..graph_store.graph_edits import Editing
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.instructions import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
@@ -319,15 +320,25 @@ class Resources:
             audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
-    def instruct(self, name: str, instructions: str) -> None:
-        """Set how a model words all answers of a knowledge base; an empty text removes the instructions.
+    def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
+        """Set how a model words all answers of a knowledge base, or what it heeds when it extracts.
+
+        Those for extraction create the knowledge base if there is none, so they hold from its first document on. What
+        was extracted before stays as it is until a build with `reread`.
+
+        Args:
+            name: the knowledge base.
+            instructions: the text; an empty one removes the instructions.
+            purpose: what they are for.
 
         Raises:
             InstructionsError: they are too long.
         """
-        with self._change(name) as kb:
-            kb.instructions.set(instructions)
-            audit.record(self.settings.home, "instructions", name)
+        check_instructions(instructions)
+        creates = purpose == "extraction" and bool(instructions.strip())
+        with self.runs.single_step(name, create=True) if creates else self._change(name) as kb:
+            (kb.instructions if purpose == "answers" else kb.extraction_instructions).set(instructions)
+            audit.record(self.settings.home, "instructions", name, "" if purpose == "answers" else purpose)
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""

@@ -64,8 +64,8 @@ class KnowledgeBase:
     """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
 
     In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
-    `communities`, `calls`, `instructions`. Derived (see `derive`): `graph`, `vectors`, `tree`, `resolution`,
-    `reliability`.
+    `communities`, `calls`, `instructions`, `extraction_instructions`. Derived (see `derive`): `graph`, `vectors`,
+    `tree`, `resolution`, `reliability`.
     """
 
     def __init__(self, layout: Layout, embedder: Embedder | EmbeddingModels, *, create: bool = False,
@@ -98,7 +98,8 @@ class KnowledgeBase:
         self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)
-        self.instructions = Instructions(self.database)
+        self.instructions = Instructions(self.database, "answers")
+        self.extraction_instructions = Instructions(self.database, "extraction")
         self.entities = AliasTable(self.database)
         edits = EditTable(self.database)
         self.communities = CommunityTable(self.database)

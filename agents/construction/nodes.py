@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.readings import find_outdated, reader_of
+from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -33,7 +33,7 @@ from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
-from ..extraction_requests import extraction_request
+from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_served, served_client
 from ..thresholds import support_in, thresholds_in
@@ -74,6 +74,7 @@ class _Work(NamedTuple):
     schema: GraphSchema
     budget: Budget | None
     reasoner: Reasoner
+    fingerprint: str
 
 
 class ConstructionNodes:
@@ -144,7 +145,7 @@ class ConstructionNodes:
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            reader = resources.reasoner(kb.layout.name).fingerprint
+            reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = total_chunks(kb, outdated)
         return {"total": total, "documents": [], "outdated": outdated,
@@ -190,16 +191,20 @@ class ConstructionNodes:
         Where no model is asked, each chunk is extracted by itself.
         """
         calls: list[list[str]] = []
+        outdated = state["outdated"]
         settings = self._resources.settings
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
             with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
-                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"],
-                                                                     reread=state["outdated"]))
+                # A person may have changed the instructions back while the build waited for decisions.
+                reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
+                outdated = [one for one in outdated if not is_same_reading(one, reader)]
+                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 calls = calls_of(kb, chunks, settings.extract_tokens, settings.batch_size) if shares else [
                     [chunk.id] for chunk in chunks]
-        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"]}
+        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
+                "outdated": outdated}
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
@@ -241,7 +246,7 @@ class ConstructionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            await self._store(name, run, lambda kb: _save_all(kb, work.reasoner.fingerprint, found))
+            await self._store(name, run, lambda kb: _save_all(kb, work.fingerprint, found))
         return None
 
     async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
@@ -259,17 +264,17 @@ class ConstructionNodes:
         with self._resources.runs.step(name, run) as kb:
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
-            reasoner = self._resources.reasoner(name)
-            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids)
-                      if not _is_extracted(kb, chunk.id, reasoner.fingerprint)]
+            reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
+            reader = reading_fingerprint(kb, reasoner)
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
             metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(name, run, context)
         readings = list[_Reading]()
         for chunk in chunks:
             rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
-            readings.append(_Reading(chunk, rows, extraction_request(chunk, prose, metadata[chunk.document_id]),
-                                     self._is_stated(name, run, chunk, prose)))
-        return _Work(readings, shown, budget, reasoner)
+            request = extraction_request(chunk, prose, metadata[chunk.document_id], instructions)
+            readings.append(_Reading(chunk, rows, request, self._is_stated(name, run, chunk, prose)))
+        return _Work(readings, shown, budget, reasoner, reader)
 
     def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
         """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
@@ -403,7 +408,7 @@ class ConstructionNodes:
                     stopped = self._derive(kb)
             if not stopped:
                 forget_total(kb)
-            reader = self._resources.reasoner(name).fingerprint
+            reader = reading_fingerprint(kb, self._resources.reasoner(name))
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
         self._resources.runs.finish(name, run)
         return {"report": report}
@@ -426,10 +431,10 @@ def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
 
 
 def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
-    """Return True if a chunk waits to be written, or was read by the reasoner of this fingerprint."""
+    """Return True if a chunk waits to be written, or was read as this fingerprint says."""
     status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
     return made_by is not None and (status == "extracted" or (
-        status == "done" and reader_of(made_by) == reader_of(reader)))
+        status == "done" and is_same_reading(made_by, reader)))
 
 
 def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction]) -> None:

@@ -22,7 +22,7 @@ class BuildContext:
                                                    "for it"})
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
-                                                   "another model extracted"})
+                                                   "another model extracted, or itself with other instructions"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
@@ -80,7 +80,8 @@ class BuildReport(TypedDict):
     chunks: Annotated[int, Field(description="parts of them, of which facts are extracted one by one")]
     chunks_failed: Annotated[int, Field(description="chunks that failed: build again with retry_failed")]
     chunks_outdated: Annotated[int, Field(description=(
-        "chunks that the rules or another model extracted: build again with reread; 0 without a model"))]
+        "chunks that the rules or another model extracted, or the model with other instructions: build again with "
+        "reread; 0 without a model"))]
     files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
     entities: Annotated[int, Field(description="entities of the graph")]
     triples: Annotated[int, Field(description="facts between entities")]

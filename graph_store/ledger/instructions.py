@@ -1,11 +1,14 @@
-"""A knowledge base's instructions for the wording of its answers."""
+"""A knowledge base's instructions to the model that words its answers, or extracts from its documents."""
+
+from typing import Literal
 
 from ...schemas.errors import BanyanError
 from .database import Database
 
-_KEY = "instructions"
+Purpose = Literal["answers", "extraction"]
+_KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000
-"""Characters of instructions: they go into every prompt that asks for an answer."""
+"""Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
 
 
 class InstructionsError(BanyanError):
@@ -13,15 +16,20 @@ class InstructionsError(BanyanError):
 
 
 class Instructions:
-    """What a person wants of all answers: tone, length, format, language. Stored in the ledger."""
+    """What a person wants of all answers or of all extractions. Stored in the ledger.
 
-    def __init__(self, database: Database) -> None:
-        """Read and write the instructions of a ledger."""
+    For answers this is their tone, length, format and language. For extraction it is what to extract and what to leave
+    out, and a glossary: terms with their meanings.
+    """
+
+    def __init__(self, database: Database, purpose: Purpose) -> None:
+        """Read and write a ledger's instructions for one purpose."""
         self._db = database
+        self._key = _KEYS[purpose]
 
     def get(self) -> str:
         """Return the instructions; empty if there are none."""
-        return self._db.get_meta(_KEY) or ""
+        return self._db.get_meta(self._key) or ""
 
     def set(self, instructions: str) -> None:
         """Replace the instructions; an empty text removes them.
@@ -30,7 +38,7 @@ class Instructions:
             InstructionsError: they are too long.
         """
         check_instructions(instructions)
-        self._db.set_meta(_KEY, instructions.strip())
+        self._db.set_meta(self._key, instructions.strip())
 
 
 def check_instructions(instructions: str) -> None:
@@ -40,5 +48,5 @@ def check_instructions(instructions: str) -> None:
         InstructionsError: they are too long.
     """
     if len(instructions) > MOST_INSTRUCTIONS:
-        raise InstructionsError(f"the instructions have {len(instructions):,} characters; they go into every prompt, "
-                                f"so at most {MOST_INSTRUCTIONS:,} are allowed")
+        raise InstructionsError(f"the instructions have {len(instructions):,} characters; they are paid for with "
+                                f"every call, so at most {MOST_INSTRUCTIONS:,} are allowed: shorten them")
