@@ -107,7 +107,8 @@ class KnowledgeBase:
                 the same id is replaced.
             title: the document's title; by default its first heading.
             schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
-            reread: let the model read again all chunks that the rules or another model read.
+            reread: let the model read again all chunks that the rules or another model read, or itself with other
+                instructions.
             context: every option of a build.
             progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
                 that is a terminal.
@@ -270,6 +271,18 @@ class KnowledgeBase:
     @instructions.setter
     def instructions(self, text: str) -> None:
         self.resources.instruct(self.name, text)
+
+    @property
+    def extraction_instructions(self) -> str:
+        """What a model is to heed when it extracts, and a glossary; set it to change it, "" removes it.
+
+        They are part of every extraction call. Documents already read stay as they are until `add(reread=True)`.
+        """
+        return self._store.extraction_instructions.get()
+
+    @extraction_instructions.setter
+    def extraction_instructions(self, text: str) -> None:
+        self.resources.instruct(self.name, text, "extraction")
 
     # What it holds.
 

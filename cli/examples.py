@@ -13,6 +13,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "list": ("banyan list", "banyan list --json"),
     "status": ("banyan status --kb papers",),
     "instructions": ('banyan instructions "Answer in two sentences, in German." --kb papers',
+                     "banyan instructions \"'The box' means Vex 3000.\" --kb papers --for extraction",
                      "banyan instructions --kb papers --clear"),
     "documents": ("banyan documents --kb papers",),
     "delete": ("banyan delete report.pdf --kb papers",),

@@ -20,7 +20,7 @@ _COMMANDS = {
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
     "list": ("home_commands", _BASES, "List all knowledge bases and where they are stored."),
     "status": ("status_command", _BASES, "Show a knowledge base's contents, failures and spending."),
-    "instructions": ("base_commands", _BASES, "Show or set how a model is to word the answers of a knowledge base."),
+    "instructions": ("base_commands", _BASES, "Show or set what a model heeds when it answers or extracts."),
     "documents": ("base_commands", _BASES, "List the documents of a knowledge base."),
     "delete": ("base_commands", _BASES, "Delete a document, and everything that no other document supports."),
     "rename": ("home_commands", _BASES, "Give a knowledge base another name."),

@@ -1,5 +1,6 @@
 """Commands on one knowledge base: list and delete documents, set instructions, verify, reindex."""
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from rich.table import Table
 from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
+from ...graph_store.ledger.instructions import Purpose
 from ..console import err, escape, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
@@ -69,14 +71,28 @@ def instructions(
     kb: Kb,
     text: Annotated[str | None, typer.Argument(help="The new instructions; omit to show the current ones.")] = None,
     *,
+    purpose: Annotated[Purpose, typer.Option("--for", help=(
+        "What they are for: the wording of answers, or extraction from documents."))] = "answers",
     clear: Annotated[bool, typer.Option("--clear", help="Remove the instructions.")] = False,
 ) -> None:
-    """Show or set how a model is to word the answers of a knowledge base.
+    """Show or set what a model is to heed when it words answers, or when it extracts from documents.
 
-    Citations are checked all the same.
+    For answers: tone, length, format, language. Citations are checked all the same.
+
+    For extraction: what to extract, what to leave out, and what terms mean. The text is paid for with every extraction
+    call. Documents already read stay as they are until you read them again.
     """
     with open_resources(reasons=False) as resources:
-        if text is not None or clear:
-            resources.instruct(kb, text or "")
-        current = resources.knowledge_base(kb).instructions.get()
+        changed = text is not None or clear
+        if changed:
+            resources.instruct(kb, text or "", purpose)
+        stored = resources.knowledge_base(kb)
+        current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
+        documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
+    if changed and not documents:
+        err.print(f"{on_a_line(kb)} has no documents yet: add some with `banyan build`")
+    elif changed and purpose == "extraction" and is_read:
+        command = f"banyan build PATH --kb {shlex.quote(kb)} --reread"
+        err.print("Documents already read stay as they are. To have a model read them again: "
+                  f"{on_a_line(command)} (add --dry-run to see the cost first)", soft_wrap=True)

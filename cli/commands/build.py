@@ -62,7 +62,8 @@ def build(  # noqa: PLR0913  (its options)
     max_tokens: MaxTokens = None, max_cost: MaxCost = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
     reread: Annotated[bool, typer.Option("--reread", help=(
-        "Let the model read again every chunk of the knowledge base that the rules or another model read."))] = False,
+        "Let the model read again every chunk of the knowledge base that the rules or another model read, "
+        "or the model itself with other instructions."))] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
@@ -141,9 +142,10 @@ def _show_report(report: BuildReport, *, as_json: bool) -> None:
 
 
 def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> None:
-    """Say what the rules or another model read, and how to have the model read it."""
+    """Say what the model would read otherwise now, and how to have it read again."""
     read = ", ".join(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by "
                      f"{'the rules' if name == RULES else on_a_line(name)}"
+                     f"{' with other instructions' if name == estimate.model else ''}"
                      for name, number in estimate.read_by.items())
     command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
     cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"

@@ -81,13 +81,17 @@ class BaseSettings(BaseModel):
     resolve: bool = Field(description="whether several names of one entity are merged")
     instructions: str | None = Field(default=None, max_length=MOST_INSTRUCTIONS, description="how a model is to word "
                                      "all answers: tone, length, format, language; left out: unchanged")
+    extraction_instructions: str | None = Field(
+        default=None, max_length=MOST_INSTRUCTIONS, description="what a model is to heed when it extracts, with a "
+        "glossary; part of every extraction call; documents already read stay as they are until a build with `reread`; "
+        "left out: unchanged")
 
 
 class ShownSettings(BaseSettings):
     """The settings, including those that only a rebuild can change."""
 
     embedding: str = Field(description="the embedding model it is built with")
-    seed: str = Field(description="the schema it started with")
+    seed: str = Field(description="the schema it started with; empty before the first build")
 
 
 @router.get("/settings", responses=errors(404, 409), dependencies=[may("read")])
@@ -102,9 +106,12 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
     service.resources.configure(kb, wanted.growth, resolve=wanted.resolve)
     if wanted.instructions is not None:
         service.resources.instruct(kb, wanted.instructions)
+    if wanted.extraction_instructions is not None:
+        service.resources.instruct(kb, wanted.extraction_instructions, "extraction")
     return _settings_of(service.resources.knowledge_base(kb))
 
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
-                         seed=kb.schemas.first().name, instructions=kb.instructions.get())
+                         seed=kb.schemas.first().name if kb.schemas.version() else "",
+                         instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())

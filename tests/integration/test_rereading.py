@@ -12,6 +12,7 @@ import httpx
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.inputs import NoModelError
+from banyan.agents.construction.nodes import ConstructionNodes
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.estimate import estimate_build, estimate_reread
 from banyan.agents.resources import Resources
@@ -172,6 +173,40 @@ def test_another_model_reads_again_and_the_rules_never_do(home):
     assert home.status().read_by == {"other": sum(read.values())}
 
 
+def test_the_model_reads_again_what_it_read_with_other_instructions(home):
+    def instruct(text: str) -> None:
+        with home.resources("scripted") as resources:
+            resources.instruct("kb", text, "extraction")
+
+    chunks = home.build("scripted", FEW)["chunks"]
+    state, steps = home.state(), home.server.stats.steps
+    instruct("'The prize' means the Nobel Prize.")
+    extracted, resolved = steps["extraction"], steps["verdicts"]
+    assert home.build("scripted", FEW)["chunks_outdated"] == chunks
+    assert steps["extraction"] == extracted, "nothing is read again unless that is asked for"
+    with home.resources("scripted") as resources:
+        hint = estimate_reread(resources, "kb")
+        nodes, run = ConstructionNodes(resources), {"knowledge_base": "kb", "run": "r", "batch": [], "stopped": ""}
+        assert nodes.choose_batch({**run, "outdated": ["llm:scripted"]})["batch"]
+        nodes.abandon(run)
+    assert (hint.chunks, hint.read_by) == (chunks, {"scripted": chunks})
+
+    again = home.build("scripted", FEW, reread=True)
+    assert (again["chunks_outdated"], home.status().read_by) == (0, {"scripted": chunks})
+    assert steps["extraction"] == 2 * extracted
+    assert steps["verdicts"] == resolved, "no pair of entities is compared again"
+    assert home.state() == state, "the scripted model heeds no instructions"
+    instruct("")
+    with home.resources("scripted") as resources:
+        # As in a build that waited for decisions while they were removed.
+        nodes = ConstructionNodes(resources)
+        chosen = nodes.choose_batch({**run, "outdated": ["llm:scripted"]})
+        nodes.abandon(run)
+    assert (chosen["batch"], chosen["outdated"]) == ([], [])
+    assert home.build("scripted", FEW)["chunks_outdated"] == chunks
+    assert home.build("scripted", FEW, reread=True)["tokens"] == NONE, "those calls are paid for"
+
+
 def test_estimates_count_what_is_read_again(home, fresh):
     home.build()
     chunks = home.status().chunks
@@ -215,6 +250,23 @@ def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_pat
     again = model("build", few, "--kb", "kb", "--reread")
     assert (again.code, "--reread" in again.err) == (0, False)
     assert json.loads(model("status", "--kb", "kb", "--json").out)["read_by"] == {"scripted": chunks}
+
+
+def test_the_command_sets_instructions_for_extraction_and_says_how_to_read_again(tmp_path, server):
+    model = command_line.CommandLine(tmp_path, tuple({
+        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
+        **HASHED}.items()))
+    told = ("instructions", "--kb", "kb", "--for", "extraction")
+    assert "kb has no documents yet" in model(*told, "Heed [dates].").err
+    model("build", *FEW, "--kb", "kb")
+    shown = model(*told)
+    assert (shown.out.strip(), shown.err) == ("Heed [dates].", "")
+    assert model("instructions", "--kb", "kb").out.strip() == "no instructions"
+    cleared = model(*told, "--clear")
+    assert cleared.out.strip() == "no instructions"
+    assert "banyan build PATH --kb kb --reread" in cleared.err
+    assert "read by scripted with other instructions; read them with scripted: " in model(
+        "build", *FEW, "--kb", "kb").err
 
 
 def test_python_reads_again_without_naming_the_documents(home):

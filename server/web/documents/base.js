@@ -88,6 +88,8 @@ function settingsForm(base, set) {
   const resolve = h("input", { type: "checkbox", checked: set.resolve });
   const instructions = h("textarea", { rows: 3, maxlength: 4000 });
   instructions.value = set.instructions;
+  const heeded = h("textarea", { rows: 5, maxlength: 4000 });
+  heeded.value = set.extraction_instructions;
   const told = h("div", { role: "status" });
   const submit = async (event) => {
     event.preventDefault();
@@ -97,6 +99,7 @@ function settingsForm(base, set) {
         growth: growth.value,
         resolve: resolve.checked,
         instructions: instructions.value,
+        extraction_instructions: heeded.value,
       });
       fill(told, h("p", { class: "soft" }, t("base.settings.saved")));
     } catch (error) {
@@ -110,6 +113,8 @@ function settingsForm(base, set) {
     field(t("upload.resolve"), resolve),
     field(t("base.instructions"), instructions),
     h("p", { class: "soft" }, t("base.instructions.hint")),
+    field(t("base.extraction"), heeded),
+    h("p", { class: "soft" }, t("base.extraction.hint")),
     h("p", { class: "soft" }, t("base.settings.fixed", { embedding: set.embedding, seed: seedText(set.seed) })),
     h("div", { class: "actions start" }, h("button", { type: "submit" }, t("base.settings.save"))),
     told,

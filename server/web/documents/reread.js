@@ -1,4 +1,4 @@
-// Chunks that the rules or another model read, and having the model read them again.
+// Chunks that the model would read otherwise now, and having it read them again.
 
 import { get, of } from "../api.js";
 import { button, h } from "../dom.js";
@@ -11,13 +11,14 @@ export async function rereadCard(base, started) {
   if (!found.chunks) return null;
   const { model, calls } = found;
   const tokens = found.prompt_tokens + found.completion_tokens;
+  const kind = (name) => (name === "rules" ? "rules" : name === model ? "same" : "model");
   const readers = Object.entries(found.read_by).map(([name, n]) =>
-    h("li", {}, name === "rules" ? t("reread.by.rules", { n }) : t("reread.by.model", { n, name })),
+    h("li", {}, t(`reread.by.${kind(name)}`, { n, name })),
   );
   return h(
     "section",
     { class: "card" },
-    h("h2", {}, t("reread.title", { n: found.chunks, model })),
+    h("h2", {}, t(found.read_by[model] ? "reread.title.instructions" : "reread.title", { n: found.chunks, model })),
     h("ul", {}, readers),
     h("p", { class: "soft" }, t("reread.about", { calls: number(calls), tokens: number(tokens) })),
     h(
