@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 
 from . import rest, serving
+from .waiting import wait_in_loop_for
 
 ASKED = "chess"
 """The knowledge base that clients ask."""
@@ -96,8 +97,7 @@ class Load:
 
     async def _kill(self, building: "asyncio.Task[None]") -> None:
         await asyncio.sleep(self._seconds / 3)
-        while not all(self._answered):  # a conversation that goes on has begun
-            await asyncio.sleep(0.05)
+        await wait_in_loop_for(lambda: all(self._answered))  # a conversation that goes on has begun
         assert not building.done(), "the build is over before the server is killed: give it more documents"
         self.seen.open_when_killed = self._open[0]
         os.kill(self._servers[0].process.pid, signal.SIGKILL)

@@ -25,6 +25,7 @@ from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
 from ..in_memory_calls import InMemoryCalls
+from ..waiting import wait_in_loop_for
 
 pytestmark = pytest.mark.integration
 
@@ -138,8 +139,7 @@ def test_a_cancelled_asynchronous_run_ends_at_once_and_lets_the_next_one_write(t
 
     async def cancelled_and_run_again(graph: Any) -> Any:
         run = asyncio.create_task(graph.ainvoke(given, {"max_concurrency": 4}))
-        while endpoint.requests < 8:
-            await asyncio.sleep(0.01)
+        await wait_in_loop_for(lambda: endpoint.requests >= 8)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run

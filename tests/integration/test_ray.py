@@ -32,12 +32,14 @@ from .. import (
     llm_server,
     ray_nodes,  # sets, before Ray is imported, whom it is open to
 )
+from ..waiting import wait_for, wait_in_loop_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 pytestmark = pytest.mark.integration
 
 ENGLISH = command_line.EXAMPLES / "en"
 AT_ONCE = 4
+EACH_ALONE = 0  # a call for each chunk, so that there are calls enough to be broken off between
 _PAID = ("SELECT document, step, sum(calls), sum(prompt), sum(completion), sum(wasted_calls) FROM tokens "
          "GROUP BY document, step ORDER BY document, step")
 
@@ -58,7 +60,8 @@ def server() -> Iterator[Any]:
 def here(tmp_path_factory, hashed_embedder, server) -> Iterator[Resources]:
     """Resources of this process; the embedding model is its own, which no worker could load."""
     settings = Settings(_env_file=None, home=tmp_path_factory.mktemp("ray") / "home", llm_base_url=server.base_url,
-                        llm_model="scripted", llm_retries=0, llm_concurrency=AT_ONCE, batch_chunks=8)
+                        llm_model="scripted", llm_retries=0, llm_concurrency=AT_ONCE, batch_chunks=8,
+                        extract_tokens=EACH_ALONE)
     with Resources(settings, hashed_embedder) as resources:
         yield resources
 
@@ -177,8 +180,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
 
     async def cancelled() -> float:
         task = asyncio.create_task(base.aadd(ENGLISH))
-        while server.stats.requests < before + 6 or not stored():
-            await asyncio.sleep(0.02)
+        await wait_in_loop_for(lambda: server.stats.requests >= before + 6 and stored())
         started = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -261,8 +263,7 @@ def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluste
     before, server.seconds = server.stats.requests, 0.3
 
     def kill() -> None:
-        while server.stats.requests < before + 8:
-            time.sleep(0.01)
+        wait_for(lambda: server.stats.requests >= before + 8)
         cluster.kill(1)
 
     killing = threading.Thread(target=kill)

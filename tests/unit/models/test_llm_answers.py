@@ -17,6 +17,7 @@ from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.retrieval import CommunityDigest
 
 from ...in_memory_calls import InMemoryCalls
+from ...waiting import wait_in_loop_for
 
 SHAPE = QUESTION
 FOUND = {"question": "Where?"}
@@ -89,8 +90,7 @@ def asked_twice(endpoint: Endpoint, *, cancelled: bool = False) -> list[Any]:
     async def ask() -> list[Any]:
         chat = StructuredChat("m", endpoint, InMemoryCalls())
         tasks = [asyncio.create_task(chat.ask("condense", Prompt("s", "u"), SHAPE)) for _ in range(2)]
-        while not endpoint.calls:
-            await asyncio.sleep(0.001)
+        await wait_in_loop_for(lambda: endpoint.calls)
         if cancelled:
             tasks[0].cancel()
         endpoint.go.set()
