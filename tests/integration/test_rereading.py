@@ -47,7 +47,8 @@ class Home:
     def resources(self, model: str) -> Resources:
         base_url = self.server.base_url if model else None
         return Resources(Settings(_env_file=None, home=self.folder, llm_base_url=base_url, llm_model=model or "none",
-                                  llm_retries=0, llm_concurrency=4, batch_chunks=4), self.embedder)
+                                  llm_retries=0, llm_concurrency=4, batch_chunks=4, extract_tokens=0),
+                         self.embedder)
 
     def build(self, model: str = "", paths: Any = (ENGLISH,), **context: Any) -> Any:
         with self.resources(model) as resources:
@@ -105,7 +106,7 @@ def test_what_is_read_again_equals_what_the_model_read_at_once(home, fresh):
 
 def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice(home, fresh, monkeypatch):
     home.build()
-    stood, read = home.state(), LlmReasoner.aextract
+    stood, read = home.state(), LlmReasoner.aextract_together
     calls = iter(range(100))
 
     async def dies(self: LlmReasoner, *arguments: Any) -> Any:
@@ -114,7 +115,7 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
         return await read(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LlmReasoner, "aextract", dies)
+        patch.setattr(LlmReasoner, "aextract_together", dies)
         with pytest.raises(OSError, match="the machine stopped"):
             home.build("scripted", reread=True)
     halfway = home.status()
@@ -144,7 +145,7 @@ def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
     brain, down = llm_server.scripted_brain(), [True]
 
     def script(request: dict[str, Any]) -> Any:
-        of_polonium = re.search(r"<data>\n[^\n]*: Polonium\n", request["messages"][1]["content"])
+        of_polonium = re.search(r"<data>\n[^\n]*\bPolonium\b", request["messages"][1]["content"])
         return llm_server.Fault("text") if down[0] and of_polonium else brain(request)
 
     with llm_server.LlmServer(script) as home.server:
