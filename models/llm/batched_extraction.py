@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...config import Settings
 from ...prompts import Prompt
@@ -22,7 +22,7 @@ from .wire import Shape
 if TYPE_CHECKING:
     from .chat_model import ChatClient
 
-_STEP = "extract"
+_STEP: Final = "extract"
 _OK = 200
 
 
