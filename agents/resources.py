@@ -208,14 +208,6 @@ class Resources:
 
         return BatchEndpoint(self.settings.for_step("extract"))
 
-    async def check_batches(self) -> None:
-        """Check that the endpoint has batches. For the process's event loop.
-
-        Raises:
-            ReasonerError: it has none.
-        """
-        await self.batch_endpoint().check()
-
     @cached_property
     def finder(self) -> "Answers":
         """What finds the closest quotes where a model found no answer."""

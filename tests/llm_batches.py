@@ -17,16 +17,17 @@ class Batches:
         answer: answers the body of a request, as the server answers ordinary calls.
 
     Set `status` to what batches report from now on ("in_progress" keeps their answers back), `problem` to what a
-    refused batch says, `unanswered` to how many requests of each batch expire, `spoilt` to how many answers are no
-    JSON, and `lost` to True to answer the start of a batch with a lost connection. `submitted` has each batch's
-    requests.
+    refused batch says, `unanswered` to how many requests of each batch fail, `spoilt` to how many answers are no
+    JSON, `lost` to True to answer the start of a batch with a lost connection, and `hidden` to True to know no batch,
+    as for another key. `submitted` has each batch's requests, and `looks` is how often their state was asked for.
     """
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self.status, self.problem = "completed", ""
         self.unanswered = self.spoilt = 0
-        self.lost = False
+        self.lost = self.hidden = False
+        self.looks = 0
         self.submitted: dict[str, list[dict[str, Any]]] = {}
         self.cancelled: list[str] = []
         self._files: dict[str, bytes] = {}
@@ -61,7 +62,8 @@ class Batches:
         return JSONResponse(self._batches[name])
 
     async def _state(self, batch: str) -> Response:
-        if batch not in self._batches:
+        self.looks += 1
+        if self.hidden:
             return JSONResponse({"error": {"message": f"No batch found with id '{batch}'"}}, 404)
         requests, status = self.submitted[batch], "cancelled" if batch in self.cancelled else self.status
         state = self._batches[batch] | {"status": status, "request_counts": {"total": len(requests), "completed": 0,
@@ -80,7 +82,7 @@ class Batches:
         self._files[f"{batch}-out"] = await self._lines(requests[:answered])
         self._files[f"{batch}-err"] = b"".join(json.dumps({
             "custom_id": one["custom_id"], "response": None,
-            "error": {"code": "batch_expired", "message": "too late"}}).encode() + b"\n"
+            "error": {"code": "batch_expired" if self.status == "expired" else "server_error"}}).encode() + b"\n"
             for one in requests[answered:])
 
     async def _lines(self, requests: list[dict[str, Any]]) -> bytes:

@@ -57,6 +57,7 @@ class BatchedCalls:
         self._calls: dict[str, BatchedCall] = {}
         self._open: dict[str, OpenBatch] = {}
         self._looks_left = 0
+        self._problems: list[str] = []
 
     async def answer(self, calls: Sequence[BatchedCall], *, submits: bool) -> None:
         """Have calls answered, and record the answers.
@@ -68,7 +69,8 @@ class BatchedCalls:
 
         Raises:
             BudgetExceeded: the calls would take more than the budget leaves.
-            ReasonerError: the endpoint refused a batch, or cannot be reached.
+            ReasonerError: the endpoint refused a batch, did not answer all of it, does not know it, or cannot be
+                reached. What was answered is recorded.
         """
         known = await asyncio.to_thread(lambda: [*map(self._extraction.look_up, calls)])
         self._calls = {one.key: call for one, call in zip(known, calls, strict=True)}
@@ -81,7 +83,10 @@ class BatchedCalls:
         await self._settle_starts(restarts=submits)
         if self._open and not submits:
             await self._cancel()
-        await self._collect()
+        await self._collect(submits=submits)
+        if self._problems:
+            raise ReasonerError(f"{'; '.join(self._problems)}. What was answered is saved: run the command again to "
+                                "submit the rest, or without --batch to have it answered at once for the usual price")
 
     async def _submit(self, due: Mapping[str, int]) -> None:
         with charge_calls(budget=self._budget):
@@ -164,29 +169,28 @@ class BatchedCalls:
                     raise  # else it is over already
         _LOG.warning("the batches of an earlier build are cancelled, and what they answered is used")
 
-    async def _collect(self) -> None:
+    async def _collect(self, *, submits: bool) -> None:
         """Wait for the open batches, and record the answers of each that is over."""
         total, done, wait = sum(len(batch.keys) for batch in self._open.values()), Counter[str](), FIRST_WAIT
         while self._open:
             for batch in [*self._open.values()]:
-                state = await self._look_at(batch)
-                if state is not None:
-                    done[batch.file] = len(batch.keys) if state.is_over else state.done
-                if state is not None and state.is_over:
-                    await self._take(batch, state)
+                try:
+                    state = await self._look_at(batch)
+                    if state is not None:
+                        done[batch.file] = len(batch.keys) if state.is_over else state.done
+                    if state is not None and state.is_over:
+                        await self._take(batch, state, submits=submits)
+                except NotAtEndpoint as error:
+                    await self._lose(batch, error, submits=submits)
             show_progress("batch", done.total(), total)
             if self._open:
                 await asyncio.sleep(wait)
                 wait = min(wait * _SLOWER, _LONGEST_WAIT)
 
     async def _look_at(self, batch: OpenBatch) -> BatchState | None:
-        """Return the state of a batch; None if it is not known now, or there is no such batch any more."""
+        """Return the state of a batch; None if it is not known now."""
         try:
             state = await self._endpoint.state(batch.id)
-        except NotAtEndpoint as error:
-            _LOG.warning("batch %s is lost, and its calls are asked one by one: %s", batch.id, error)
-            await self._forget(batch)
-            return None
         except EndpointFailed as error:
             if not self._looks_left:
                 raise
@@ -196,28 +200,34 @@ class BatchedCalls:
         self._looks_left = _FAILED_LOOKS
         return state
 
-    async def _take(self, batch: OpenBatch, state: BatchState) -> None:
+    async def _lose(self, batch: OpenBatch, error: NotAtEndpoint, *, submits: bool) -> None:
+        """Give up a batch that the endpoint does not know; while batches are wanted, the user decides."""
+        if submits:
+            raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key that it "
+                                "was submitted with, or run without --batch, which gives it up") from None
+        await self._forget(batch)
+        _LOG.warning("batch %s is given up, and its calls are asked one by one: %s", batch.id, error)
+
+    async def _take(self, batch: OpenBatch, state: BatchState, *, submits: bool) -> None:
         """Record the results of a batch that is over, and say what it did not answer."""
-        if state.status == "failed":
-            await self._forget(batch)
-            raise ReasonerError(f"the endpoint refused batch {batch.id} ({state.problem}): change what it names, or "
-                                "run without --batch. Nothing was paid for it")
         unanswered, failures = set(batch.keys), Counter[str]()
         for file in state.files:
-            try:
-                async for result in self._endpoint.results(file):
-                    if result.get("custom_id") in unanswered:
-                        if failure := await self._record(result):
-                            failures[failure] += 1
-                        else:
-                            unanswered.remove(result["custom_id"])
-            except NotAtEndpoint as error:
-                failures[str(error)] += 1
+            async for result in self._endpoint.results(file):
+                if result.get("custom_id") in unanswered:
+                    if failure := await self._record(result):
+                        failures[failure] += 1
+                    else:
+                        unanswered.remove(result["custom_id"])
         await self._forget(batch)
-        if unanswered:
-            reasons = "; ".join(reason for reason, _ in failures.most_common(_SHOWN_REASONS)) or state.status
-            _LOG.warning("%d of the %d calls of batch %s have no usable answer, and are asked one by one: %s",
-                         len(unanswered), len(batch.keys), batch.id, reasons)
+        if not unanswered:
+            return
+        reasons = state.problem or "; ".join(reason for reason, _ in failures.most_common(_SHOWN_REASONS))
+        problem = (f"batch {batch.id} ended as {state.status!r}, and {len(unanswered)} of its {len(batch.keys)} calls "
+                   "have no usable answer" + (f" ({reasons})" if reasons else ""))
+        if submits and state.status != "completed":  # they may be many, and nobody has agreed to the usual price
+            self._problems.append(problem)
+        else:
+            _LOG.warning("%s: they are asked one by one", problem)
 
     async def _record(self, result: Mapping[str, Any]) -> str:
         call = self._calls.get(str(result.get("custom_id")))

@@ -121,13 +121,13 @@ class ConstructionNodes:
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm, batch=context.batch)
-        if context.batch:
-            process_loop().run(self._resources.check_batches())
         self._resources.spending.check_prices(context.max_cost)
         named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
+        if context.batch:
+            process_loop().run(self._resources.batch_endpoint().check())
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
                 "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
@@ -203,11 +203,10 @@ class ConstructionNodes:
     def choose_batch(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
 
-        Where no model is asked, each chunk is extracted by itself. With `batch`, all chunks are extracted next.
+        Where no model is asked, each chunk is extracted by itself. Where batches are used, all chunks are next.
         """
         calls: list[list[str]] = []
-        outdated, everything = state["outdated"], (runtime.context or BuildContext()).batch
-        settings = self._resources.settings
+        outdated, settings = state["outdated"], self._resources.settings
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
@@ -216,7 +215,7 @@ class ConstructionNodes:
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [one for one in outdated if not is_same_reading(one, reader)]
                 most_calls = settings.batch_size
-                if everything:
+                if self._asks_batches(kb, runtime.context or BuildContext()):
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
@@ -230,10 +229,7 @@ class ConstructionNodes:
         A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
         """
         name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        if state["stopped"] or not self._resources.settings.for_step("extract").speaks_openai:
-            return {}
-        left = await self._in_step(name, run, lambda kb: read_open_batches(kb.database))
-        if not left and not (context.batch and state["calls"]):
+        if state["stopped"] or not await self._in_step(name, run, lambda kb: self._asks_batches(kb, context)):
             return {}
         from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
         from .batched_calls import BatchedCalls  # noqa: PLC0415
@@ -249,6 +245,11 @@ class ConstructionNodes:
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error), "calls": []}
         return {}
+
+    def _asks_batches(self, kb: KnowledgeBase, context: BuildContext) -> bool:
+        """Return True if batches are submitted, or those that an earlier build has left are taken."""
+        can = self._resources.settings.for_step("extract").speaks_openai
+        return context.batch or (can and bool(read_open_batches(kb.database)))
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.

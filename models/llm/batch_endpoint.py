@@ -12,7 +12,7 @@ from ..reasoner import ReasonerError
 from .endpoint import name_of
 from .endpoint_errors import status_of
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
-from .http_client import open_openai
+from .http_client import MAX_BODY, open_openai
 from .usage import token_count
 
 PATH = "/v1/chat/completions"
@@ -21,6 +21,8 @@ _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
 _UNKNOWN = frozenset({404, 405, 501})
 _SHOWN_PROBLEMS = 3
 _LISTED = 100
+_UPLOAD_SECONDS = 600.0
+"""An endpoint takes long to store a large file before it answers."""
 _CLIENTS_ERRORS = (openai.OpenAIError, httpx2.HTTPError)
 
 
@@ -67,15 +69,13 @@ class BatchEndpoint:
         Raises:
             ReasonerError: it has none, or cannot be asked.
         """
-        try:
-            await self._call(self._client.get("/batches", cast_to=object, options={"params": {"limit": 1}}))
-        except NotAtEndpoint:
-            raise self._has_none() from None
+        await self._call_interface(self._client.get("/batches", cast_to=object, options={"params": {"limit": 1}}))
 
     async def upload(self, requests: bytes) -> str:
         """Store a file of requests, one line of JSON each, and return its id."""
-        stored = await self._call(self._client.files.create(file=("requests.jsonl", requests), purpose="batch"))
-        return self._id_in(stored)
+        patient = self._client.with_options(timeout=_UPLOAD_SECONDS)
+        return self._id_in(await self._call_interface(
+            patient.files.create(file=("requests.jsonl", requests), purpose="batch")))
 
     async def start(self, file: str) -> str:
         """Start the batch of an uploaded file, and return its id.
@@ -114,6 +114,8 @@ class BatchEndpoint:
                 rest = b""
                 async for part in response.iter_bytes():
                     *lines, rest = (rest + part).split(b"\n")
+                    if max(map(len, (*lines, rest))) > MAX_BODY:
+                        raise failure(ValueError("a line is too long"), self._asked, self._key, fix=NOT_OPENAI)
                     for result in map(_result_in, lines):
                         if result:
                             yield result
@@ -121,6 +123,13 @@ class BatchEndpoint:
             raise self._failure(error) from None
         if result := _result_in(rest):
             yield result
+
+    async def _call_interface(self, request: Awaitable[Any]) -> dict[str, Any]:
+        """Make a call that any endpoint with batches knows."""
+        try:
+            return await self._call(request)
+        except NotAtEndpoint:
+            raise self._has_none() from None
 
     async def _call(self, request: Awaitable[Any]) -> dict[str, Any]:
         try:
@@ -143,7 +152,8 @@ class BatchEndpoint:
         return NotAtEndpoint(str(found)) if status_of(error) in _UNKNOWN else found
 
     def _has_none(self) -> ReasonerError:
-        return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch")
+        return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch, or check "
+                             "BANYAN_LLM_BASE_URL")
 
 
 def _result_in(line: bytes) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -16,8 +17,6 @@ MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
 MAX_FILE = 64 * MAX_BODY
 """Bytes of a file with the answers of a batch, which is read line by line."""
-_FILE_TIMEOUT = 600.0
-"""Seconds: an endpoint takes long to store a large file before it answers."""
 
 
 class _Refused(ResponseRefused, httpx2.DecodingError):
@@ -49,10 +48,6 @@ async def _bound(response: httpx2.Response, most: int = MAX_BODY) -> None:
     response.stream = _Bounded(response.stream, most)
 
 
-async def _bound_file(response: httpx2.Response) -> None:
-    await _bound(response, MAX_FILE)
-
-
 def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
@@ -63,7 +58,7 @@ def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAs
         files: True if the client reads files, which may be larger, and whose lines may report errors of their own.
     """
     return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"}, event_hooks={
-        "response": [_bound_file] if files else [_bound, reveal_error]})
+        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
 
 
 def open_openai(settings: Settings, owner: object, *, files: bool = False) -> openai.AsyncOpenAI:
@@ -74,18 +69,18 @@ def open_openai(settings: Settings, owner: object, *, files: bool = False) -> op
     Args:
         settings: the endpoint's address, key and timeouts.
         owner: what uses the client.
-        files: True if the client sends and reads files (see `open_http_client`).
+        files: True if the client reads files (see `open_http_client`).
 
     Raises:
         openai.OpenAIError: a key is missing.
     """
-    timeout = max(settings.llm_timeout, _FILE_TIMEOUT) if files else settings.llm_timeout
     key = settings.llm_api_key.get_secret_value()
     client = openai.AsyncOpenAI(
         base_url=settings.llm_base_url,
         # OpenAI's own client knows the variable with the key.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
-        timeout=timeout, max_retries=settings.llm_retries, http_client=open_http_client(timeout, files=files))
+        timeout=settings.llm_timeout, max_retries=settings.llm_retries,
+        http_client=open_http_client(settings.llm_timeout, files=files))
     # They can be closed only on the event loop that opened them.
     weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
     return client

@@ -3,11 +3,10 @@
 import asyncio
 import json
 import logging
-import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,14 @@ from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.ledger.open_batches import read_open_batches
+from banyan.models.llm import batch_endpoint
 from banyan.models.llm.breaker import EndpointFailed
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 
 from .. import command_line, llm_server, warm_start
 from ..hashed_embedding import HashedEmbedder
+from ..waiting import WITHIN, wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -129,8 +130,7 @@ def test_a_build_that_was_cancelled_while_it_waits_resumes(home, server):
         with home.resources() as resources, banyan.open("kb", resources=resources) as kb:
             build = asyncio.create_task(kb.aadd(*FEW, schema="general", batch=True, progress=lambda event: (
                 seen.set() if event["step"] == "batch" else None)))
-            while not seen.is_set():
-                await asyncio.sleep(0.01)
+            assert await asyncio.to_thread(seen.wait, WITHIN)
             build.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await build
@@ -156,12 +156,9 @@ def test_a_killed_command_resumes_and_submits_nothing_again(tmp_path):
         killed = warm_start.WarmProcess(
             [warm_start.BANYAN, *command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home"), **dict(banyan_command.settings)))
-        deadline = time.monotonic() + command_line.SECONDS
-        while not server.batches.submitted and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.5)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
+        wait_for(lambda: server.batches.looks)
+        killed.kill()
+        killed.wait(WITHIN)
         server.batches.status = "completed"
         requests = server.stats.requests
         done = banyan_command(*command, "--json")
@@ -180,53 +177,103 @@ def test_a_batch_whose_start_was_not_answered_is_found(home, server):
     assert len(server.batches.submitted) == 1
 
 
-def test_what_expires_and_what_cannot_be_read_is_asked_as_usual(home, server, caplog):
+def test_what_failed_and_what_cannot_be_read_is_asked_as_usual(home, server, caplog):
     usual = home.add("usual")
     server.batches.unanswered, server.batches.spoilt = 2, 1
     requests = server.stats.requests
     with caplog.at_level(logging.WARNING, "banyan"):
         report = home.add(batch=True)
     assert _built(report) == _built(usual)
-    assert "3 of the" in caplog.text
-    assert "batch_expired" in caplog.text
+    assert "3 of its" in caplog.text
+    assert "server_error" in caplog.text
     assert report["wasted_tokens"] > 0
     batched = len(server.batches.submitted["batch-0"])
     assert server.stats.requests - requests == usual["tokens"]["calls"] - batched + 3
 
 
-def test_a_refused_batch_stops_the_build_and_says_why(home, server):
+def test_an_expired_batch_stops_the_build_and_the_next_submits_the_rest(home, server):
+    usual = home.add("usual")
+    server.batches.status, server.batches.unanswered = "expired", 2
+    report = home.add(batch=True)
+    assert "batch-0 ended as 'expired', and 2 of its" in report["stopped"]
+    assert "run the command again to submit the rest, or without --batch" in report["stopped"]
+    server.batches.status, server.batches.unanswered = "completed", 0
+    done = home.add(batch=True)
+    assert _built(done) == _built(usual)
+    first, second = ([one["custom_id"] for one in requests] for requests in server.batches.submitted.values())
+    assert second == first[-1:], "another was asked as usual, to learn the form"
+    assert _extraction_calls(home, "kb") == _extraction_calls(home, "usual")
+
+
+def _extraction_calls(home: Home, name: str) -> int:
+    with home.resources() as resources:
+        spent = resources.knowledge_base(name).calls.spent("step", resources.spending.prices)
+        return next(step.calls for step in spent if step.name == "extract")
+
+
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_refused_batch_stops_the_build_and_says_why(home, server, batch):
     server.batches.status, server.batches.problem = "failed", "Enqueued token limit reached"
     report = home.add(batch=True)
     assert "Enqueued token limit reached" in report["stopped"]
     assert home.open_batches() == []
-    assert home.add()["stopped"] == ""
+    server.batches.status = "completed"
+    assert home.add(batch=batch)["stopped"] == ""
+    assert len(server.batches.submitted) == 1 + batch
 
 
-def test_a_build_without_batch_takes_what_was_answered(home, server, monkeypatch):
-    server.batches.status = "in_progress"
-    monkeypatch.setattr(batched_calls.BatchedCalls, "_collect", _break_off)
-    assert "broken off" in home.add(batch=True)["stopped"]
-    monkeypatch.undo()
+def test_a_build_without_batch_takes_what_was_answered_before_the_schema_grows(home, server, monkeypatch, caplog):
+    # As it would after the first chunk.
+    home.settings.batch_chunks, home.settings.schema_confidence = 1, 0.4
+    server.script = partial(_behold, server.script)
+    _break_off(home, monkeypatch)
     server.batches.unanswered = 2
-    report = home.add()
+    with caplog.at_level(logging.WARNING, "banyan"):
+        report = home.add()
     assert server.batches.cancelled == ["batch-0"]
+    assert "ended as 'cancelled', and 2 of its" in caplog.text
     assert (report["stopped"], report["chunks_failed"]) == ("", 0)
     assert home.open_batches() == []
     assert server.stats.steps["extraction"] == 1 + len(server.batches.submitted["batch-0"])
 
 
-async def _break_off(_: Any) -> None:
-    raise ReasonerError("broken off")
+def _behold(answer: Any, body: dict[str, Any]) -> str:
+    """Answer with facts of a relation that no schema has, too."""
+    reply = json.loads(answer(body))
+    if "triples" in reply:
+        reply["triples"] += [[line, head, "beholds", tail] for line, head, _, tail in reply["triples"]]
+    return json.dumps(reply)
 
 
-def test_a_lost_batch_is_said_and_asked_as_usual(home, server, caplog, monkeypatch):
-    monkeypatch.setattr(batched_calls.BatchedCalls, "_collect", _break_off)
-    home.add(batch=True)
-    monkeypatch.undo()
-    server.batches._batches.clear()
+def _break_off(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build by a batch, and leave before it is answered."""
+    async def fail(*_: Any, **__: Any) -> None:
+        raise ReasonerError("broken off")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(batched_calls.BatchedCalls, "_collect", fail)
+        assert "broken off" in home.add(batch=True)["stopped"]
+
+
+def test_a_batch_of_another_key_is_not_given_up_unasked(home, server, monkeypatch, caplog):
+    _break_off(home, monkeypatch)
+    server.batches.hidden = True
+    stopped = home.add(batch=True)["stopped"]
+    assert "set the address and key that it was submitted with, or run without --batch" in stopped
+    assert len(home.open_batches()) == len(server.batches.submitted) == 1
     with caplog.at_level(logging.WARNING, "banyan"):
-        assert home.add(batch=True)["chunks_failed"] == 0
-    assert "batch-0 is lost" in caplog.text
+        report = home.add()
+    assert (report["stopped"], report["chunks_failed"]) == ("", 0)
+    assert "batch-0 is given up" in caplog.text
+    assert home.open_batches() == []
+
+
+def test_results_that_cannot_be_read_are_not_given_up(home, server, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(batch_endpoint, "MAX_BODY", 10)
+        assert "a line is too long" in home.add(batch=True)["stopped"]
+    assert home.add(batch=True)["stopped"] == ""
+    assert len(server.batches.submitted) == 1
 
 
 def test_a_network_that_is_away_for_a_while_is_waited_for(home, server, monkeypatch, caplog):
