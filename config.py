@@ -252,6 +252,11 @@ class Settings(BaseSettings):
         return bool(self.llm_base_url) or ":" in self.llm_model
 
     @property
+    def speaks_openai(self) -> bool:
+        """True if the model is behind OpenAI's endpoint or a compatible one."""
+        return bool(self.llm_base_url) or self.llm_model.startswith(OPENAI)
+
+    @property
     def batch_size(self) -> int:
         """Chunks of a batch. A batch waits for its last answer: no fewer than two for each call at once."""
         return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)

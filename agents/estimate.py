@@ -20,6 +20,7 @@ from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.prices import batched
 from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
@@ -94,6 +95,7 @@ class BuildEstimate(Frozen):
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
     learnt_from: int = Field(description="paid chunks of the knowledge base that the estimate is scaled by")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
+    batch_cost: float | None = Field(description="the same with --batch, which halves the price of extraction")
 
 
 class RereadEstimate(Amount):
@@ -201,17 +203,22 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
     return BuildEstimate(
         documents=documents, chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
         completion_tokens=total.completion_tokens, extraction=extraction, fitting=fitting, later=later,
-        later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, _sum(extraction, fitting), later))
+        later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, extraction, fitting, later),
+        batch_cost=_cost(resources, extraction, fitting, later, by_batch=True))
 
 
-def _cost(resources: Resources, extraction: Amount, later: Amount) -> float | None:
+def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
+          ) -> float | None:
     """Return the cost of all steps, with those after extraction priced by the dearer of their two models."""
     model_of, prices = resources.settings.model_of, resources.spending.prices
-    first, *others = (
+    model = model_of("extract")
+    *first, resolve, summarise = (
         prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
-            (model_of("extract"), extraction), (model_of("resolve"), later), (model_of("summarise"), later)))
-    known = [cost for cost in others if cost is not None]
-    return first + max(known) if first is not None and len(known) == len(others) else None
+            (batched(model) if by_batch else model, extraction), (model, fitting),
+            (model_of("resolve"), later), (model_of("summarise"), later)))
+    if resolve is None or summarise is None or None in first:
+        return None
+    return sum(cost or 0.0 for cost in first) + max(resolve, summarise)
 
 
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
@@ -224,12 +231,22 @@ def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSche
         if has_statement(prose, chunk.document_id, repeated):
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
     packed = pack_calls(sizes, resources.settings.extract_tokens)
-    calls = [asked for call in packed if (asked := [chunk for chunk in call if chunk in requests])]
-    prompt = sum(extraction_prompt([requests[chunk] for chunk in call], schema, resources.settings).tokens
-                 for call in calls)
-    completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(requests[chunk].text) for chunk in call)
-                     for call in calls)
-    return Amount(calls=len(calls), prompt_tokens=round(_COUNTED * prompt), completion_tokens=round(completion))
+    calls = [[requests[chunk] for chunk in asked]
+             for call in packed if (asked := [chunk for chunk in call if chunk in requests])]
+    prompt, completion = estimate_extraction(
+        sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls), calls)
+    return Amount(calls=len(calls), prompt_tokens=prompt, completion_tokens=completion)
+
+
+def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionRequest]]) -> tuple[int, int]:
+    """Return about how many prompt and completion tokens some extraction calls take.
+
+    Args:
+        prompt_tokens: of all prompts, as `Prompt.tokens` has them.
+        calls: what each call reads.
+    """
+    completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
+    return round(_COUNTED * prompt_tokens), round(completion)
 
 
 def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:

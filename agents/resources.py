@@ -48,6 +48,8 @@ from .spending import Spending
 from .thresholds import support_in, thresholds_in
 
 if TYPE_CHECKING:
+    from ..models.llm.batch_endpoint import BatchEndpoint
+    from ..models.llm.batched_extraction import BatchedExtraction
     from ..models.llm.inferring import SchemaWriter
     from ..models.rules.answers import Answers
 
@@ -189,6 +191,22 @@ class Resources:
         from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
 
         return SchemaWriter(self.settings, self._calls(name))
+
+    def batched_extraction(self, name: str) -> "BatchedExtraction":
+        """Return what makes the extraction calls of a knowledge base as requests of a batch."""
+        from ..models.llm.batched_extraction import BatchedExtraction  # noqa: PLC0415 - a second of imports
+
+        return BatchedExtraction(self.settings, self._calls(name))
+
+    def batch_endpoint(self) -> "BatchEndpoint":
+        """Return the batches of the endpoint of extraction.
+
+        Raises:
+            ReasonerError: it cannot have any, or is not set up.
+        """
+        from ..models.llm.batch_endpoint import BatchEndpoint  # noqa: PLC0415 - a second of imports
+
+        return BatchEndpoint(self.settings.for_step("extract"))
 
     @cached_property
     def finder(self) -> "Answers":

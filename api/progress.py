@@ -15,7 +15,7 @@ from ..agents.construction.state import BuildReport
 _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
 """Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
-_NAMES = {"read": "reading", "extract": "extracting", "write": "writing", "index": "indexing"}
+_NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
 def _bars(console: Console) -> Bars:

@@ -94,8 +94,8 @@ class KnowledgeBase:
     # Documents.
 
     def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-            reread: bool = False, context: BuildContext | None = None, progress: Progress | bool | None = None,
-            ray: str | bool = False) -> BuildReport:
+            reread: bool = False, batch: bool = False, context: BuildContext | None = None,
+            progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
         """Read documents into the knowledge base; unchanged documents cost nothing.
 
         Args:
@@ -109,6 +109,8 @@ class KnowledgeBase:
             schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
             reread: let the model read again all chunks that the rules or another model read, or itself with other
                 instructions.
+            batch: have the model read through the endpoint's batches: for half the price, within a day. A build that is
+                interrupted goes on waiting when it resumes.
             context: every option of a build.
             progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
                 that is a terminal.
@@ -126,19 +128,19 @@ class KnowledgeBase:
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
               show_progress(progress) as show):
             for kind, event in construction_graph(resources).stream(
-                    given, context=_build_context(context, reread=reread), stream_mode=_STREAMED):
+                    given, context=_build_context(context, reread=reread, batch=batch), stream_mode=_STREAMED):
                 follow_build(kind, event, show, report)
         return log_failures(report)
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-                   reread: bool = False, context: BuildContext | None = None,
+                   reread: bool = False, batch: bool = False, context: BuildContext | None = None,
                    progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
             with resources.runs.abandoned_on_error(), show_progress(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
-                        given, context=_build_context(context, reread=reread), stream_mode=_STREAMED):
+                        given, context=_build_context(context, reread=reread, batch=batch), stream_mode=_STREAMED):
                     follow_build(kind, event, show, report)
         return log_failures(report)
 
@@ -429,10 +431,10 @@ class KnowledgeBase:
                                where=dict(where or {}), resources=self.resources)
 
 
-def _build_context(context: BuildContext | None, *, reread: bool) -> BuildContext:
-    """Return the context of a build that reads again if either says so."""
+def _build_context(context: BuildContext | None, *, reread: bool, batch: bool) -> BuildContext:
+    """Return the context of a build that reads again, or in batches, if either says so."""
     context = context or BuildContext()
-    return replace(context, reread=reread or context.reread)
+    return replace(context, reread=reread or context.reread, batch=batch or context.batch)
 
 
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,

@@ -3,7 +3,7 @@
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
     "build": ("banyan build ~/papers --kb papers", "banyan build report.pdf prices.xlsx --kb papers --schema finance",
-              "banyan build ~/papers --kb papers --dry-run"),
+              "banyan build ~/papers --kb papers --dry-run", "banyan build ~/papers --kb papers --batch"),
     "import": ("banyan import openie_results.json --format hipporag --kb recorded",),
     "ask": ('banyan ask "Who discovered polonium?"', 'banyan ask "Who discovered polonium?" --kb papers --trace',
             'banyan ask "Summarise the reports." --mode open --json',

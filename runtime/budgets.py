@@ -111,10 +111,7 @@ class Budget:
         Raises:
             BudgetExceeded: with the amount spent and how to continue.
         """
-        with self._lock:
-            tokens = self._prompt.total() + self._completion.total()
-            costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
-                     for model in sorted(self._prompt)]
+        tokens, costs = self._spent()
         if self._max_tokens is not None and tokens >= self._max_tokens:
             raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "
                                  "is saved: to resume, run the command again with a --max-tokens for the rest")
@@ -127,6 +124,36 @@ class Budget:
         if sum(known) >= self._max_cost:
             raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}). Progress "
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
+
+    def check_ahead(self, model: str, prompt: int, completion: int) -> None:
+        """Raise an error if calls that are about to be submitted together would exceed the budget.
+
+        Args:
+            model: the model that would be asked.
+            prompt: about how many prompt tokens the calls take.
+            completion: about how many completion tokens they take.
+
+        Raises:
+            BudgetExceeded: with the estimate and how to continue.
+        """
+        tokens, costs = self._spent()
+        ahead = self._prices.cost(model, prompt, completion)
+        known = [cost for cost in (*costs, ahead) if cost is not None]
+        if self._max_tokens is not None and tokens + prompt + completion > self._max_tokens:
+            raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, and the budget has "
+                                 f"{self.tokens_left} left. Nothing was submitted: run the command again with a larger "
+                                 "--max-tokens, or without --batch")
+        if self._max_cost is not None and sum(known) > self._max_cost:
+            raise BudgetExceeded(f"the batch would cost about {ahead or 0:.6g}, more than --max-cost "
+                                 f"{self._max_cost:g} leaves. Nothing was submitted: run the command again with a "
+                                 "larger --max-cost, or without --batch")
+
+    def _spent(self) -> tuple[int, list[float | None]]:
+        """Return the tokens spent in all, and the cost of each model's, None where its price is unknown."""
+        with self._lock:
+            return self._prompt.total() + self._completion.total(), [
+                self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
+                for model in sorted(self._prompt)]
 
 
 class Usage:

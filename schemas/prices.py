@@ -11,10 +11,16 @@ from .errors import BanyanError
 
 PER = 1_000_000
 """The number of tokens that a price is for."""
+_BATCHED, _BATCH_SHARE = " (batch)", 0.5
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
 _SHOWN_ERRORS = 3
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def batched(model: str) -> str:
+    """Return the name under which accounts and prices have the calls of a model that were answered in batches."""
+    return model + _BATCHED
 
 
 class PricesError(BanyanError):
@@ -53,15 +59,18 @@ class Prices:
             cached: the prompt tokens that came from the endpoint's cache.
 
         Returns:
-            The cost in the file's currency; None if the model's price is unknown. Without tokens the cost is 0.
+            The cost in the file's currency; None if the model's price is unknown. Without tokens the cost is 0. Calls
+            answered in batches (`batched`) cost half, unless the file has a price for them.
         """
         if not prompt and not completion:
             return 0.0
-        price = self._by_model.get(model)
+        price, share = self._by_model.get(model), 1.0
+        if price is None:
+            price, share = self._by_model.get(model.removesuffix(_BATCHED)), _BATCH_SHARE
         if price is None:
             return None
         read = price.prompt if price.cached is None else price.cached
-        return ((prompt - cached) * price.prompt + cached * read + completion * price.completion) / PER
+        return share * ((prompt - cached) * price.prompt + cached * read + completion * price.completion) / PER
 
 
 def load_prices(path: Path | None) -> Prices:

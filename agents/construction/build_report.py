@@ -15,7 +15,7 @@ _TOTAL = "build_total"
 """The ledger's key for how many chunks the builds since the last complete one extract."""
 
 
-def show_progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None) -> None:
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
     """Show how far a step is; `total` is None if that is not known."""
     get_stream_writer()({"step": step, "done": done, "total": total})
 

@@ -1,11 +1,15 @@
 """The construction graph: documents in, knowledge base out.
 
-    check -> ingest -> fit_schema -> choose_batch -> extract (once for each call) -> propose_schema_delta
-          -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one -> index)
+    check -> ingest -> fit_schema -> choose_batch -> ask_in_batch -> extract (once for each call)
+          -> propose_schema_delta -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one
+          -> index)
 
-From the second batch on, `choose_batch` starts two things side by side: the batch before is bounded, written and
+From the second batch on, two things start side by side: the batch before is bounded, written and
 embedded, and the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after
 the previous batch.
+
+With `batch`, the first batch has all chunks, so that all calls show the same schema, and `ask_in_batch` waits for the
+endpoint's answers to them; otherwise it does nothing.
 
 `write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
 with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
@@ -67,6 +71,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("ingest", node(nodes.ingest))
     graph.add_node("fit_schema", node(nodes.fit_schema))
     graph.add_node("choose_batch", node(nodes.choose_batch))
+    graph.add_node("ask_in_batch", node(nodes.ask_in_batch))
     graph.add_node("extract", node(nodes.extract), input_schema=ExtractInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", node(nodes.accept_or_reject))
@@ -76,7 +81,8 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_edge("check", "ingest")
     graph.add_edge("ingest", "fit_schema")
     graph.add_conditional_edges("fit_schema", begin_or_index, ["choose_batch", "index"])
-    graph.add_conditional_edges("choose_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
+    graph.add_edge("choose_batch", "ask_in_batch")
+    graph.add_conditional_edges("ask_in_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
     graph.add_edge("accept_or_reject", "choose_batch")

@@ -24,15 +24,18 @@ _STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 
 
 class NoModelError(BanyanError):
-    """A build is to read documents again with a model, and none is set."""
+    """A build is to read documents with a model, and none is set."""
 
 
-def check_model(*, reread: bool, uses_llm: bool) -> None:
-    """Check that there is a model if a build is to read documents again.
+def check_model(*, reread: bool, uses_llm: bool, batch: bool = False) -> None:
+    """Check that there is a model if a build is to read documents again, or to have them read in batches.
 
     Raises:
-        NoModelError: no model is set; the rules would undo what a model was paid for.
+        NoModelError: no model is set; the rules would undo what a model was paid for, and have no batches.
     """
+    if batch and not uses_llm:
+        raise NoModelError("only a model reads documents in batches, and none is set: set BANYAN_LLM_BASE_URL and "
+                           "BANYAN_LLM_MODEL, or run without --batch")
     if reread and not uses_llm:
         raise NoModelError("documents are read again only with a model, and none is set: set BANYAN_LLM_BASE_URL and "
                            "BANYAN_LLM_MODEL")

@@ -5,9 +5,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from cachetools import LRUCache
 from langgraph.runtime import Runtime
@@ -15,6 +16,7 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
+from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
@@ -26,6 +28,7 @@ from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
+from ...runtime.event_loop import process_loop
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -54,6 +57,8 @@ from .inputs import (
 from .shared_calls import MOST_CHUNKS, calls_of, split_call
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
 
+_T = TypeVar("_T")
+
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
 
@@ -75,6 +80,14 @@ class _Work(NamedTuple):
     budget: Budget | None
     reasoner: Reasoner
     fingerprint: str
+
+
+def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
+    """Return how much of each document a call reads, by which its tokens are charged."""
+    sizes = Counter[str]()
+    for reading in readings:
+        sizes[reading.chunk.document_id] += len(reading.request.text)
+    return sizes
 
 
 class ConstructionNodes:
@@ -107,12 +120,14 @@ class ConstructionNodes:
         schema = state.get("schema", "")
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
-        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm)
+        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm, batch=context.batch)
         self._resources.spending.check_prices(context.max_cost)
         named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
+        if context.batch:
+            process_loop().run(self._resources.batch_endpoint().check())
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
                 "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
@@ -185,14 +200,13 @@ class ConstructionNodes:
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
         return {}
 
-    def choose_batch(self, state: BuildState) -> BuildState:
+    def choose_batch(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
 
-        Where no model is asked, each chunk is extracted by itself.
+        Where no model is asked, each chunk is extracted by itself. Where batches are used, all chunks are next.
         """
         calls: list[list[str]] = []
-        outdated = state["outdated"]
-        settings = self._resources.settings
+        outdated, settings = state["outdated"], self._resources.settings
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
@@ -200,11 +214,42 @@ class ConstructionNodes:
                 # A person may have changed the instructions back while the build waited for decisions.
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [one for one in outdated if not is_same_reading(one, reader)]
+                most_calls = settings.batch_size
+                if self._asks_batches(kb, runtime.context or BuildContext()):
+                    most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
-                calls = calls_of(kb, chunks, settings.extract_tokens, settings.batch_size) if shares else [
+                calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
                     [chunk.id] for chunk in chunks]
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
                 "outdated": outdated}
+
+    async def ask_in_batch(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+        """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
+
+        A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
+        """
+        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        if state["stopped"] or not await self._in_step(name, run, lambda kb: self._asks_batches(kb, context)):
+            return {}
+        from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
+        from .batched_calls import BatchedCalls  # noqa: PLC0415
+
+        works = await asyncio.to_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
+        asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
+        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
+                 for schema, readings in asked if readings]
+        try:
+            batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
+                                   partial(self._in_step, name, run), run, self._budget(name, run, context))
+            await process_loop().arun(batched.answer(calls, submits=context.batch))
+        except (BudgetExceeded, ReasonerError) as error:
+            return {"stopped": str(error), "calls": []}
+        return {}
+
+    def _asks_batches(self, kb: KnowledgeBase, context: BuildContext) -> bool:
+        """Return True if batches are submitted, or those that an earlier build has left are taken."""
+        can = self._resources.settings.for_step("extract").speaks_openai
+        return context.batch or (can and bool(read_open_batches(kb.database)))
 
     async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
         """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
@@ -216,7 +261,7 @@ class ConstructionNodes:
         work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
         error = await self._extract(name, run, work, work.readings)
         if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
-            await self._store(name, run, lambda kb: split_call(kb, state["chunks"]))
+            await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
             unanswered = list[str]()
             for reading in work.readings:
                 error = await self._extract(name, run, work, [reading])
@@ -234,11 +279,8 @@ class ConstructionNodes:
         """Extract some chunks with one call, and store what was found; return what prevented it."""
         asked = [reading for reading in readings if reading.is_stated]
         found = {reading.chunk.id: reading.rows for reading in readings}
-        sizes = Counter[str]()
-        for reading in asked:
-            sizes[reading.chunk.document_id] += len(reading.request.text)
         try:
-            with charge_calls(build=run, documents=sizes, budget=work.budget):
+            with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
                 extractions = await work.reasoner.aextract_together(
                     [reading.request for reading in asked], work.schema) if asked else []
         except (BudgetExceeded, ReasonerError) as error:
@@ -246,13 +288,13 @@ class ConstructionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            await self._store(name, run, lambda kb: _save_all(kb, work.fingerprint, found))
+            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found))
         return None
 
     async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
         """Note that a chunk failed; return its id if the endpoint gave no answer."""
         reason, chunk = str(error), reading.chunk.id
-        await self._store(name, run, lambda kb: kb.extractions.fail(chunk, reason))
+        await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
     def _to_extract(self, name: str, run: str, chunk_ids: Sequence[str], context: BuildContext) -> "_Work":
@@ -286,12 +328,12 @@ class ConstructionNodes:
                     self._repeated[run] = repeated_lines(kb.documents.whole_texts())
         return has_statement(prose, chunk.document_id, self._repeated[run])
 
-    async def _store(self, name: str, run: str, store: Callable[[KnowledgeBase], None]) -> None:
-        def in_thread() -> None:
+    async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
+        def in_thread() -> _T:
             with self._resources.runs.step(name, run) as kb:
-                store(kb)
+                return do(kb)
 
-        await asyncio.to_thread(in_thread)
+        return await asyncio.to_thread(in_thread)
 
     def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.

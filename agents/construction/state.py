@@ -23,6 +23,8 @@ class BuildContext:
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
                                                    "another model extracted, or itself with other instructions"})
+    batch: bool = field(default=False, metadata={"description": "have the calls of extraction answered through the "
+                                                   "endpoint's batches: for half the price, within a day"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})

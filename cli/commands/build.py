@@ -64,6 +64,9 @@ def build(  # noqa: PLR0913  (its options)
     reread: Annotated[bool, typer.Option("--reread", help=(
         "Let the model read again every chunk of the knowledge base that the rules or another model read, "
         "or the model itself with other instructions."))] = False,
+    batch: Annotated[bool, typer.Option("--batch", help=(
+        "Let the model read through the endpoint's batches: for half the price, within a day; the same command resumes "
+        "waiting."))] = False,
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
@@ -79,7 +82,9 @@ def build(  # noqa: PLR0913  (its options)
             _dry_run(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
-                                   retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
+                                   retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
+            if batch and not as_json:
+                err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
             with resources_on(resources, ray) as where:
                 report = _run_build(where, given, context)
             _show_report(report, as_json=as_json)
@@ -187,5 +192,8 @@ def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], sch
         out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
                   f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
                   f"{money(estimate.cost)}")
+        if estimate.extraction.calls:
+            halved = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
+            out.print(f"With --batch, for endpoints that have batches, extraction costs half{halved}.")
         if estimate.calls:
             out.print(_how_sure(estimate))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...runtime.budgets import Budget, charge
 from ...schemas.documents import Frozen
-from ...schemas.prices import Prices
+from ...schemas.prices import Prices, batched
 from .database import Database
 from .tables import CALLS, TOKENS, insertion
 
@@ -165,7 +165,7 @@ class Calls:
 
     def extractions(self, model: str, enough: int, is_whole: Callable[[int, Sequence[str]], bool],
                     ) -> tuple[Tokens, list[str]]:
-        """Return what extracting a sample of at least `enough` chunks with a model cost, including repairs.
+        """Return what extracting a sample of at least `enough` chunks with a model took, including repairs.
 
         Args:
             model: the model.
@@ -177,8 +177,9 @@ class Calls:
         """
         whole, chunks = Tokens(), list[str]()
         for row in self._db.rows(
-                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' AND model = :model "  # noqa: S608
-                "GROUP BY document ORDER BY document", model=model):
+                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' "  # noqa: S608
+                "AND model IN (:model, :batched) GROUP BY document ORDER BY document", model=model,
+                batched=batched(model)):
             values = row._asdict()
             extracted = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "

@@ -46,6 +46,8 @@ class Capability:
         self._current = 0
         self._is_proven = False
         self._misses = 0
+        self.answered: Form | None = None
+        """The form in which the last usable answer came; None until there is one."""
 
     def forms(self) -> tuple[Form, ...]:
         """Return the forms to try in order: the one in use, then those below it."""
@@ -63,6 +65,8 @@ class Capability:
             answered: the form it was answered in.
             usable: whether the answer could be used.
         """
+        if usable:
+            self.answered = answered
         if self._open[self._current] != sent:
             return
         if answered == sent and (usable or self._is_proven):

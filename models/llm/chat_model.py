@@ -4,7 +4,7 @@ Importing this module takes about two seconds: only what is about to make a call
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import openai
@@ -13,6 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables.base import RunnableBinding
 from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 from pydantic import PrivateAttr, SecretStr
@@ -50,7 +51,7 @@ class ChatClient:
     def __init__(self, settings: Settings) -> None:
         self._name = name_of(settings)
         self._key = settings.llm_api_key
-        is_openai = bool(settings.llm_base_url) or settings.llm_model.startswith(OPENAI)
+        is_openai = settings.speaks_openai
         # Each other provider's package raises its own errors; all become one that names the cause.
         self._errors: tuple[type[Exception], ...] = (openai.OpenAIError,) if is_openai else (Exception,)
         self._chosen = chosen_parameters(settings)
@@ -106,8 +107,7 @@ class ChatClient:
                        refused: set[str]) -> AIMessage:
         """Send a request in a form, without the parameters that are refused; those that it shows are added to them."""
         while True:
-            parameters = {} if form == "bare" else leave_out(self._parameters, refused)
-            sent = merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages)
+            parameters, sent = self._leave_out(form, messages, refused)
             try:
                 return await self._bind_form(form, json_schema, parameters).ainvoke(sent)
             except self._errors as error:
@@ -115,6 +115,43 @@ class ChatClient:
                 if name is None:
                     raise
                 refused.add(name)
+
+    def _leave_out(self, form: Form, messages: Messages, refused: Collection[str],
+                   ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """Return the parameters and messages to send, without what is refused."""
+        return ({} if form == "bare" else leave_out(self._parameters, refused),
+                merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages))
+
+    def request_body(self, messages: Messages, json_schema: dict[str, Any], form: Form, refused: Collection[str],
+                     ) -> dict[str, Any]:
+        """Return the body of the request that `send` makes, to be sent by other means than a stream.
+
+        Only for OpenAI-compatible endpoints.
+
+        Args:
+            messages: the conversation.
+            json_schema: the shape of the answer.
+            form: the form of request.
+            refused: the parameters to leave out.
+        """
+        parameters, sent = self._leave_out(form, messages, refused)
+        bound = cast("RunnableBinding[Any, AIMessage]", self._bind_form(form, json_schema, parameters))
+        payload = cast("_Chat", self._chat)._get_request_payload(sent, **bound.kwargs)  # noqa: SLF001  (of this module)
+        body = payload | payload.pop("extra_body", {})
+        return {name: value for name, value in body.items() if name not in {"extra_body", "stream", "stream_options"}}
+
+    def read_body(self, body: Mapping[str, Any], form: Form) -> Reply:
+        """Return the reply in the body of a response that came by other means than `send`.
+
+        Raises:
+            ReasonerError: it is no reply.
+        """
+        try:
+            completion = openai.types.chat.ChatCompletion.construct(**body)
+            result = cast("_Chat", self._chat)._create_chat_result(completion)  # noqa: SLF001  (of this module)
+            return _reply((), cast("AIMessage", result.generations[0].message), form)
+        except _OF_ODD_BODIES as error:
+            raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
     def _bind_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                    ) -> Runnable[Any, AIMessage]:

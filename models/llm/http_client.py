@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -14,6 +15,8 @@ from .hidden_errors import reveal_error
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
+MAX_FILE = 64 * MAX_BODY
+"""Bytes of a file with the answers of a batch, which is read line by line."""
 
 
 class _Refused(ResponseRefused, httpx2.DecodingError):
@@ -21,45 +24,52 @@ class _Refused(ResponseRefused, httpx2.DecodingError):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, most: int) -> None:
         self._stream = stream
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for part in self._stream:
             size += len(part)
-            if size > MAX_BODY:
-                raise _Refused(f"its response is larger than {MAX_BODY:,} bytes")
+            if size > self._most:
+                raise _Refused(f"its response is larger than {self._most:,} bytes")
             yield part
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def _bound(response: httpx2.Response, most: int = MAX_BODY) -> None:
     # Compressed, a small response could become one that fills the memory.
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise _Refused("its response is compressed, which was not asked for")
-    response.stream = _Bounded(response.stream)
+    response.stream = _Bounded(response.stream, most)
 
 
-def open_http_client(timeout: float) -> openai.DefaultAsyncHttpxClient:
+def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
     Errors in responses with the status of a success get the status of the error.
 
     Args:
         timeout: seconds without a byte after which a call fails.
+        files: True if the client reads files, which may be larger, and whose lines may report errors of their own.
     """
-    return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"},
-                                          event_hooks={"response": [_bound, reveal_error]})
+    return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"}, event_hooks={
+        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
 
 
-def open_openai(settings: Settings, owner: object) -> openai.AsyncOpenAI:
+def open_openai(settings: Settings, owner: object, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
     Its connections are closed when `owner` is no longer used. Used only on the process's event loop.
+
+    Args:
+        settings: the endpoint's address, key and timeouts.
+        owner: what uses the client.
+        files: True if the client reads files (see `open_http_client`).
 
     Raises:
         openai.OpenAIError: a key is missing.
@@ -70,7 +80,7 @@ def open_openai(settings: Settings, owner: object) -> openai.AsyncOpenAI:
         # OpenAI's own client knows the variable with the key.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries,
-        http_client=open_http_client(settings.llm_timeout))
+        http_client=open_http_client(settings.llm_timeout, files=files))
     # They can be closed only on the event loop that opened them.
     weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
     return client

@@ -51,6 +51,11 @@ def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema
                   instructions=extraction_instructions_block(requests[0].instructions if requests else "", language))
 
 
+def extraction_shape(requests: Sequence[ExtractionRequest], schema: GraphSchema) -> wire.Shape[list[Extraction]]:
+    """Return the shape of the answer to that prompt."""
+    return wire.extraction(schema, NumberedLines(requests))
+
+
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
     """Communities, in order, as many to a call as its number and its token budget allow."""
     batches: list[Sequence[CommunityDigest]] = []
@@ -131,8 +136,7 @@ class LlmReasoner(ModelCalls):
     async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Return the extractions of some chunks, read by one call."""
         return await self._ask("extract", lambda: (
-            extraction_prompt(requests, schema, self._settings),
-            wire.extraction(schema, NumberedLines(requests))))
+            extraction_prompt(requests, schema, self._settings), extraction_shape(requests, schema)))
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""

@@ -49,8 +49,10 @@ class ModelCalls:
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return a model's answer without holding a thread while the endpoint works."""
         prompt, shape = await asyncio.to_thread(make)
-        chat = self._chats[_model_and_options(self._steps.get(step, self._settings))]
-        return await process_loop().arun(chat.ask(step, prompt, shape))
+        return await process_loop().arun(self._chat_of(step).ask(step, prompt, shape))
+
+    def _chat_of(self, step: str) -> StructuredChat:
+        return self._chats[_model_and_options(self._steps.get(step, self._settings))]
 
     def _run_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                      batches: Sequence[Sequence[_I]]) -> list[_T]:

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 from ...prompts import Prompt, render
 from ...runtime.budgets import CallLedger
 from ...schemas.naming import content_id
+from ...schemas.prices import batched
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
 from .breaker import EndpointDown
@@ -55,8 +56,7 @@ class StructuredChat:
                 answer is longer than the endpoint allows.
             BudgetExceeded: the call would exceed the budget.
         """
-        messages = [("system", prompt.system), ("user", prompt.user)]
-        key = content_id(self._model, json.dumps(messages), json.dumps(shape.json_schema), *self._options)
+        messages, key = messages_of(prompt), self.key_of(prompt, shape)
         with observed_step(step, self._model):
             # Of equal calls, the later ones wait for the first and find its answer in the ledger.
             lock = self._in_progress.setdefault(key, asyncio.Lock())
@@ -68,6 +68,35 @@ class StructuredChat:
                     except ValueError:
                         cached = None  # cached under older rules: pay for one that fits the present ones
                 return await self._call_model(key, step, messages, prompt, shape)
+
+    def key_of(self, prompt: Prompt, shape: Shape[T]) -> str:
+        """Return the key under which the ledger has the answer to a prompt."""
+        return content_id(self._model, json.dumps(messages_of(prompt)), json.dumps(shape.json_schema), *self._options)
+
+    async def record_batched(self, key: str, step: str, reply: Reply, shape: Shape[T] | None) -> bool:
+        """Record a reply that came in a batch, so that `ask` finds it; one that was recorded before is not paid again.
+
+        Args:
+            key: the call's key (`key_of`).
+            step: the account of its tokens.
+            reply: the reply.
+            shape: the shape of the answer; None if the call is not made any more.
+
+        Returns:
+            Whether the answer can be used.
+        """
+        usable = not reply.refusal
+        if shape is not None:
+            try:
+                read_reply(reply, shape)
+            except UnusableAnswer:
+                usable = False
+        recorded_as = key if usable else _unusable_key(key, reply)
+        if await asyncio.to_thread(self._ledger.lookup, recorded_as) is None:
+            model = batched(self._model)
+            self._ledger.spend(model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+            await self._record(recorded_as, step, reply, wasted=not usable, model=model)
+        return usable
 
     async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], prompt: Prompt, shape: Shape[T],
                           ) -> T:
@@ -86,7 +115,7 @@ class StructuredChat:
             if not reply.refusal:
                 reply.judged(False)
             # Under a key that is never looked up: accounted and visible, but not replayed.
-            await self._record(content_id("unusable", key, reply.text), step, reply, wasted=True)
+            await self._record(_unusable_key(key, reply), step, reply, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
                 raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
                                     "another model (BANYAN_LLM_MODEL) for this text")
@@ -110,13 +139,22 @@ class StructuredChat:
         self._ledger.spend(self._model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         return reply
 
-    async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False) -> None:
+    async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False, model: str = "") -> None:
         # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(
             self._ledger.record, key=key, step=step,
             response=_unusable_text(reply) if wasted else clean_text(reply.text),
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
-            cached_tokens=reply.cached_tokens, wasted=wasted, model=self._model)
+            cached_tokens=reply.cached_tokens, wasted=wasted, model=model or self._model)
+
+
+def messages_of(prompt: Prompt) -> list[tuple[str, str]]:
+    """Return the messages of a prompt."""
+    return [("system", prompt.system), ("user", prompt.user)]
+
+
+def _unusable_key(key: str, reply: Reply) -> str:
+    return content_id("unusable", key, reply.text)
 
 
 def _unusable_text(reply: Reply) -> str:

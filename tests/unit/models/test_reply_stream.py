@@ -63,7 +63,7 @@ def ask(monkeypatch):
                 return await endpoint.send([("user", "Question?")], SHAPE, forms, Refusals("m"))
 
         monkeypatch.setattr(http_client, "open_http_client",
-                            lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+                            lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
         endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
                                            **{"llm_retries": 1, **settings}))
         for _ in range(times):
@@ -189,7 +189,7 @@ def test_nothing_is_streamed_without_a_listener(monkeypatch):
         return whole()
 
     monkeypatch.setattr(http_client, "open_http_client",
-                        lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+                        lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
     assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",), Refusals("m"))).text == SAID
     assert not sent[0].get("stream")
@@ -199,7 +199,7 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
     closed = asyncio.Event()
     response = endless(closed)
     monkeypatch.setattr(http_client, "open_http_client",
-                        lambda _: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
+                        lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
 
     async def on_claims(claims):

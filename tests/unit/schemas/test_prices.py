@@ -2,7 +2,7 @@
 
 
 import pytest
-from banyan.schemas.prices import Price, Prices, PricesError, load_prices
+from banyan.schemas.prices import Price, Prices, PricesError, batched, load_prices
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +15,13 @@ def test_a_cost_counts_cached_tokens_at_their_own_price():
     assert PRICES.cost("cheap", 1_000_000, 500_000, 400_000) == pytest.approx(2 + 2), "no other price is said"
     assert PRICES.cost("other", 1, 0) is None
     assert PRICES.cost("other", 0, 0) == 0
+
+
+def test_a_batch_costs_half_unless_it_has_a_price_of_its_own():
+    assert PRICES.cost(batched("dear"), 1_000_000, 1_000_000, 400_000) == pytest.approx((6 + 0.4 + 30) / 2)
+    assert PRICES.cost(batched("other"), 1, 0) is None
+    own = Prices({"dear": DEAR, batched("dear"): CHEAP})
+    assert own.cost(batched("dear"), 1_000_000, 0) == pytest.approx(2)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))

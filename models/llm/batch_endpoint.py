@@ -1,0 +1,174 @@
+"""OpenAI's Batch interface: an endpoint answers a file of requests within a day, for half the price."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, NamedTuple
+
+import httpx2
+import openai
+
+from ...config import Settings
+from ..reasoner import ReasonerError
+from .endpoint import name_of
+from .endpoint_errors import status_of
+from .failures import NOT_OPENAI, NOT_SET_UP, failure
+from .http_client import MAX_BODY, open_openai
+from .usage import token_count
+
+PATH = "/v1/chat/completions"
+"""Where each request of a batch goes, as the protocol wants it named."""
+_OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+_UNKNOWN = frozenset({404, 405, 501})
+_SHOWN_PROBLEMS = 3
+_LISTED = 100
+_UPLOAD_SECONDS = 600.0
+"""An endpoint takes long to store a large file before it answers."""
+_CLIENTS_ERRORS = (openai.OpenAIError, httpx2.HTTPError)
+
+
+class NotAtEndpoint(ReasonerError):
+    """The endpoint does not know a batch, a file or the interface."""
+
+
+class BatchState(NamedTuple):
+    """The state of a batch, as the endpoint reports it."""
+
+    status: str
+    done: int
+    """Requests that were answered, or failed."""
+    files: list[str]
+    """The files with the answers and the failures so far."""
+    problem: str
+    """Why the batch was refused, or ""."""
+
+    @property
+    def is_over(self) -> bool:
+        """True if no more answers will come."""
+        return self.status in _OVER
+
+
+class BatchEndpoint:
+    """The batches of the settings' endpoint. Used only on the process's event loop.
+
+    Raises:
+        ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._asked, self._key = name_of(settings), settings.llm_api_key
+        if not settings.speaks_openai:
+            raise self._has_none()
+        try:
+            self._client = open_openai(settings, self, files=True)
+        except openai.OpenAIError as error:
+            raise failure(error, self._asked, self._key, fix=NOT_SET_UP) from None
+
+    async def check(self) -> None:
+        """Check that the endpoint has batches.
+
+        Raises:
+            ReasonerError: it has none, or cannot be asked.
+        """
+        await self._call_interface(self._client.get("/batches", cast_to=object, options={"params": {"limit": 1}}))
+
+    async def upload(self, requests: bytes) -> str:
+        """Store a file of requests, one line of JSON each, and return its id."""
+        patient = self._client.with_options(timeout=_UPLOAD_SECONDS)
+        return self._id_in(await self._call_interface(
+            patient.files.create(file=("requests.jsonl", requests), purpose="batch")))
+
+    async def start(self, file: str) -> str:
+        """Start the batch of an uploaded file, and return its id.
+
+        It is tried only once, as a retry could start, and pay, a second one. If it fails other than by a refusal, the
+        batch may have started: `find` tells.
+        """
+        answer = await self._call(self._client.with_options(max_retries=0).post("/batches", cast_to=object, body={
+            "input_file_id": file, "endpoint": PATH, "completion_window": "24h"}))
+        return self._id_in(answer)
+
+    async def find(self, file: str) -> str:
+        """Return the id of the batch of an uploaded file, or "" if none was started lately."""
+        answer = await self._call(self._client.get("/batches", cast_to=object, options={"params": {"limit": _LISTED}}))
+        return next((self._id_in(batch) for batch in as_list(answer.get("data"))
+                     if as_object(batch).get("input_file_id") == file), "")
+
+    async def state(self, batch: str) -> BatchState:
+        """Return the state of a batch."""
+        answer = await self._call(self._client.get(f"/batches/{batch}", cast_to=object))
+        counts, errors = as_object(answer.get("request_counts")), as_list(as_object(answer.get("errors")).get("data"))
+        return BatchState(
+            status=str(answer.get("status")),
+            done=sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed")),
+            files=[str(answer[name]) for name in ("output_file_id", "error_file_id") if answer.get(name)],
+            problem="; ".join(str(as_object(error).get("message")) for error in errors[:_SHOWN_PROBLEMS]))
+
+    async def cancel(self, batch: str) -> None:
+        """Ask the endpoint to answer no more of a batch, which may take it some minutes."""
+        await self._call(self._client.post(f"/batches/{batch}/cancel", cast_to=object))
+
+    async def results(self, file: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield the results in a file, one for each request; what is no result is left out."""
+        try:
+            async with self._client.files.with_streaming_response.content(file) as response:
+                rest = b""
+                async for part in response.iter_bytes():
+                    *lines, rest = (rest + part).split(b"\n")
+                    if max(map(len, (*lines, rest))) > MAX_BODY:
+                        raise failure(ValueError("a line is too long"), self._asked, self._key, fix=NOT_OPENAI)
+                    for result in map(_result_in, lines):
+                        if result:
+                            yield result
+        except _CLIENTS_ERRORS as error:
+            raise self._failure(error) from None
+        if result := _result_in(rest):
+            yield result
+
+    async def _call_interface(self, request: Awaitable[Any]) -> dict[str, Any]:
+        """Make a call that any endpoint with batches knows."""
+        try:
+            return await self._call(request)
+        except NotAtEndpoint:
+            raise self._has_none() from None
+
+    async def _call(self, request: Awaitable[Any]) -> dict[str, Any]:
+        try:
+            answer = await request
+        except openai.OpenAIError as error:
+            raise self._failure(error) from None
+        told = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
+        if not isinstance(told, dict):
+            raise failure(ValueError(type(told).__name__), self._asked, self._key, fix=NOT_OPENAI)
+        return told
+
+    def _id_in(self, answer: dict[str, Any]) -> str:
+        found = answer.get("id")
+        if not isinstance(found, str) or not found:
+            raise failure(ValueError("it has no id"), self._asked, self._key, fix=NOT_OPENAI)
+        return found
+
+    def _failure(self, error: Exception) -> ReasonerError:
+        found = failure(error, self._asked, self._key)
+        return NotAtEndpoint(str(found)) if status_of(error) in _UNKNOWN else found
+
+    def _has_none(self) -> ReasonerError:
+        return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch, or check "
+                             "BANYAN_LLM_BASE_URL")
+
+
+def _result_in(line: bytes) -> dict[str, Any]:
+    """Return the result in a line; empty if there is none."""
+    try:
+        return as_object(json.loads(line))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return a JSON object as it is, and an empty one for anything else: endpoints send what they like."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a JSON array as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
