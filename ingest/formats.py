@@ -30,7 +30,7 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".rst", ".log")
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".log")
 PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
                             ".ipynb": _read_notebook, **dict.fromkeys(CODE, _read_text)}
 """Formats read in this process: plain text, in time proportional to its length."""
@@ -41,7 +41,8 @@ PARSED = {
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
-    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
+    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf",
+    ".rst": "restructured_text.read_rst"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
