@@ -46,6 +46,16 @@ PARSED = {
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
+_NAMED = frozenset({"readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog",
+                    "changes", "news", "history", "install", "todo", "contributing", "makefile", "dockerfile"})
+"""Names of texts that are customary without an ending."""
+
+
+def suffix_of(path: PurePath) -> str:
+    """Return the ending that decides how a file is read: its own, or that of text for a name such as README."""
+    return path.suffix.lower() or (".txt" if path.name.lower() in _NAMED else "")
+
+
 def load_reader(path: PurePath) -> Reader:
     """Return the reader of a format of `PARSED` and import its libraries."""
     module, name = PARSED[path.suffix.lower()].split(".")

@@ -23,6 +23,7 @@ from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
+from ...ingest.reading_errors import LEFT_OUT
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
@@ -155,7 +156,8 @@ def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> 
 
 
 def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
-    """Print what failed, and exit with 1 if anything did."""
+    """Print what was not read or failed, and exit with 1 if anything failed."""
+    failed = [line for line in report["files_failed"] if f": {LEFT_OUT}" not in line]
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["chunks_failed"]:
@@ -163,7 +165,7 @@ def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    if report["files_failed"] or report["chunks_failed"] or report["stopped"]:
+    if failed or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
 
 
