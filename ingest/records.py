@@ -13,6 +13,7 @@ from ..text.cleaning import clean_text
 from .decoding import open_text
 from .reading_errors import UnreadableError
 from .reading_limits import Limits
+from .record_rows import Fields, is_row, read_fields, record_lines
 from .table_lines import has_header, table_lines
 
 _LOOKED_AT = 20
@@ -124,23 +125,40 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """Yield the records of a file with one JSON object on each line; blank lines are skipped.
 
     Args:
-        path: the file.
-        limits: the largest size of a line, the deepest nesting and the longest title.
+        path: the file. If its first good object has no `text`, the whole file is a table and one document.
+        limits: the largest size of a line or table, the deepest nesting and the longest title.
         report: called for each line that cannot be read.
 
     Yields:
-        The good records, one at a time.
+        The good records, one at a time, or a whole table as one record.
 
     Raises:
         UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
+    rows: list[Fields] = []
+    is_table: bool | None = None
     for number, (line_number, line) in enumerate(lines(path, limits)):
         try:
             _check_values(line)
-            yield read_record(number, parse(line), limits)
+            value = parse(line)
+            if is_table is None and isinstance(value, dict):
+                is_table = is_row(value)
+            if is_table:
+                rows.append(_row(value, limits))
+            else:
+                yield read_record(number, value, limits)
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
+    if rows:
+        yield Record(None, None, path.stem, record_lines(rows, path.stem, limits))
+
+
+def _row(value: object, limits: Limits) -> Fields:
+    _check_depth(value, limits)
+    if not isinstance(value, dict):
+        raise BadRecordError(f"a record is an object, not {_kind(value)}")
+    return read_fields(value)
 
 
 def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
@@ -195,10 +213,7 @@ def parse(text: str) -> Any:
 
 def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise BadRecordError if it is not one."""
-    try:
-        check_depth(value, limits.json_depth)
-    except ValueError as error:
-        raise BadRecordError(str(error)) from error
+    _check_depth(value, limits)
     if not isinstance(value, dict):
         raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     text = value.get("text")
@@ -214,6 +229,13 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
                              "shorten it, or make it a part of `text`")
     return Record(number, _name(value, "id"), clean_text(title), text,
                   {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
+
+
+def _check_depth(value: object, limits: Limits) -> None:
+    try:
+        check_depth(value, limits.json_depth)
+    except ValueError as error:
+        raise BadRecordError(str(error)) from error
 
 
 def _name(value: dict[object, object], key: str) -> str | None:
