@@ -10,6 +10,7 @@ from .decoding import decode
 from .front_matter import read_markdown
 from .reading_errors import UnreadableError
 from .reading_limits import Limits
+from .subtitles import read_subtitles
 
 Reader = Callable[[bytes, Limits], Content]
 
@@ -32,7 +33,8 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
         ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".log")
 PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
-                            ".ipynb": _read_notebook, **dict.fromkeys(CODE, _read_text)}
+                            ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
+                            **dict.fromkeys(CODE, _read_text)}
 """Formats read in this process: plain text, in time proportional to its length."""
 
 PARSED = {
