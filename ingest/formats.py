@@ -44,7 +44,7 @@ PARSED = {
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf",
-    ".rst": "restructured_text.read_rst"}
+    **dict.fromkeys((".odt", ".odp"), "open_documents.read_open_document"), ".rst": "restructured_text.read_rst"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 

@@ -8,11 +8,10 @@ from docutils import nodes
 
 from ...text.cleaning import one_line
 from ..grids import GridCell, read_grid
-from ..reading_limits import DEFAULT_LIMITS
+from ..spans import SpanningCell, place_cells
 from ..table_lines import table_lines
 
 _DEEPEST_HEADING = 6
-_MOST_CELLS = 1_000_000
 _SKIPPED = (nodes.comment, nodes.substitution_definition, nodes.target, nodes.pending, nodes.raw, nodes.meta,
             nodes.transition, nodes.decoration, nodes.system_message)
 _NOTED = {nodes.attention: "Attention", nodes.caution: "Caution", nodes.danger: "Danger", nodes.error: "Error",
@@ -137,30 +136,10 @@ class _Writer:
 
 
 def _grid(group: Any) -> list[list[GridCell]]:
-    """Return the cells in all places that they span; an empty list if there are too many."""
     rows = [(row, isinstance(part, nodes.thead)) for part in group
             if isinstance(part, nodes.thead | nodes.tbody) for row in part]
-    grid: list[list[GridCell]] = []
-    below: dict[int, tuple[int, GridCell]] = {}
-    size = 0
-    for row, is_header in rows:
-        line: list[GridCell] = []
-        waiting, below = below, {}
-        for entry in (*row, None):
-            while len(line) in waiting:
-                left, placed = waiting.pop(len(line))
-                below |= {len(line): (left - 1, placed)} if left > 1 else {}
-                line.append(placed)
-            if entry is not None:
-                placed, down = GridCell(_cell(entry), is_header), entry.get("morerows", 0)
-                for _ in range(entry.get("morecols", 0) + 1):
-                    below |= {len(line): (down, placed)} if down else {}
-                    line.append(placed)
-        grid.append(line)
-        size += len(line)
-        if len(line) > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
-            return []
-    return grid
+    return place_cells([SpanningCell(GridCell(_cell(entry), is_header), entry.get("morecols", 0) + 1,
+                                     entry.get("morerows", 0) + 1) for entry in row] for row, is_header in rows)
 
 
 def _cell(entry: Any) -> str:
