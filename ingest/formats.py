@@ -31,7 +31,7 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log")
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc")
 PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
                             ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
                             **dict.fromkeys(CODE, _read_text)}
@@ -45,7 +45,7 @@ PARSED = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "open_documents.read_open_document"), ".xml": "xml_files.read_xml",
-    ".rst": "restructured_text.read_rst"}
+    ".rst": "restructured_text.read_rst", ".org": "org_files.read_org"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 

@@ -33,6 +33,12 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
 
 
+def test_asciidoc_is_plain_text(tmp_path):
+    documents, failures = load(write(tmp_path / "a.adoc", "= Alder\n\nIt opened."))
+    assert [document.text for document in documents] == ["= Alder\n\nIt opened."]
+    assert failures == []
+
+
 def test_texts_with_a_customary_name_need_no_ending(tmp_path):
     for name in ("README", "License", "notes"):
         write(tmp_path / name, f"the {name}")
