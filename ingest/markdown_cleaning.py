@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from .html_in_markdown import strip_tags, with_pipe_tables
+
 _FENCES = ("```", "~~~")
 _COMMENT, _COMMENT_END = "<!--", "-->"
+_CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
 _UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
 _NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
 _LONGEST_TITLE = 200
@@ -12,15 +15,6 @@ _LONGEST_TITLE = 200
 _ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
                          r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
 _END = re.compile(r" {0,12}:{3,}+[ \t]*+")
-_TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
-_INLINE = frozenset((
-    "a", "abbr", "b", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "q", "s",
-    "samp", "small", "span", "strike", "strong", "sub", "sup", "svg", "tt", "u", "var"))
-_BLOCKS = frozenset((
-    "article", "aside", "blockquote", "br", "center", "col", "colgroup", "dd", "details", "div", "dl", "dt",
-    "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "iframe", "li", "main", "nav",
-    "ol", "p", "picture", "pre", "section", "source", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
-    "ul", "video"))
 _CODE = re.compile(r"`[^`\n]*+`")
 # Within a site; an address of the web says where something is, so it stays.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
@@ -34,8 +28,8 @@ def clean_markdown(text: str) -> str:
         text: the text; `\n` is its only line break.
 
     Returns:
-        The text, in which underlined headings are `#` headings and an admonition begins with its kind and title. Code
-        stays as it is, and so does a tag of no known name, because it may be a placeholder.
+        The text, in which underlined headings are `#` headings, HTML tables are those of Markdown, and an admonition
+        begins with its kind and title. Code stays as it is, and so does a tag of no known name.
     """
     return "\n".join(_headed(list(_lines(text))))
 
@@ -43,7 +37,7 @@ def clean_markdown(text: str) -> str:
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the lines, and whether each is code."""
     for part, is_code in _split_fences(text):
-        for line in (part if is_code else _without_comments(part)).split("\n"):
+        for line in (part if is_code else with_pipe_tables(_without_comments(part))).split("\n"):
             if is_code:
                 yield line, True
             elif not _END.fullmatch(line):
@@ -69,11 +63,16 @@ def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _without_comments(text: str) -> str:
-    parts, at = list[str](), 0
-    while (start := text.find(_COMMENT, at)) >= 0 and (end := text.find(_COMMENT_END, start)) >= 0:
-        parts.append(text[at:start])
-        at = end + len(_COMMENT_END)
-    return "".join([*parts, text[at:]])
+    parts, begin, at = list[str](), 0, 0
+    while found := _CODE_OR_COMMENT.search(text, at):
+        at = found.end()
+        if found[0] == _COMMENT:
+            end = text.find(_COMMENT_END, at)
+            if end < 0:
+                break
+            parts.append(text[begin : found.start()])
+            begin = at = end + len(_COMMENT_END)
+    return "".join([*parts, text[begin:]])
 
 
 def _clean_line(line: str) -> str:
@@ -82,7 +81,7 @@ def _clean_line(line: str) -> str:
         kind = (found["a"] or found["b"] or found["c"]).lower()
         title = found["title"].strip(' "[]')
         return f"{found['set_in']}{'> ' if found['c'] else ''}{title or kind.capitalize()}:"
-    if "<" not in line and "](" not in line and "[[" not in line:
+    if "<" not in line and "](" not in line and "[[" not in line and "&" not in line:
         return line
     end, parts = 0, list[str]()
     for code in _CODE.finditer(line):
@@ -94,14 +93,7 @@ def _clean_line(line: str) -> str:
 def _plain(words: str) -> str:
     words = _LINK.sub(lambda link: link["words"], words)
     words = _WIKI_LINK.sub(lambda link: link["words"], words)
-    return _TAG.sub(_tag, words)
-
-
-def _tag(tag: re.Match[str]) -> str:
-    name = tag["name"].lower()
-    if name in _INLINE:
-        return ""
-    return " " if name in _BLOCKS else tag[0]
+    return strip_tags(words)
 
 
 def _headed(lines: list[tuple[str, bool]]) -> Iterator[str]:

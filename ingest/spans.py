@@ -34,8 +34,10 @@ def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
                 for _ in range(spanning.columns):
                     below |= {len(line): (spanning.rows - 1, spanning.cell)} if spanning.rows > 1 else {}
                     line.append(spanning.cell)
+            if len(line) > DEFAULT_LIMITS.table_columns:
+                return []
         grid.append(line)
         size += len(line)
-        if len(line) > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
+        if size > _MOST_CELLS:
             return []
     return grid

@@ -60,9 +60,11 @@ def test_admonitions_begin_with_their_kind_or_title(source, stored):
 @pytest.mark.parametrize(("source", "stored"), [
     ("A<!-- secret --> b <!-- two\n\nlines --> c", "A b  c"),
     ("<!-- never ends\nwords", "<!-- never ends\nwords"),
+    ("Between `<!--` and `-->` is <!-- ` --> a comment.", "Between `<!--` and `-->` is  a comment."),
     ('The <b>bell</b> of <span class="x">Alder</span><br/>rings.', "The bell of Alder rings."),
     ("<details>\n<summary>More</summary>\nWords\n</details>", "\n More\nWords\n"),
     ("<table><tr><td>a</td><td>b</td></tr></table>", "   a  b"),
+    ("9&nbsp;&amp;&nbsp;10, `&amp;`, ?a=1&copy=2 &no;", "9\xa0&\xa010, `&amp;`, ?a=1&copy=2 &no;"),
     ("Use `<b>` and List<String> or <name> of <https://a.example>.",
      "Use `<b>` and List<String> or <name> of <https://a.example>."),
     ("```html\n<b>x</b> <!-- y -->\n```", "```html\n<b>x</b> <!-- y -->\n```"),
@@ -72,3 +74,20 @@ def test_admonitions_begin_with_their_kind_or_title(source, stored):
     ("2 < 3 and a <= b; x<y>z", "2 < 3 and a <= b; x<y>z"), ("", "")])
 def test_comments_tags_and_links_within_the_site(source, stored):
     assert clean_markdown(source) == stored
+
+
+def test_tables_of_html_are_rows(tmp_path):
+    document = read(tmp_path, """# Staff
+
+<table class="x">
+<thead><tr><th>Name</th><th>Site</th><th>Years</th></tr></thead>
+<TR><td><b>Ida</b> Lang<td rowspan="2">Alder | A</TD><td>2011<br>2014</td></tr>
+<tr><td>Eva Roth</td><td>9 &lt; 10</td></tr>
+</table>
+After.
+
+<table><tr><td><table><tr><td>a</td><td>b</td></tr></table></td></tr></table>
+""")
+    assert document.text.startswith("# Staff\n\n\n\n| Name: Ida Lang | Site: Alder / A | Years: 2011 2014 |\n"
+                                    "| Name: Eva Roth | Site: Alder / A | Years: 9 < 10 |\n\n\nAfter.\n")
+    assert document.text.endswith("a  b\n")
