@@ -11,14 +11,15 @@ load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 NAMES = " ".join(f'xmlns:{name}="urn:{name}"' for name in (
-    "office", "text", "table", "draw", "presentation", "dc", "meta"))
+    "office", "text", "table", "draw", "presentation", "dc", "meta", "style"))
 
 
-def packed(body, meta="", manifest=""):
+def packed(body, meta="", manifest="", styles=""):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("content.xml", f"<office:document-content {NAMES}><office:body>{body}</office:body>"
                          "</office:document-content>")
+        archive.writestr("styles.xml", f"<office:document-styles {NAMES}>{styles}</office:document-styles>")
         archive.writestr("meta.xml", f"<office:document-meta {NAMES}><office:meta>{meta}</office:meta>"
                          "</office:document-meta>")
         archive.writestr("META-INF/manifest.xml", manifest)
@@ -47,6 +48,29 @@ def test_a_text_has_its_headings_lists_tables_and_notes(tmp_path):
     assert document.text.endswith("# Alder site\n\nIt opened in 2011 [On 1 May.].\n\n## Staff\n\n- bells\n  - big\n\n"
                                   "| Name: Ida Lang | Role: none | Year: none |")
     assert [found.reason for found in failures] == ["1 comments were not read: write what matters as text"]
+
+
+def test_lists_have_their_numbers_and_a_formatted_title_is_one(tmp_path):
+    listed = '<text:list text:style-name="L1"{}>{}</text:list>'.format
+    item = "<text:list-item{}><text:p>{}</text:p>{}</text:list-item>".format
+    style = ("<text:list-style style:name='L1'><text:list-level-style-number text:level='1' style:num-format='1'/>"
+             "<text:list-level-style-bullet text:level='2'/></text:list-style>"
+             "<style:style style:name='P1' style:parent-style-name='Title'/>")
+    inner = f"<text:list>{item('', 'big', '')}</text:list>"
+    path = write(tmp_path / "a.odt", packed(
+        "<office:text><text:p text:style-name='P1'>Plan</text:p>"
+        + listed(" xml:id='one'", item("", "Bells", inner) + item("", "Doors", "")) + "<text:p>Then</text:p>"
+        + listed(" text:continue-list='one'", item("", "Keys", ""))
+        + listed("", item("", "New", "") + item(" text:start-value='7'", "Seventh", ""))
+        + listed(" text:continue-numbering='true'", item("", "Eighth", "")) + "</office:text>",
+        styles=style + "<style:master-page><style:header><text:p>Secret</text:p></style:header><style:footer/>"
+        "</style:master-page>"))
+    (document,), failures = load(path)
+    assert document.title == "Plan"
+    assert document.text == ("# Plan\n\n1. Bells\n  - big\n2. Doors\n\nThen\n\n3. Keys\n\n1. New\n7. Seventh\n\n"
+                             "8. Eighth")
+    assert [found.reason for found in failures] == [
+        "1 page headers and footers were not read: write what matters as text"]
 
 
 def test_slides_are_sections_under_their_titles(tmp_path):
