@@ -47,15 +47,17 @@ def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
 
 def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
     """Write a whole file that is one object: its fields as a row, and each list of objects in it as a table."""
-    tables = {name: [read_fields(item) for item in items] for name, items in value.items() if _is_table(items)}
+    tables = {name: rows for name, items in value.items() if (rows := _read_rows(items))}
     alone = read_fields({name: item for name, item in value.items() if name not in tables})
     parts = [record_lines([alone], title, limits)] if alone else []
     parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
     return "\n\n".join(parts)
 
 
-def _is_table(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and item for item in value)
+def _read_rows(items: object) -> list[Fields]:
+    """Return the rows of a list of objects; none of any other value."""
+    objects = [item for item in items if isinstance(item, dict) and item] if isinstance(items, list) else []
+    return list(map(read_fields, objects)) if objects == items else []
 
 
 def _text(value: object) -> str:

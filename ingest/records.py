@@ -17,7 +17,7 @@ from .record_rows import Fields, is_row, read_fields, record_lines
 from .table_lines import has_header, table_lines
 
 _LOOKED_AT = 20
-"""The rows that decide whether the first one names the columns."""
+"""The rows that decide whether the first one names the columns, and the objects that decide whether all are rows."""
 
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
@@ -125,7 +125,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """Yield the records of a file with one JSON object on each line; blank lines are skipped.
 
     Args:
-        path: the file. If its first good object has no `text`, the whole file is a table and one document.
+        path: the file. If none of its first objects has a `text`, the whole file is a table and one document.
         limits: the largest size of a line or table, the deepest nesting and the longest title.
         report: called for each line that cannot be read.
 
@@ -137,13 +137,11 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         OSError: the file cannot be read.
     """
     rows: list[Fields] = []
-    is_table: bool | None = None
+    is_table = all(map(is_row, islice(_objects(path, limits), _LOOKED_AT)))
     for number, (line_number, line) in enumerate(lines(path, limits)):
         try:
             _check_values(line)
             value = parse(line)
-            if is_table is None and isinstance(value, dict):
-                is_table = is_row(value)
             if is_table:
                 rows.append(_row(value, limits))
             else:
@@ -152,6 +150,18 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
             report(f"line {line_number}: {error}")
     if rows:
         yield Record(None, None, path.stem, record_lines(rows, path.stem, limits))
+
+
+def _objects(path: Path, limits: Limits) -> Iterator[object]:
+    """Yield the good objects of a file; what is wrong with the other lines is reported when they are read."""
+    for _, line in lines(path, limits):
+        try:
+            _check_values(line)
+            value = parse(line)
+        except BadRecordError:
+            continue
+        if isinstance(value, dict):
+            yield value
 
 
 def _row(value: object, limits: Limits) -> Fields:

@@ -37,9 +37,9 @@ def test_an_object_is_a_row_and_its_lists_of_objects_are_tables(tmp_path):
 
 
 def test_ndjson_with_texts_is_many_documents(tmp_path):
-    documents, failures = load(write(tmp_path / "a.ndjson", '{"text": "one"}\n{"name": "two"}\n{"text": "three"}\n'))
-    assert [document.text for document in documents] == ["one", "three"]
-    assert [found.reason for found in failures] == ["line 2: no `text`, only `name`: add it"]
+    documents, failures = load(write(tmp_path / "a.ndjson", '{"name": "one"}\n{"text": "two"}\n{"text": "three"}\n'))
+    assert [document.text for document in documents] == ["two", "three"]
+    assert [found.reason for found in failures] == ["line 1: no `text`, only `name`: add it"]
 
 
 def test_a_line_that_is_no_object_is_a_failure_of_its_own(tmp_path):
