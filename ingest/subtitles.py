@@ -107,5 +107,7 @@ def _line(begun: float, speaker: str, words: list[str]) -> str:
 
 def _seconds(time: str) -> float:
     *above, seconds = time.replace(",", ".").split(":")
-    minutes = sum(int(part) * 60 ** place for place, part in enumerate(reversed(above), 1))
-    return minutes + float(seconds)
+    minutes = 0
+    for part in above:
+        minutes = minutes * 60 + int(part)
+    return minutes * 60 + float(seconds)
