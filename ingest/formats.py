@@ -10,6 +10,7 @@ from .decoding import decode
 from .front_matter import read_markdown
 from .reading_errors import UnreadableError
 from .reading_limits import Limits
+from .subtitles import read_subtitles
 
 Reader = Callable[[bytes, Limits], Content]
 
@@ -30,9 +31,10 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".xml", ".tex", ".rst", ".log")
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc")
 PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
-                            ".ipynb": _read_notebook, **dict.fromkeys(CODE, _read_text)}
+                            ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
+                            **dict.fromkeys(CODE, _read_text)}
 """Formats read in this process: plain text, in time proportional to its length."""
 
 PARSED = {
@@ -41,8 +43,20 @@ PARSED = {
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "books.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
-    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf"}
+    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf",
+    **dict.fromkeys((".odt", ".odp"), "open_documents.read_open_document"), ".xml": "xml_files.read_xml",
+    ".rst": "restructured_text.read_rst", ".org": "org_files.read_org"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
+
+
+_NAMED = frozenset({"readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog",
+                    "changes", "news", "history", "install", "todo", "contributing", "makefile", "dockerfile"})
+"""Names of texts that are customary without an ending."""
+
+
+def suffix_of(path: PurePath) -> str:
+    """Return the ending that decides how a file is read: its own, or that of text for a name such as README."""
+    return path.suffix.lower() or (".txt" if path.name.lower() in _NAMED else "")
 
 
 def load_reader(path: PurePath) -> Reader:

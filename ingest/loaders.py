@@ -14,7 +14,8 @@ from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
 from .fetching import Address, check_allowed, fetch
-from .formats import PARSED, PLAIN
+from .formats import PARSED, PLAIN, suffix_of
+from .left_out import IGNORE_FILE, LeftOut
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
 from .printed_pages import join_pages
@@ -38,7 +39,7 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 
 
 _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
-    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl}
+    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
 """Readers of files of any size whose records are documents. A .json file is read whole instead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read; case does not matter."""
@@ -59,8 +60,8 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
-    Folders are read recursively, sorted by name, without hidden entries (names that begin with a dot). Links to
-    folders and links that lead out of the given folder are not followed.
+    Folders are read recursively, sorted by name, without hidden entries (names that begin with a dot) and without what
+    `left_out` leaves out. Links to folders and links that lead out of the given folder are not followed.
 
     Args:
         paths: existing files and folders, and addresses.
@@ -141,9 +142,17 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """Yield the files in a folder, sorted by name at each level; folders first to last, without recursion."""
+    """Yield the files in a folder, sorted by name at each level; folders first to last, without recursion.
+
+    What is left out is reported at the end, counted.
+    """
     target = root.resolve()
     waiting = [(root, 0)]
+    try:
+        left_out = LeftOut(root)
+    except OSError as error:
+        _fail(on_failure, str(root / IGNORE_FILE), _cannot_read(error))
+        return
     while waiting:
         entry, depth = waiting.pop()
         try:
@@ -156,11 +165,14 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
                 _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep "
                       "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
             else:
-                inside = sorted((child for child in entry.iterdir() if not child.name.startswith(".")),
+                inside = sorted((child for child in entry.iterdir() if not child.name.startswith(".")
+                                 and not left_out.covers(child, is_folder=child.is_dir())),
                                 key=lambda child: child.name, reverse=True)
                 waiting.extend((child, depth + 1) for child in inside)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
             _fail(on_failure, str(entry), _cannot_read(error))
+    for reason in left_out.reasons():
+        _fail(on_failure, str(root), reason)
 
 
 def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
@@ -168,7 +180,7 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
     def report(reason: str) -> None:
         _fail(on_failure, file.source, reason)
 
-    suffix = file.path.suffix.lower()
+    suffix = suffix_of(file.path)
     try:
         if suffix not in FORMATS:
             report(("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: "
@@ -215,7 +227,8 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         except DocumentIdError as error:
             note(f"record {record.number}: {error}")
             continue
-        yield from _document(own, record.title, record.text, where, clean_metadata(record.metadata), note)
+        title = record.title or ("" if record.number is not None else file.path.stem)
+        yield from _document(own, title, record.text, where, clean_metadata(record.metadata), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:

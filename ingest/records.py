@@ -13,10 +13,11 @@ from ..text.cleaning import clean_text
 from .decoding import open_text
 from .reading_errors import UnreadableError
 from .reading_limits import Limits
+from .record_rows import Fields, is_row, read_fields, record_lines
 from .table_lines import has_header, table_lines
 
 _LOOKED_AT = 20
-"""The rows that decide whether the first one names the columns."""
+"""The rows that decide whether the first one names the columns, and the objects that decide whether all are rows."""
 
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
@@ -124,23 +125,50 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """Yield the records of a file with one JSON object on each line; blank lines are skipped.
 
     Args:
-        path: the file.
-        limits: the largest size of a line, the deepest nesting and the longest title.
+        path: the file. If none of its first objects has a `text`, the whole file is a table and one document.
+        limits: the largest size of a line or table, the deepest nesting and the longest title.
         report: called for each line that cannot be read.
 
     Yields:
-        The good records, one at a time.
+        The good records, one at a time, or a whole table as one record.
 
     Raises:
         UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
+    rows: list[Fields] = []
+    is_table = all(map(is_row, islice(_objects(path, limits), _LOOKED_AT)))
     for number, (line_number, line) in enumerate(lines(path, limits)):
         try:
             _check_values(line)
-            yield read_record(number, parse(line), limits)
+            value = parse(line)
+            if is_table:
+                rows.append(_row(value, limits))
+            else:
+                yield read_record(number, value, limits)
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
+    if rows:
+        yield Record(None, None, path.stem, record_lines(rows, path.stem, limits))
+
+
+def _objects(path: Path, limits: Limits) -> Iterator[object]:
+    """Yield the good objects of a file; what is wrong with the other lines is reported when they are read."""
+    for _, line in lines(path, limits):
+        try:
+            _check_values(line)
+            value = parse(line)
+        except BadRecordError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _row(value: object, limits: Limits) -> Fields:
+    _check_depth(value, limits)
+    if not isinstance(value, dict):
+        raise BadRecordError(f"a record is an object, not {_kind(value)}")
+    return read_fields(value)
 
 
 def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
@@ -195,10 +223,7 @@ def parse(text: str) -> Any:
 
 def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise BadRecordError if it is not one."""
-    try:
-        check_depth(value, limits.json_depth)
-    except ValueError as error:
-        raise BadRecordError(str(error)) from error
+    _check_depth(value, limits)
     if not isinstance(value, dict):
         raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     text = value.get("text")
@@ -214,6 +239,13 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
                              "shorten it, or make it a part of `text`")
     return Record(number, _name(value, "id"), clean_text(title), text,
                   {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
+
+
+def _check_depth(value: object, limits: Limits) -> None:
+    try:
+        check_depth(value, limits.json_depth)
+    except ValueError as error:
+        raise BadRecordError(str(error)) from error
 
 
 def _name(value: dict[object, object], key: str) -> str | None:

@@ -23,6 +23,7 @@ from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
+from ...ingest.reading_errors import LEFT_OUT
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
@@ -124,7 +125,7 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
     while True:
         state = run_interruptible(run(step))
         if not state.interrupts:
-            if state.values["total"] == 0 and not state.values["files_failed"]:
+            if state.values["total"] == 0 and not _failed_files(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")
             return cast("BuildReport", state.values["report"])
         step = Command(resume=resume_value(state.interrupts[0].value))
@@ -160,7 +161,7 @@ def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> 
 
 
 def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
-    """Print what failed, and exit with 1 if anything did."""
+    """Print what was not read or failed, and exit with 1 if anything failed."""
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["chunks_failed"]:
@@ -168,8 +169,13 @@ def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    if report["files_failed"] or report["chunks_failed"] or report["stopped"]:
+    if _failed_files(report["files_failed"]) or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
+
+
+def _failed_files(lines: Sequence[str]) -> list[str]:
+    """Return the files that could not be read, without what is left out because it is no document."""
+    return [line for line in lines if f": {LEFT_OUT}" not in line]
 
 
 def _how_sure(estimate: BuildEstimate) -> str:

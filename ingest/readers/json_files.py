@@ -2,11 +2,13 @@
 
 import json
 
+from ...schemas.formats.small_files import check_depth
 from ..content import Content
 from ..decoding import decode
 from ..metadata import clean_metadata
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
+from ..record_rows import is_row, object_lines, read_fields, record_lines
 from ..records import BadRecordError, parse, read_record
 
 
@@ -19,7 +21,8 @@ def read_json(data: bytes, limits: Limits) -> Content:
 
     Returns:
         The records as JSON lines for `records.read_listed`: the number from 0, and either the id, title, text and
-        metadata, or the reason why the record cannot be used.
+        metadata, or the reason why the record cannot be used. If no record has a `text`, the file is one record
+        without a number, with the records as rows.
 
     Raises:
         UnreadableError: the file is not JSON, or has no records.
@@ -31,8 +34,26 @@ def read_json(data: bytes, limits: Limits) -> Content:
         content = parse(text)
     except BadRecordError as error:
         raise UnreadableError(str(error)) from error
+    if _is_table(content):
+        return Content(json.dumps([None, [None, "", _table(content, limits), {}]], ensure_ascii=False))
     return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
                              for number, value in enumerate(_list_records(content))))
+
+
+def _is_table(content: object) -> bool:
+    """Return True if no record has a `text`, and all are objects."""
+    return bool(records := _list_records(content)) and all(map(is_row, records))
+
+
+def _table(content: object, limits: Limits) -> str:
+    try:
+        check_depth(content, limits.json_depth)
+    except ValueError as error:
+        raise UnreadableError(str(error)) from error
+    if isinstance(content, dict):
+        return object_lines(content, "", limits)
+    return record_lines([read_fields(record) for record in _list_records(content) if isinstance(record, dict)], "",
+                        limits)
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bs4.element import NavigableString, PreformattedString, Tag
 
 from ..grids import GridCell, read_grid
-from ..reading_limits import DEFAULT_LIMITS
+from ..spans import SpanningCell, place_cells
 from ..table_lines import table_lines
 
 LONGEST_CELL = 1000
@@ -15,7 +15,6 @@ _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
 UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
-_MOST_CELLS = 1_000_000
 
 
 def read_table(table: Tag, heading: str) -> str:
@@ -63,27 +62,9 @@ def _rows(table: Tag) -> list[list[_Cell]]:
 
 def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
     """Return the cells in all places that they span; an empty list if there are too many."""
-    grid: list[list[GridCell]] = []
-    below: dict[int, tuple[int, GridCell]] = {}
-    size = 0
-    for row in rows:
-        line: list[GridCell] = []
-        waiting, below = below, {}
-        for cell in (*row, None):
-            while len(line) in waiting:
-                left, placed = waiting.pop(len(line))
-                below |= {len(line): (left - 1, placed)} if left > 1 else {}
-                line.append(placed)
-            if cell is not None:
-                placed, down = GridCell(" ".join(cell.words), cell.tag.name == "th"), _read_span(cell.tag, "rowspan")
-                for _ in range(_read_span(cell.tag, "colspan")):
-                    below |= {len(line): (down - 1, placed)} if down > 1 else {}
-                    line.append(placed)
-        grid.append(line)
-        size += len(line)
-        if len(line) > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
-            return []
-    return grid
+    return place_cells([SpanningCell(GridCell(" ".join(cell.words), cell.tag.name == "th"),
+                                     _read_span(cell.tag, "colspan"), _read_span(cell.tag, "rowspan"))
+                        for cell in row] for row in rows)
 
 
 def _read_span(cell: Tag, direction: str) -> int:

@@ -381,7 +381,8 @@ class Builds:
             return {"state": "waiting", "review": BuildReview(
                 candidates=[Candidate(**data) for data in asked["delta"]["candidates"]], error=asked.get("error", ""))}
         report = state.values["report"]
-        report["files_failed"] = [line.removeprefix(f"{folder}/") for line in report["files_failed"]]
+        report["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+                                  for line in report["files_failed"]]
         return {"state": "done", "report": report}
 
     def _save(self, record: BuildRecord) -> bool:

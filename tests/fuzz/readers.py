@@ -76,6 +76,15 @@ def _book(path: Path) -> None:
         archive.writestr("a.xhtml", f"<html><body><h1>Ada</h1><p>{GOOD}</p></body></html>")
 
 
+def _open_text(path: Path) -> None:
+    names = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "text", "table"))
+    row = "<table:table-row>{}</table:table-row>".format("<table:table-cell><text:p>a</text:p></table:table-cell>" * 2)
+    with ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", f"<office:document {names}><office:body><text:h>Ada</text:h>"
+                         f"<text:list><text:list-item><text:p>{GOOD}</text:p></text:list-item></text:list><table:table>"
+                         f"{row * 2}</table:table></office:body></office:document>")
+
+
 def _mail(path: Path) -> None:
     message = EmailMessage()
     message["Subject"], message["From"] = "Ada", "a@example.org"
@@ -93,6 +102,7 @@ def _text(content: str) -> Callable[[Path], None]:
 
 SAMPLES: dict[str, Callable[[Path], None]] = {
     "docx": _word, "pptx": _slides, "xlsx": _sheet, "pdf": _pdf, "epub": _book, "eml": _mail,
+    "odt": _open_text,
     "html": _text('<html><head><meta charset="utf-8"><title>Ada</title></head><body><h1>Ada</h1><table><tr><th>Born'
                   f"<th>Name</tr><tr><td colspan=2>1911</table><!-- x --><p>{GOOD}</p></body></html>"),
     "rtf": _text(r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\info{\title Ada}}\f0\u26477? Ada Blum\par was born.}"),
@@ -102,6 +112,15 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
     "json": _text(json.dumps([{"id": str(n), "title": "Ada", "text": GOOD, "metadata": {"year": "1911"}}
                               for n in range(3)])),
     "jsonl": _text("".join(json.dumps({"id": str(n), "text": GOOD}) + "\n" for n in range(3))),
+    "ndjson": _text("".join(json.dumps({"name": f"Ada {n}", "year": 1911}) + "\n" for n in range(3))),
+    "org": _text("#+TITLE: Ada\n* TODO Life :a:\nSCHEDULED: <1911-05-02 Tue>\n:PROPERTIES:\n:Who: Otto\n:END:\n"
+                 f"{GOOD}\n"
+                 "| A | B |\n|---+---|\n| 1 | 2 |\n#+BEGIN_SRC c\nx\n#+END_SRC\n"),
+    "rst": _text(f"Ada\n===\n\n:Author: Otto\n\n{GOOD} :ref:`a <b>`\n\n=== ===\nA   B\n=== ===\n1   2\n=== ===\n\n"
+                 ".. note:: |x|\n\n.. |x| replace:: y\n"),
+    "srt": _text(f"1\n00:00:01,000 --> 00:00:02,000\n<i>{GOOD}</i>\n\n2\n00:00:03,000 --> 00:00:04,000\nOtto.\n"),
+    "xml": _text(f'<?xml version="1.0"?><a><title>Ada</title><p>{GOOD} <b>x</b> &amp; y</p><r k="1"><n>D100</n></r>'
+                 '<r k="2"><n>D200</n></r></a>'),
     "ipynb": _text(json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Ada\n", GOOD]}], "nbformat": 4})),
 }
 
@@ -142,7 +161,8 @@ class Readers:
         assert not set(good) - set(read), f"good files were not read: {sorted(set(good) - set(read))}"
         known = {*read, *failed}
         # Records have ids of their own.
-        silent = [name for name in bad if name not in known and Path(name).suffix not in {".csv", ".json", ".jsonl"}]
+        of_records = {".csv", ".json", ".jsonl", ".ndjson"}
+        silent = [name for name in bad if name not in known and Path(name).suffix not in of_records]
         assert not silent, f"neither read nor failed: {silent}"
         return len(bad)
 

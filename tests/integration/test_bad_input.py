@@ -80,6 +80,17 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_stored(shell, na
     assert shell.sound()
 
 
+def test_what_is_left_out_is_named_and_is_no_failure(shell):
+    shell.write(TEXTS)
+    (shell.documents / "node_modules").mkdir()
+    result = shell.run_build()
+    assert result.code == 0
+    line = f"{shell.documents}: left out: node_modules/ (1): "
+    assert f"not read: {line}" in result.err
+    assert orjson.loads(result.out)["files_failed"][0].startswith(line)
+    assert "Nothing new" in shell.run_build().err
+
+
 def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     """All of it is stored, and reading its chunks one by one, as extraction does, stays linear."""
     text = ("lorem ipsum dolor sit amet 42 consectetur " * 100_000)[:4_000_000]

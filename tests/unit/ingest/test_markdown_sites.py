@@ -1,0 +1,93 @@
+"""Markdown as site generators read it: front matter, underlined headings, admonitions, comments, tags and links."""
+
+import pytest
+from banyan.ingest.markdown_cleaning import clean_markdown
+
+from ... import loading
+
+load, write = loading.load, loading.write
+
+
+def read(tmp_path, text, name="a.md"):
+    (document,), failures = load(write(tmp_path / name, text))
+    assert failures == []
+    return document
+
+
+def test_front_matter_in_toml(tmp_path):
+    document = read(tmp_path, '+++\ntitle = "Alder site"\ndate = 2024-05-02\ndraft = false\n'
+                    'tags = ["bells", "doors"]\n[extra]\nowner = "Ida Lang"\n+++\n\n# Alder\n\nIt opened in 2011.\n')
+    assert document.title == "Alder site"
+    assert document.metadata == {"date": "2024-05-02", "draft": "false", "tags": "bells; doors", "owner": "Ida Lang"}
+    assert document.text.endswith("|\n\n\n# Alder\n\nIt opened in 2011.\n")
+    assert "+++" not in document.text
+
+
+@pytest.mark.parametrize("text", ["+++\nnot = = toml\n+++\nWords.", "+++\nWords without an end.",
+                                  "---\nWords.\n---\nMore.", "+++ a\nb = 1\n+++\n"])
+def test_what_is_no_front_matter_stays(tmp_path, text):
+    assert read(tmp_path, text).metadata == {}
+    assert text.split("\n")[1] in read(tmp_path, text).text
+
+
+def test_front_matter_after_a_byte_order_mark_with_blanks_and_without_a_text(tmp_path):
+    document = read(tmp_path, "\ufeff--- \ntitle: Birch\nauthor: Eva\n---\n\nWords.")
+    assert (document.title, document.metadata) == ("Birch", {"author": "Eva"})
+    _, (failure,) = load(write(tmp_path / "b.md", "---\ntitle: Birch\n---"))
+    assert "no text" in failure.reason
+
+
+def test_underlined_headings_are_headings(tmp_path):
+    document = read(tmp_path, "Alder site\n==========\n\nStaff\n-----\n\nName | Role\n--- | ---\nPaul | chief\n\n"
+                    "A paragraph\nof two lines\n---\n\n- item\n---\n\n```\nNo heading\n===\n```\n\n    code\n---\n")
+    assert document.title == "Alder site"
+    assert document.text == (
+        "# Alder site\n\n## Staff\n\n| Name: Paul | Role: chief |\n\nA paragraph\nof two lines\n---\n\n"
+        "- item\n---\n\n```\nNo heading\n===\n```\n\n    code\n---\n")
+
+
+@pytest.mark.parametrize(("source", "stored"), [
+    (":::note\n\nMind the bell.\n\n:::\n", "Note:\n\nMind the bell.\n\n"),
+    (":::tip[Ring twice]\nWords.\n:::", "Ring twice:\nWords."),
+    ('!!! warning "Wet paint"\n    Words.', "Wet paint:\n    Words."),
+    ("??? info\n    Words.", "Info:\n    Words."),
+    ("> [!NOTE]\n> Words.", "> Note:\n> Words."),
+    ("> [!note]- Owner\n> Ida", "> Owner:\n> Ida")])
+def test_admonitions_begin_with_their_kind_or_title(source, stored):
+    assert clean_markdown(source) == stored
+
+
+@pytest.mark.parametrize(("source", "stored"), [
+    ("A<!-- secret --> b <!-- two\n\nlines --> c", "A b  c"),
+    ("<!-- never ends\nwords", "<!-- never ends\nwords"),
+    ("Between `<!--` and `-->` is <!-- ` --> a comment.", "Between `<!--` and `-->` is  a comment."),
+    ('The <b>bell</b> of <span class="x">Alder</span><br/>rings.', "The bell of Alder rings."),
+    ("<details>\n<summary>More</summary>\nWords\n</details>", "\n More\nWords\n"),
+    ("<table><tr><td>a</td><td>b</td></tr></table>", "   a  b"),
+    ("9&nbsp;&amp;&nbsp;10, `&amp;`, ?a=1&copy=2 &no;", "9\xa0&\xa010, `&amp;`, ?a=1&copy=2 &no;"),
+    ("Use `<b>` and List<String> or <name> of <https://a.example>.",
+     "Use `<b>` and List<String> or <name> of <https://a.example>."),
+    ("```html\n<b>x</b> <!-- y -->\n```", "```html\n<b>x</b> <!-- y -->\n```"),
+    ("See [the staff](#staff) and [Birch](../birch.md 'B') or [a page](https://a.example/x).",
+     "See the staff and Birch or [a page](https://a.example/x)."),
+    ("The [[Birch site|site]] and [[Alder]] ![[map.png]] ![a map](map.png)", "The site and Alder map.png a map"),
+    ("2 < 3 and a <= b; x<y>z", "2 < 3 and a <= b; x<y>z"), ("", "")])
+def test_comments_tags_and_links_within_the_site(source, stored):
+    assert clean_markdown(source) == stored
+
+
+def test_tables_of_html_are_rows(tmp_path):
+    document = read(tmp_path, """# Staff
+
+<table class="x">
+<thead><tr><th>Name</th><th>Site</th><th>Years</th></tr></thead>
+<TR><td><b>Ida</b> Lang<td rowspan="2">Alder | A</TD><td>2011<br>2014</td></tr>
+<tr><td>Eva Roth</td><td>9 &lt; 10</td></tr>
+</table>
+After.
+
+<table><tr><td><table><tr><td>a</td><td>b</td></tr></table></td></tr></table>
+""")
+    assert document.text.startswith("# Staff\n\n\n\n| Name: Ida Lang | Site: Alder / A | Years: 2011 2014 |\n"
+                                    "| Name: Eva Roth | Site: Alder / A | Years: 9 < 10 |\n\n\nAfter.\n")
+    assert document.text.endswith("a  b\n")

@@ -1,0 +1,90 @@
+"""OpenDocument texts and presentations."""
+
+import io
+import zipfile
+
+import pytest
+
+from ... import loading
+
+load, write, failure = loading.load, loading.write, loading.failure
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
+NAMES = " ".join(f'xmlns:{name}="urn:{name}"' for name in (
+    "office", "text", "table", "draw", "presentation", "dc", "meta", "style"))
+
+
+def packed(body, meta="", manifest="", styles=""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("content.xml", f"<office:document-content {NAMES}><office:body>{body}</office:body>"
+                         "</office:document-content>")
+        archive.writestr("styles.xml", f"<office:document-styles {NAMES}>{styles}</office:document-styles>")
+        archive.writestr("meta.xml", f"<office:document-meta {NAMES}><office:meta>{meta}</office:meta>"
+                         "</office:document-meta>")
+        archive.writestr("META-INF/manifest.xml", manifest)
+    return file.getvalue()
+
+
+def test_a_text_has_its_headings_lists_tables_and_notes(tmp_path):
+    row = "<table:table-row>{}</table:table-row>".format
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    path = write(tmp_path / "a.odt", packed(
+        "<office:text><text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="1">Alder <text:span>site</text:span></text:h>'
+        "<text:p>It opened<text:s/>in 2011<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+        "<text:p>On 1 May.</text:p></text:note-body></text:note>.<office:annotation><text:p>Sure?</text:p>"
+        '</office:annotation></text:p><text:h text:outline-level="2">Staff</text:h>'
+        "<text:list><text:list-item><text:p>bells</text:p><text:list><text:list-item><text:p>big</text:p></text:list-item>"
+        "</text:list></text:list-item></text:list>"
+        f"<table:table>{row(cell('', 'Name') + cell('', 'Role') + cell('', 'Year'))}"
+        f"{row(cell('', 'Ida Lang') + cell(' table:number-columns-spanned=' + chr(34) + '2' + chr(34), 'none'))}"
+        "</table:table></office:text>",
+        "<dc:title>The Alder site</dc:title><meta:initial-creator>Eva Roth</meta:initial-creator>"
+        "<dc:date>2024-05-02T10:00:00</dc:date>"))
+    (document,), failures = load(path)
+    assert document.title == "The Alder site"
+    assert document.metadata == {"author": "Eva Roth", "date": "2024-05-02"}
+    assert document.text.endswith("# Alder site\n\nIt opened in 2011 [On 1 May.].\n\n## Staff\n\n- bells\n  - big\n\n"
+                                  "| Name: Ida Lang | Role: none | Year: none |")
+    assert [found.reason for found in failures] == ["1 comments were not read: write what matters as text"]
+
+
+def test_lists_have_their_numbers_and_a_formatted_title_is_one(tmp_path):
+    listed = '<text:list text:style-name="L1"{}>{}</text:list>'.format
+    item = "<text:list-item{}><text:p>{}</text:p>{}</text:list-item>".format
+    style = ("<text:list-style style:name='L1'><text:list-level-style-number text:level='1' style:num-format='1'/>"
+             "<text:list-level-style-bullet text:level='2'/></text:list-style>"
+             "<style:style style:name='P1' style:parent-style-name='Title'/>")
+    inner = f"<text:list>{item('', 'big', '')}</text:list>"
+    path = write(tmp_path / "a.odt", packed(
+        "<office:text><text:p text:style-name='P1'>Plan</text:p>"
+        + listed(" xml:id='one'", item("", "Bells", inner) + item("", "Doors", "")) + "<text:p>Then</text:p>"
+        + listed(" text:continue-list='one'", item("", "Keys", ""))
+        + listed("", item("", "New", "") + item(" text:start-value='7'", "Seventh", ""))
+        + listed(" text:continue-numbering='true'", item("", "Eighth", "")) + "</office:text>",
+        styles=style + "<style:master-page><style:header><text:p>Secret</text:p></style:header><style:footer/>"
+        "</style:master-page>"))
+    (document,), failures = load(path)
+    assert document.title == "Plan"
+    assert document.text == ("# Plan\n\n1. Bells\n  - big\n2. Doors\n\nThen\n\n3. Keys\n\n1. New\n7. Seventh\n\n"
+                             "8. Eighth")
+    assert [found.reason for found in failures] == [
+        "1 page headers and footers were not read: write what matters as text"]
+
+
+def test_slides_are_sections_under_their_titles(tmp_path):
+    box = "<draw:frame{}><draw:text-box>{}</draw:text-box></draw:frame>".format
+    title, words = box(' presentation:class="title"', "<text:p>Bells</text:p>"), box("", "<text:p>They ring.</text:p>")
+    notes = f"<presentation:notes>{box('', '<text:p>Smile.</text:p>')}</presentation:notes>"
+    path = write(tmp_path / "a.odp", packed(f"<office:presentation><draw:page>{words}{title}{notes}</draw:page>"
+                                            f'<draw:page draw:name="page2">{words}</draw:page></office:presentation>'))
+    (document,), failures = load(path)
+    assert failures == []
+    assert document.title == "Bells"
+    assert document.text == "# Bells\n\nThey ring.\n\nSmile.\n\n# page2\n\nThey ring."
+
+
+def test_what_cannot_be_read_says_why(tmp_path):
+    assert "password" in failure(write(tmp_path / "a.odt", packed("", manifest="<x><encryption-data/></x>")))
+    assert "not an OpenDocument file" in failure(write(tmp_path / "b.odt", b"words"))

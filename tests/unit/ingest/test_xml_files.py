@@ -1,0 +1,103 @@
+"""XML by its text, without its markup and without what it names elsewhere."""
+
+import pytest
+
+from ... import loading
+
+load, write, failure = loading.load, loading.write, loading.failure
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
+
+def read(path):
+    (document,), failures = load(path)
+    assert failures == []
+    return document
+
+
+def test_a_document_has_headings_paragraphs_lists_code_and_tables(tmp_path):
+    document = read(write(tmp_path / "a.xml", (
+        '<?xml version="1.0"?><!DOCTYPE book SYSTEM "x.dtd" [<!ENTITY who "Ida Lang">]><!-- hidden -->'
+        '<book xmlns="urn:d" version="5"><info><title>The Alder site</title><year>2011</year></info>'
+        '<chapter id="c1"><title>Bells &mdash; all</title><para>They <b class="x">ring</b>\n twice &amp; stop.</para>'
+        "<section><title>Doors</title><list><listitem><para>red</para></listitem><listitem>by &who;</listitem></list>"
+        "<programlisting>open\n  shut</programlisting><table><thead><row><entry>Door</entry><entry>Cost</entry></row>"
+        "</thead><row><entry>Red</entry><entry>12 EUR</entry></row></table></section></chapter></book>")))
+    assert document.title == "The Alder site"
+    assert document.text == (
+        "info:\n| title: The Alder site | year: 2011 |\n\n# Bells — all\n\nThey ring twice & stop.\n\n## Doors\n\n"
+        "- red\n- by Ida Lang\n\n```\nopen\n  shut\n```\n\n| Door: Red | Cost: 12 EUR |")
+
+
+def test_records_are_rows(tmp_path):
+    document = read(write(tmp_path / "stock.xml", (
+        "<stock><site id='1'><place>Alder</place><tag>bells</tag><tag>doors</tag><head><name>Ida</name></head></site>"
+        "<site id='2'><place>Birch</place></site><server host='a' port='80'/><open unit='h' from='9'>8</open>"
+        "</stock>")))
+    assert document.title == "stock"
+    assert document.text == (
+        "site:\n| place: Alder | id: 1 | tag: bells; doors | head name: Ida |\n| place: Birch | id: 2 |\n\n"
+        "server:\n| host: a | port: 80 |\n\nopen:\n| open: open 8 | unit: h | from: 9 |")
+
+
+def test_records_with_records_in_them_are_sections(tmp_path):
+    document = read(write(tmp_path / "orders.xml", (
+        "<orders day='2024-05-02'><order id='17'><by><name>Ida</name></by><item sku='a' n='2'/><item sku='b' n='1'/>"
+        "<total currency='EUR'>12</total></order><order id='18'><by><name>Eva</name></by></order></orders>")))
+    assert document.text == (
+        "day: 2024-05-02\n\n# order: id 17\n\nby name: Ida\n\nitem:\n| sku: a | n: 2 |\n| sku: b | n: 1 |\n\n"
+        "total: 12 (currency EUR)\n\n# order: id 18\n\nby name: Eva")
+
+
+def test_a_feed_has_its_title_and_no_html(tmp_path):
+    long = "<description>&lt;p&gt;It rings.&lt;/p&gt;&lt;p&gt;2 &amp;lt; 3&lt;/p&gt;</description>"
+    document = read(write(tmp_path / "feed.xml", (
+        "<rss version='2.0'><channel><link>https://alder.example</link><title>News of Alder</title>"
+        f"<item><title>Bells</title>{long}</item><item><title>Doors</title><description><![CDATA[<b>Shut</b>.]]>"
+        "</description></item></channel></rss>")))
+    assert document.title == "News of Alder"
+    assert document.text == ("# News of Alder\n\nlink: https://alder.example\n\n## Bells\n\nIt rings.\n\n2 < 3\n\n"
+                             "## Doors\n\nShut.")
+
+
+def test_the_first_of_several_titles_is_not_that_of_the_file(tmp_path):
+    page = "<page><title>{}</title><text>One.\n\nTwo.</text></page>".format
+    document = read(write(tmp_path / "wiki.xml", f"<wiki>{page('Alder')}{page('Birch')}</wiki>"))
+    assert document.title == "wiki"
+    assert document.text == "# Alder\n\nOne.\n\nTwo.\n\n# Birch\n\nOne.\n\nTwo."
+
+
+def test_xhtml_is_a_page(tmp_path):
+    document = read(write(tmp_path / "a.xml", (
+        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Alder</title></head>'
+        "<body><h1>Bells</h1><p>They <i>ring</i>.</p></body></html>")))
+    assert (document.title, document.text) == ("Alder", "# Bells\n\nThey ring.")
+
+
+def test_other_encodings(tmp_path):
+    text = "<?xml version='1.0' encoding='{}'?><a><p>Zürich</p><p>屠</p></a>"
+    assert read(write(tmp_path / "a.xml", text.format("utf-16").encode("utf-16"))).text == "Zürich\n\n屠"
+    assert read(write(tmp_path / "b.xml", text.format("gb18030").encode("gb18030"))).text == "Zürich\n\n屠"
+
+
+@pytest.mark.parametrize("kind", ['SYSTEM "file://{}"', 'PUBLIC "-//x" "file://{}"'])
+def test_other_files_are_not_read_and_counted(tmp_path, kind):
+    secret = write(tmp_path / "secret.txt", "secret words")
+    text = f"<!DOCTYPE a [<!ENTITY s {kind.format(secret)}>]><a><p>x &s; y</p></a>"
+    (document,), (found,) = load(write(tmp_path / "a.xml", text))
+    assert document.text == "x y"
+    assert found.reason == "1 parts that are in other files were not read: add these files"
+
+
+@pytest.mark.parametrize(("steps", "times"), [(8, 20), (1, 400_000)])
+def test_entities_do_not_multiply(tmp_path, steps, times):
+    entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * times}">' for n in range(1, steps + 1))
+    text = f'<!DOCTYPE a [<!ENTITY a0 "{"ha" * 500}">{entities}]><a>&a{steps};</a>'
+    assert "amplification factor" in failure(write(tmp_path / "b.xml", text))
+
+
+def test_deep_nesting_is_refused(tmp_path):
+    assert "nested 30,000 deep" in failure(write(tmp_path / "a.xml", "<a>" * 30_000 + "x" + "</a>" * 30_000))
+
+
+def test_what_is_no_xml_says_so(tmp_path):
+    assert "not well-formed XML" in failure(write(tmp_path / "a.xml", "<a><b></a>"))
