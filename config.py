@@ -123,7 +123,7 @@ class Settings(BaseSettings):
     embedding_query_prefix: str = Field("", description="instruction before each question, for models trained with "
                                                         "one: `query: `")
     embedding_passage_prefix: str = Field("", description="instruction before everything else: `passage: `")
-    embedding_batch: int = Field(32, ge=1, description="texts that it encodes at once")
+    embedding_batch: int = Field(32, ge=1, description="the most texts that it encodes at once")
 
     spacy_pipelines: str = Field("", description="spaCy pipelines that read instead of the installed or bundled ones, "
                                                  "names or folders with commas between: `en_core_web_md`")

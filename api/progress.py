@@ -19,8 +19,9 @@ _NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "wr
 
 
 def _bars(console: Console) -> Bars:
+    # Otherwise bars that nobody sees are drawn ten times a second.
     return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                console=console, transient=True)
+                console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
 
 
 @contextmanager

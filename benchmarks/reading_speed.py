@@ -1,53 +1,133 @@
-"""How many passages a second the rules read, in pairs against another checkout.
+"""How fast the rules read files, by kind of file, beside another checkout.
 
-Run `python benchmarks/reading_speed.py $DATA/musique_train100/musique_train_corpus.json --other CHECKOUT`. Every
-twelfth passage is read in a process of its own, by turns with this checkout's interpreter and the other's
-(`CHECKOUT/.venv/bin/python`). It is processor time, so what else the machine does is hardly in it.
+    python benchmarks/reading_speed.py PATH... [--other CHECKOUT] [--every 1] [--pairs 1]
+
+Files, and those of folders, are loaded, cut into passages and read by the rules as in a build; a log that it writes is
+added. Each kind (by its ending) is read in a process of its own, by turns with the code of each checkout. It is
+processor time, with that of the processes that parse files, so what else the machine does is hardly in it.
 """
 
 import argparse
+import json
+import os
 import statistics
 import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
 
 _CHILD = """
-import json, sys, time
+import json, resource, sys
+from pathlib import Path
 from banyan.config import Settings
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.ingest.chunking import chunk_documents
+from banyan.ingest.loaders import load_documents
 from banyan.models.rules.rules_reasoner import RulesReasoner
+from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-reasoner, schema = RulesReasoner(None), load_schema("encyclopedia")
-passages = json.loads(open(sys.argv[1], encoding="utf-8").read())[::int(sys.argv[2])]
+
+def processor_time():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+def refuse(failure):
+    raise SystemExit(f"{failure.path}: {failure.reason}")
+
+settings, schema, reasoner = Settings(_env_file=None), load_schema("general"), RulesReasoner()
 reasoner.extract(ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum"), schema)
-began = time.process_time()
-for passage in passages:
-    reasoner.extract(ExtractionRequest(text=passage["text"], title=passage["title"]), schema)
-print(len(passages) / (time.process_time() - began))
+paths, every = json.loads(sys.stdin.read())
+began = processor_time()
+documents = list(load_documents([Path(path) for path in paths], on_failure=refuse))
+cut = chunk_documents(documents, settings.chunk_tokens, settings.chunk_overlap)
+chunks = [chunk for _, own in cut for chunk in own]
+loaded = processor_time()
+for chunk in chunks[::every]:
+    _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
+    if prose.strip():
+        reasoner.extract(ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading), schema)
+read = processor_time() - loaded
+print(json.dumps([len(chunks), loaded - began, read * len(chunks) / len(chunks[::every])]))
 """
+_LOG_LINES = 2000
 
 
-def passages_a_second(checkout: Path, corpus: Path, every: int) -> float:
-    """Return how many passages a second a checkout reads."""
-    done = subprocess.run([checkout / ".venv" / "bin" / "python", "-c", _CHILD, corpus.resolve(), str(every)],
-                          cwd=checkout, check=True, capture_output=True, text=True)
-    return float(done.stdout)
+class Speed(NamedTuple):
+    """The passages of some files, and the processor seconds to load files and to read passages."""
+
+    passages: int
+    loading: float
+    reading: float
+
+    @property
+    def passages_a_second(self) -> float:
+        """How many passages are loaded and read in a second of the processor."""
+        return self.passages / (self.loading + self.reading)
+
+
+def measure(checkout: Path, paths: Sequence[Path], every: int) -> Speed:
+    """Return how fast a checkout reads files; of their passages only one in `every` is read."""
+    given = json.dumps([[str(path.resolve()) for path in paths], every])
+    done = subprocess.run([sys.executable, "-c", _CHILD], input=given, check=True, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(checkout.resolve().parent)})
+    return Speed(*json.loads(done.stdout))
+
+
+def by_kind(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return files, and those of folders, by their endings."""
+    kinds = defaultdict(list)
+    for path in chain.from_iterable(sorted(path.rglob("*")) if path.is_dir() else [path] for path in paths):
+        if path.is_file():
+            kinds[path.suffix.lower()].append(path)
+    return dict(sorted(kinds.items()))
+
+
+def write_log(path: Path) -> None:
+    """Write a log of services: times, identifiers, fields, an exception now and then."""
+    services = ("billing", "gateway", "Scheduler", "mail-worker")
+    with path.open("w", encoding="utf-8") as log:
+        for line in range(_LOG_LINES):
+            service, number = services[line * 7 % 4], line * 2_654_435_761 % 2**32
+            at = f"2026-03-{1 + line // 1000:02}T{line // 60 % 24:02}:{line % 60:02}:{line * 13 % 60:02}Z"
+            log.write(f"{at} INFO [{service}-{line % 5}] request id={number:08x} user={number % 977} "
+                      f"path=/v1/orders/{number % 8831} status=200 took={number % 431}ms\n")
+            if line % 40 == 0:
+                log.write(f"{at} ERROR [{service}] Connection to db-{line % 3}.internal:5432 refused\n"
+                          f"Caused by: ConnectionError: attempt {line % 5} of 5\n"
+                          f"  File \"/srv/{service}/handlers.py\", line {number % 700}, in handle\n"
+                          f"Host: node-{number % 40}\nRetry: in {number % 60} seconds\n")
 
 
 def main() -> None:
-    """Measure pairs, and print both medians and that of the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--other", type=Path, required=True, help="a checkout with its own .venv")
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--every", type=int, default=12, help="read one passage in so many")
+    """Measure each kind, and print the medians."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", type=Path, nargs="*", metavar="PATH")
+    parser.add_argument("--other", type=Path, help="another checkout, in a folder named `banyan`")
+    parser.add_argument("--every", type=int, default=1, help="read one passage in so many")
+    parser.add_argument("--pairs", type=int, default=1)
     given = parser.parse_args()
-    here = Path(__file__).parents[1]
-    pairs = [(passages_a_second(here, given.corpus, given.every),
-              passages_a_second(given.other, given.corpus, given.every)) for _ in range(given.pairs)]
-    ours, others = (statistics.median(values) for values in zip(*pairs, strict=True))
-    ratio = statistics.median(mine / other for mine, other in pairs)
-    print(f"passages a second: {ours:.1f}, the other checkout {others:.1f}; ratio {ratio:.2f}")
+    checkouts = [Path(__file__).parents[1], *([given.other] if given.other else [])]
+    table = Table("kind", "files", *(head for checkout in checkouts for head in (
+        f"{checkout.resolve().parent.name}: passages", "loading, s", "reading, s", "passages/s")), "ratio")
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "services.log")
+        write_log(log)
+        for kind, files in by_kind([*given.paths, log]).items():
+            turns = [[measure(checkout, files, given.every) for checkout in checkouts] for _ in range(given.pairs)]
+            ratio = statistics.median(first.passages_a_second / last.passages_a_second for first, *_, last in (
+                [*turn, turn[-1]] for turn in turns))
+            medians = [Speed(*map(statistics.median, zip(*same, strict=True))) for same in zip(*turns, strict=True)]
+            table.add_row(kind, str(len(files)), *(cell for speed in medians for cell in (
+                str(speed.passages), f"{speed.loading:.1f}", f"{speed.reading:.1f}", f"{speed.passages_a_second:.1f}")),
+                f"{ratio:.2f}")
+    Console(width=150).print(table)
 
 
 if __name__ == "__main__":

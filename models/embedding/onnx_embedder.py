@@ -19,6 +19,9 @@ from .embedder import Vectors, encode_distinct
 from .onnx_export import SHA256, WEIGHTS, bundled_export, bundled_tokenizer
 
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
+_TOKENS_AT_ONCE = 512
+"""The most tokens of a batch. Attention takes memory by the square of a text's length for each text of a batch, and
+batches that outgrow the processor's caches are slower."""
 
 TokenIds = NDArray[np.int64]
 
@@ -32,7 +35,7 @@ class OnnxEmbedder:
     """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
 
     A text's vector is bit for bit independent of the texts encoded with it: only texts of equal length in tokens
-    share a batch, which needs no padding. Large calls are therefore faster per text.
+    share a batch, which needs no padding. Large calls of short texts are therefore faster per text.
     """
 
     name = DEFAULT_EMBEDDING_MODEL
@@ -55,8 +58,9 @@ class OnnxEmbedder:
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)
         # The longest first: otherwise a long one could run alone at the end.
-        batches = [rows[start : start + self._batch] for _, rows in sorted(rows_by_length.items(), reverse=True)
-                   for start in range(0, len(rows), self._batch)]
+        batches = [rows[start : start + size] for length, rows in sorted(rows_by_length.items(), reverse=True)
+                   for size in [max(1, min(self._batch, _TOKENS_AT_ONCE // length))]
+                   for start in range(0, len(rows), size)]
 
         def run(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]

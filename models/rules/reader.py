@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from ...schemas.extraction import (
     ExtractedAttribute,
@@ -43,6 +44,8 @@ _SURE = 0.9
 _LONGEST_TITLE = 10
 _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
+_SHORT_TEXTS = 512
+"""Titles and headings whose spans are cached: the chunks of a document share them."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
@@ -55,6 +58,7 @@ class RulesReader:
         self._lock = threading.Lock()
         self._prepared: dict[str, _Prepared] = {}
         self._latest: tuple[GraphSchema, _Prepared] | None = None
+        self._short_spans = lru_cache(_SHORT_TEXTS)(partial(_spans_of, self._parser))
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Return the entities and facts of one chunk.
@@ -70,7 +74,7 @@ class RulesReader:
         prepared = self._prepare(schema)
         text, title = request.text, _subject(request.title)
         language = cue_language(text, self._parser)
-        found, titled = find_spans([text, title], self._parser, [title, ""], language)
+        found, titled = _spans_of(self._parser, text, language, title), self._short_spans(title, language)
         names = _Names(text, found, title, titled)
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
         admitted = set(names.spans) if language else sure_names(text, names.spans) | {
@@ -100,7 +104,7 @@ class RulesReader:
         parts = heading.split()
         if 1 < len(parts) <= _LONGEST_NAMING and all(part[0].isupper() or part[0].isdigit() for part in parts):
             return True
-        found = find_spans([heading], self._parser)[0]
+        found = self._short_spans(heading, None)
         return len(found) == 1 and found[0].kind not in VALUES and found[0].end - found[0].start == len(heading)
 
     def _prepare(self, schema: GraphSchema) -> "_Prepared":
@@ -113,6 +117,10 @@ class RulesReader:
                 self._prepared[key] = _Prepared(schema)
             self._latest = (schema, self._prepared[key])
             return self._prepared[key]
+
+
+def _spans_of(parser: Parser, text: str, language: str | None, title: str = "") -> Sequence[Span]:
+    return find_spans([text], parser, [title], language)[0]
 
 
 class _Prepared:

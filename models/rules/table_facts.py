@@ -9,7 +9,10 @@ chunk alone.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from threading import Lock
 from typing import NamedTuple
+
+from cachetools import LRUCache, cached
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
@@ -77,7 +80,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         schema: the schema whose types and relations are compared with headers.
         names: returns True if a cell's value can name an entity.
     """
-    words = _Words(schema)
+    if not rows:
+        return Extraction()
+    words = _words_of(schema)
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
@@ -218,6 +223,12 @@ class _Words:
         forms = (form for noun in (key, key.rpartition(" ")[2])
                  for form in (noun, noun.removesuffix("s"), f"{noun.removesuffix('ies')}y"))
         return next((self._types[form] for form in forms if form in self._types), "")
+
+
+# Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
+@cached(LRUCache(maxsize=4), key=id, lock=Lock())
+def _words_of(schema: GraphSchema) -> _Words:
+    return _Words(schema)
 
 
 def _header_of(cue: str, relation: str) -> dict[str, tuple[str, bool]]:

@@ -122,6 +122,22 @@ class TestBatching:
         one_by_one = np.vstack([embedder.encode([text]) for text in TEXTS])
         assert np.array_equal(load_embedder(Settings(embedding_batch=1)).encode(TEXTS), one_by_one)
 
+    def test_batches_of_long_texts_are_small(self, monkeypatch):
+        embedder, shapes = load_embedder(Settings()), []
+        run = embedder._session.run
+
+        class Session:
+            def run(self, outputs, inputs):
+                shapes.append(inputs["input_ids"].shape)
+                return run(outputs, inputs)
+
+        monkeypatch.setattr(embedder, "_session", Session())
+        short, long = [f"pump {number}" for number in range(40)], [f"pump {number} " * 200 for number in range(10)]
+        embedder.encode([*short, *long])
+        assert sum(rows for rows, _ in shapes) == 50
+        assert max(rows for rows, length in shapes if length < 16) > 8
+        assert max(rows * length for rows, length in shapes) <= 512
+
     @given(st.lists(st.text(max_size=3)))
     def test_every_text_gets_the_vector_of_its_own(self, texts):
         seen = []

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from banyan.models.parsing.parser import Parser
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
@@ -66,6 +67,26 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
 ])
 def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> None:
     assert read(reader, text, heading="Meeting Room Aurora", schema="general").attributes == ()
+
+
+def test_a_heading_is_parsed_once_and_only_where_its_lines_are_keys_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = list[str]()
+    entities_of = Parser.entities
+
+    def count(parser: Parser, text: str) -> object:
+        parsed.append(text)
+        return entities_of(parser, text)
+
+    monkeypatch.setattr(Parser, "entities", count)
+    reader, heading = RulesReader(), "the pumps of Oslo Harbour"
+    prose = [f"Pump {number} was checked.\nNo fault was found.\nCapacity: {number}.\nIt runs." for number in range(3)]
+    for text in prose:
+        read(reader, text, heading=heading)
+    assert parsed == prose
+    blocks = [f"Capacity: {number} tons\nFloor: {number}\n" for number in range(3)]
+    for text in blocks:
+        read(reader, text, heading=heading)
+    assert [text for text in parsed if text not in prose] == [blocks[0], heading, *blocks[1:]]
 
 
 @pytest.mark.parametrize(("text", "junk"), [
