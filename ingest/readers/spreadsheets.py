@@ -1,17 +1,16 @@
-"""Spreadsheets (xlsx, xls, ods): each sheet a table."""
+"""Spreadsheets (xlsx, xls, ods): each sheet with its tables."""
 
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from io import BytesIO
-from itertools import dropwhile
 
 from python_calamine import CalamineSheet, CalamineWorkbook
 
 from ..content import Content
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
-from ..table_lines import has_header, table_lines
+from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from .archives import open_archive, properties
 
 _MOST_CELLS = 20_000_000
@@ -45,19 +44,12 @@ def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     rows = [[_text(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
-    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        for row in rows[top : bottom + 1]:
+    merged: dict[tuple[int, int], int] = {}
+    for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
+        for at, row in enumerate(rows[top : bottom + 1], top):
             row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
-    filled = list(dropwhile(lambda row: not any(row), rows))
-    while filled and len(set(filled[0]) - {""}) == 1 and any(len(set(row) - {""}) > 1 for row in filled):
-        title = next(filter(None, filled[0]))  # a single value above the table is its title
-        yield title
-        filled = list(dropwhile(lambda row: not any(row), filled[1:]))
-    columns = [at for at in range(width) if any(row[at] for row in filled)]
-    table = [[row[at] for at in columns] for row in filled]
-    if table:
-        header = table.pop(0) if has_header(table) else []
-        yield from table_lines(header, table, title)
+            merged |= {(at, column): number for column in range(left, right + 1)}
+    yield from sheet_lines(split_blocks([SheetRow(at, row) for at, row in enumerate(rows)]), title, merged)
 
 
 def _text(value: object) -> str:
