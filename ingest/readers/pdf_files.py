@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from pypdf import PageObject, PasswordType, PdfReader
 
+from ...text.hyphenation import join_broken_words
 from ..content import Content
 from ..metadata import CREATED
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
+from .pdf_letters import is_doubled, is_gibberish
 from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
@@ -42,8 +44,9 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         limits: the largest size of the text.
 
     Returns:
-        The text of its pages with a form feed between them, with ruled tables as rows. Pages that are pictures are
-        read if text recognition is available. The title is the one in the file's metadata, or an empty string.
+        The text of its pages with a form feed between them, with ruled tables as rows. Pages that are pictures, or
+        whose fonts do not tell their letters, are read if text recognition is available. The title is the one in the
+        file's metadata, or an empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
@@ -63,10 +66,10 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
-    pages, unread = _with_scans(data, pages, limits)
+    pages, unread = _with_recognised(data, _with_single_letters(data, pages), limits)
     if not any(page.text.strip() for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
-    texts = _with_tables(data, pages, title)
+    texts = join_broken_words(_with_tables(data, pages, title))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
     return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread)
@@ -87,21 +90,39 @@ class _Page(NamedTuple):
     has_pictures: bool
 
 
-def _with_scans(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the recognised text of pictures, and a message about those that could not be read."""
-    scanned = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
-               if page.has_pictures and not page.text.strip()}
-    if not scanned:
+def _with_single_letters(data: bytes, pages: list[_Page]) -> list[_Page]:
+    """Return the pages with each letter once where a page draws letters twice in one place."""
+    doubled = {page.id: page for page in pages if page.id and is_doubled(page.text)}
+    if not doubled:
+        return pages
+    layouts = import_module(".pdf_layouts", __package__)
+    texts = dict(layouts.read_single_letters(data, doubled.keys()))
+    return [page._replace(text=texts.get(page.id, page.text)) for page in pages]
+
+
+def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
+    """Return the pages with the recognised text of pictures and of broken fonts, and a message about those not read."""
+    broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
+    pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
+    wanted = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
+              if number in broken or (page.has_pictures and not page.text.strip())}
+    if not wanted:
         return pages, ""
     scans = import_module(".scans", __package__)
     if scans.can_recognise(limits):
-        texts = scans.read_pages(data, sorted(scanned.values()))
-        found = {page_id: texts[number] for page_id, number in scanned.items()}
+        texts = scans.read_pages(data, sorted(wanted.values()))
+        found = {page_id: texts[number] for page_id, number in wanted.items()}
         return [page._replace(text=found.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
-    numbers = [number + 1 for number in sorted(scanned.values())]
-    listed = ", ".join(map(str, numbers[:_LISTED])) + (" and more" if len(numbers) > _LISTED else "")
+    scanned = sorted(set(wanted.values()) - broken)
+    kinds = [*([f"pages that are only pictures were not read ({_list_pages(scanned)})"] if scanned else []),
+             *([f"pages whose font does not tell its letters were not read ({_list_pages(sorted(broken))})"] if broken
+               else [])]
     fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
-    return pages, f"pages that are only pictures were not read ({listed}): {fix}, or run text recognition (OCR) on it"
+    return pages, f"{'; '.join(kinds)}: {fix}, or run text recognition (OCR) on it"
+
+
+def _list_pages(numbers: list[int]) -> str:
+    return ", ".join(str(number + 1) for number in numbers[:_LISTED]) + (" and more" if len(numbers) > _LISTED else "")
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:

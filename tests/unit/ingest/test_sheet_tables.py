@@ -85,8 +85,8 @@ CSV = {
               ["Sales, by plant", "| Plant: Peas | Price: 1,5 |", "| Plant: Beans | Price: 2,5 |"]),
     "declared": ("sep=;\r\nName;City\r\nAda, Bo;Ulm\r\n", ["| Name: Ada, Bo | City: Ulm |"]),
     "quoted": ('"Name, first, last";"Age"\n"Ada, B., Roth";41\n', ["| Name, first, last: Ada, B., Roth | Age: 41 |"]),
-    "several": ("Employee,Office,Start\nAda,Ulm,2011\nBo,Bonn,2014\n\nProject,Lead,Budget\nAlder,Bo,90000\n"
-                "Birch,Ada,45000\n", PEOPLE_ROWS + PROJECT_ROWS),
+    "several": ("\n\n".join("\n".join(",".join(map(str, row)) for row in table) for table in (PEOPLE, PROJECTS)),
+                PEOPLE_ROWS + PROJECT_ROWS),
 }
 
 
