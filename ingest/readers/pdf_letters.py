@@ -6,8 +6,9 @@ from itertools import groupby
 _FEWEST = 20
 """The fewest characters that are judged."""
 _UNUSABLE, _RARE = 0.05, 0.4
-_FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_VOWELS = 200, 12, 0.15
-_VOWELS = frozenset("aeiouyAEIOUY")
+_FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
+_FREQUENT = frozenset("etaoinsrETAOINSR")
+"""Letters that make up more than half of a text in most languages, and a third of random letters."""
 _MOST_SINGLE, _SHORTEST_REPEATED = 6, 4
 
 
@@ -15,7 +16,7 @@ def is_gibberish(text: str) -> bool:
     """Return True if a page's text is not in any language, as that of a font with a broken map to Unicode.
 
     Such a text has control or private characters in its words, consists of letters that are rare in every language, or
-    of Latin letters almost without vowels.
+    of Latin letters of which those frequent in most languages are few.
     """
     characters = [character for character in text if not character.isspace()]
     if len(characters) < _FEWEST:
@@ -27,7 +28,7 @@ def is_gibberish(text: str) -> bool:
         return True
     latin = list(filter(str.isascii, letters))
     return (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2) and len(set(latin)) >= _FEWEST_DIFFERENT
-            and sum(letter in _VOWELS for letter in latin) < _FEWEST_VOWELS * len(latin))
+            and sum(letter in _FREQUENT for letter in latin) < _FEWEST_FREQUENT * len(latin))
 
 
 def is_doubled(text: str) -> bool:
