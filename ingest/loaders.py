@@ -54,6 +54,11 @@ class _File(NamedTuple):
     def source(self) -> str:
         return self.url or str(self.path)
 
+    @property
+    def place(self) -> str:
+        """The source in full, which names the same file in every working folder."""
+        return self.url or str(self.path.absolute())
+
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
@@ -185,7 +190,7 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             if content.unread:
                 report(content.unread)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
-            yield from _document(check_id(file.id), title, content.text, file.source,
+            yield from _document(check_id(file.id), title, content.text, file.place,
                                  clean_metadata(content.metadata), report, paged=content.paged)
     except UnreadableError as error:
         report(str(error))
@@ -209,7 +214,7 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         count += 1
         if count % _LOOK == 0:
             current().check()
-        where = file.source if record.number is None else f"{file.source}, record {record.number}"
+        where = file.place if record.number is None else f"{file.place}, record {record.number}"
         try:
             own = _record_id(file.id, record)
         except DocumentIdError as error:

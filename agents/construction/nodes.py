@@ -50,6 +50,7 @@ from .inputs import (
     named_schema,
     named_sources,
     require_any,
+    without_replaced_files,
 )
 from .shared_calls import MOST_CHUNKS, calls_of, split_call
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
@@ -140,7 +141,8 @@ class ConstructionNodes:
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
-            self._store_documents(kb, distinct(given, documents, failures))
+            self._store_documents(kb, without_replaced_files(
+                kb.documents, distinct(given, documents, failures), resources.settings.home, failures))
             _store_recorded(kb, records)
             kb.choose_embedding()
             if context.retry_failed:
