@@ -10,13 +10,14 @@ from typing import NamedTuple
 from ..runtime.cancellation import current
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
+from ..text.metadata_line import UNREAD
 from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN
 from .markdown_tables import with_rows
-from .metadata import clean_metadata, with_metadata
+from .metadata import clean_metadata, with_metadata, with_unread
 from .printed_pages import join_pages
 from .reading_errors import IngestError, LoadFailure, UnreadableError
 from .reading_limits import DEFAULT_LIMITS, Limits
@@ -191,7 +192,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
                 report(content.unread)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
             yield from _document(check_id(file.id), title, content.text, file.place,
-                                 clean_metadata(content.metadata), report, paged=content.paged)
+                                 with_unread(clean_metadata(content.metadata), content.unread, content.omitted), report,
+                                 paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -220,7 +222,8 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         except DocumentIdError as error:
             note(f"record {record.number}: {error}")
             continue
-        yield from _document(own, record.title, record.text, where, clean_metadata(record.metadata), note)
+        yield from _document(own, record.title, record.text, where,
+                             with_unread(clean_metadata(record.metadata), record.omitted), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
@@ -240,7 +243,8 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
-        report("no text in it: add text or remove it")
+        unread = metadata.get(UNREAD)
+        report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
     whole = with_metadata(text, document_id, title, metadata)
     above = len(whole) - len(text)  # the metadata row precedes the text

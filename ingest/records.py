@@ -33,6 +33,8 @@ class Record(NamedTuple):
     title: str
     text: str
     metadata: Mapping[str, object] = {}
+    omitted: str = ""
+    """What was not read as its author meant it."""
 
 
 class BadRecordError(ValueError):

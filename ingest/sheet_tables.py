@@ -5,7 +5,7 @@ also put blank rows between groups of its rows.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from .grids import GridCell, GridRow, GridTable, read_grid
@@ -102,7 +102,9 @@ def _table(block: Block, blocks: Iterator[Block], title: str, merged: Merged) ->
                 return
             yield from _further_rows(other, block, header)
 
-    yield from table_lines(header, rows(), next(reversed(captions), title))
+    lines = table_lines(header, rows(), next(reversed(captions), title))
+    yield next(lines, "; ".join(filter(None, header)))  # names without rows below them are text
+    yield from lines
     return following[0] if following else next(blocks, None)
 
 
@@ -110,7 +112,8 @@ def _further_rows(other: Block, block: Block, header: Sequence[str]) -> Iterator
     """Yield the rows of a block that continues a table, without its repeated header."""
     titles, rows = _split_titles(other)
     yield from (Line(next(filter(None, row.cells))) for row in titles)
-    yield from (cells for row in chain(rows, other.rest) if (cells := _cells(row, block.columns)) != header)
+    yield from (cells for row in chain(rows, other.rest)
+                if not _is_repeated(cells := _cells(row, block.columns), header))
 
 
 def _begins_table(block: Block, above: Block, header: Sequence[str], numeric: frozenset[int]) -> bool:
@@ -121,7 +124,7 @@ def _begins_table(block: Block, above: Block, header: Sequence[str], numeric: fr
     if not {at for row in rows for at, cell in enumerate(row.cells) if cell} <= set(above.columns):
         return True
     first = _cells(rows[0], above.columns)
-    if first == header or len(rows) == 1 or not has_header([row.cells for row in rows]):
+    if _is_repeated(first, header) or len(rows) == 1 or not has_header([row.cells for row in rows]):
         return False
     # A header is known by the values below it, or by texts where the table above has values.
     return bool(_numeric(block, rows)) or any(rows[0].cells[at:at + 1] not in ([], [""]) for at in numeric) or (
@@ -140,9 +143,15 @@ def _is_named(at: int, rows: Sequence[SheetRow]) -> bool:
 
 
 def _cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
-    """Return a row's cells in the columns of a table, and what follows the last one."""
-    cells = [row.cells[at] if at < len(row.cells) else "" for at in columns]
-    return [*cells, *row.cells[columns[-1] + 1:]]
+    """Return a row's cells in the columns of a table, as far as it has them, and what follows the last one."""
+    cells = [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
+    beyond = row.cells[columns[-1] + 1:]
+    return [*cells, *beyond] if any(beyond) else cells
+
+
+def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
+    """Return True if a row repeats a header, which may have more columns."""
+    return any(cells) and all(left == right for left, right in zip_longest(cells, header, fillvalue=""))
 
 
 def _is_single(block: Block) -> bool:
@@ -161,7 +170,10 @@ def _split_titles(block: Block) -> tuple[list[SheetRow], list[SheetRow]]:
 def _read_head(block: Block, merged: Merged) -> GridTable:
     texts = [_cells(row, block.columns) for row in block.head]
     if max(map(len, texts)) > 1:
-        return read_grid(_grid(block, merged))
+        captions, header, rows = read_grid(_grid(block, merged))
+        below = {at for row in rows if not isinstance(row, Line) for at, cell in enumerate(row) if cell}
+        is_used = not rows or any(name and at in below for at, name in enumerate(header))
+        return GridTable(captions, header, rows) if is_used else GridTable(captions, [], [header, *rows])
     return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
 
 

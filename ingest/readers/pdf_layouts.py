@@ -80,7 +80,7 @@ def read_single_letters(data: bytes, wanted: Collection[int]) -> Iterator[tuple[
     try:
         pdf = pdfplumber.open(BytesIO(data))
         for number, page_object in enumerate(PDFPage.create_pages(pdf.doc), 1):
-            if page_object.pageid in wanted:
+            if isinstance(page_object.pageid, int) and page_object.pageid in wanted:
                 yield page_object.pageid, Page(pdf, page_object, number).dedupe_chars().extract_text()
     except Exception:  # as above: the text that pypdf reads is used
         logging.getLogger(__name__).debug("letters drawn twice stay from here on", exc_info=True)

@@ -1,18 +1,28 @@
 """Spreadsheets (xlsx, xls, ods): each sheet with its tables."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from io import BytesIO
 
-from python_calamine import CalamineSheet, CalamineWorkbook
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from ..content import Content
+from ..counting import list_counts
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
-from .archives import open_archive, properties
+from .archives import local_name, not_of_kind, open_archive, parse_xml, properties
+from .charts import count_new_charts
+from .file_kinds import PASSWORD, ZIP_MARK
 
+_OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
+_DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
+_CHART = re.compile(r"xl/charts/chart\d*\.xml")
+_SHEET = re.compile(r"xl/worksheets/sheet\d*\.xml")
+_UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
+"""A formula without a value: a program wrote it, and no spreadsheet calculated it."""
 _MOST_CELLS = 20_000_000
 """The most cells of a sheet: a sheet declares its size, and all its cells are allocated."""
 
@@ -21,21 +31,60 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
     Raises:
-        UnreadableError: the file is too large.
+        UnreadableError: the file is no spreadsheet, protected by a password, or too large.
     """
     about: dict[str, str] = {}
-    if zipfile.is_zipfile(BytesIO(data)):
+    notes: list[str] = []
+    unread: dict[str, int] = {}
+    if data.startswith(ZIP_MARK):
         with open_archive(data, "a spreadsheet", limits) as archive:
-            about = properties(archive)
-    workbook = CalamineWorkbook.from_filelike(BytesIO(data))
+            about, notes, unread = properties(archive), [*_comments(archive), *_boxes(archive)], _count_unread(archive)
+    try:
+        workbook = CalamineWorkbook.from_filelike(BytesIO(data))
+    except CalamineError as error:
+        raise UnreadableError(PASSWORD) if "password" in str(error).lower() else (
+            not_of_kind(data, "a spreadsheet", str(error))) from error
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
     for name in workbook.sheet_names:
         text = "\n".join(_lines(workbook.get_sheet_by_name(name), title or name, limits))
         if text:
             sheets.append((name, text))
+    sheets += [("Comments", "\n".join(notes))] if notes else []
     alone = len(sheets) == 1
-    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about)
+    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
+                   omitted=list_counts(unread))
+
+
+def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the comments on cells; threads are stored a second time in the older form, which is then skipped."""
+    names = archive.namelist()
+    threads = [name for name in names if name.startswith("xl/threadedComments/")]
+    for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
+        for element in parse_xml(archive, name).iter():
+            text = "".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "text"})
+            if element.get("ref") and text.strip():
+                yield f"Comment on cell {element.get('ref')}: {' '.join(text.split())}"
+
+
+def _boxes(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the texts of boxes and shapes that lie on the sheets."""
+    for name in sorted(filter(_DRAWING.fullmatch, archive.namelist())):
+        for box in parse_xml(archive, name).iter():
+            text = " ".join(part.text or "" for part in box.iter() if local_name(part) == "t")
+            if local_name(box) == "txBody" and text.strip():
+                yield f"Text box: {' '.join(text.split())}"
+
+
+def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
+    """Return the numbers of the things in a spreadsheet that are not read; a chart's numbers are in its cells."""
+    names = archive.namelist()
+    return {"picture": sum(1 for name in names if name.startswith(("xl/media/", "Pictures/"))),
+            "chart": sum(1 for name in names if _CHART.fullmatch(name)) + count_new_charts(archive),
+            "embedded file": sum(1 for name in names if name.startswith("xl/embeddings/")),
+            "uncalculated formula": sum(len(_UNCALCULATED.findall(archive.read(name))) for name in names
+                                        if _SHEET.fullmatch(name)),
+            "comment": archive.read("content.xml").count(b"<office:annotation ") if "content.xml" in names else 0}
 
 
 def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:

@@ -73,6 +73,19 @@ def test_a_header_in_two_rows_names_each_column_in_full(read, merged):
         "| Region: South | 2023 Units: 20 | 2023 Revenue: 2 | 2024 Units: 2 | 2024 Revenue: 26 |"]
 
 
+def test_names_without_rows_below_them_are_text(read):
+    board = [["To do", "Doing", "Done"], [], [3, "Survey", "", "", "Fund it"], [4, "Vote", "", "Count", ""]]
+    lines = read(*_at(0, 0, PEOPLE), *_at(6, 1, board[:1]), *_at(8, 0, board[2:]))
+    assert lines[:3] == [*PEOPLE_ROWS, "To do; Doing; Done"]
+    assert lines[3].startswith("| Column 2: Survey")
+
+
+def test_a_first_row_above_empty_columns_is_no_header(read):
+    rows = [["Tools", "", "Draft templates"], ["", "Choose tools", ""], ["", "Set up storage", ""]]
+    assert read(*_at(0, 0, rows)) == [
+        "| Column 1: Tools | Column 3: Draft templates |", "Column 2: Choose tools", "Column 2: Set up storage"]
+
+
 def test_notes_below_a_table_are_text(read):
     assert read(*_at(0, 0, PEOPLE), (5, 0, ["Source: the payroll of May"])) == [
         *PEOPLE_ROWS, "Source: the payroll of May"]
