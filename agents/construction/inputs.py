@@ -5,7 +5,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from ...graph_store.ledger.document_rows import Documents
 from ...ingest.fetching import Address, is_address
 from ...ingest.given import SOURCE
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure
@@ -97,32 +96,6 @@ def distinct(given: Sequence[Document], read: Iterator[Document], failures: list
         if document.id in ids:
             failures.append(LoadFailure(path=document.source, reason=f"the id {document.id!r} was already {SOURCE}: "
                                         "rename one, or add them to two knowledge bases"))
-        else:
-            yield document
-
-
-def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,
-                           failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents, except those that would replace the document of another file, which become failures.
-
-    A folder that was moved is no other file, and neither is a copy with the same text.
-
-    Args:
-        stored: the documents of the knowledge base.
-        read: the documents that were read.
-        home: the folder in which a server stores uploads; a new upload replaces an earlier one.
-        failures: receives the failures.
-    """
-    for document in read:
-        before, now = (Path(source.partition(", record ")[0])
-                       for source in (stored.source(document.id), document.source))
-        is_other = (before != now and now.is_file() and before.is_absolute() and before.is_file()
-                    and not before.samefile(now) and not before.is_relative_to(home.absolute())
-                    and stored.get(document.id).text != document.text)
-        if is_other:
-            failures.append(LoadFailure(path=document.source, reason=(
-                f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
-                "or delete that document first")))
         else:
             yield document
 

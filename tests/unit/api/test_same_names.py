@@ -53,6 +53,31 @@ def test_changed_moved_and_copied_files_are_the_same_document(kb, tmp_path):
     assert [entry.source for entry in kb.documents()] == [str(tmp_path / "new" / "report.md")]
 
 
+def test_a_moved_file_is_offered_with_its_old_document(kb, tmp_path):
+    write(tmp_path / "files" / "alder", ADA)
+    named = f"---\nauthor: Ida\n---\n\n{BOB}\n"
+    write(tmp_path / "files" / "cedar", named)
+    kb.add(tmp_path / "files")
+    for old, new in (("alder", "birch"), ("cedar", "birch/inner")):
+        (tmp_path / "files" / new).mkdir(exist_ok=True)
+        (tmp_path / "files" / old / "report.md").rename(tmp_path / "files" / new / "report.md")
+    write(tmp_path / "files" / "copy", "Cem:Person --knows--> Ada:Person.")
+    report = kb.add(tmp_path / "files")
+    assert sorted(report["files_moved"]) == [
+        "alder/report.md -> birch/report.md", "cedar/report.md -> birch/inner/report.md"]
+    assert kb.add(tmp_path / "files")["files_moved"] == []
+
+
+def test_what_was_not_read_of_a_document_is_in_the_report_and_in_the_status(kb, tmp_path):
+    (tmp_path / "a.rtf").write_text(r"{\rtf1 Ada:Person --employer--> Acme:Organization.{\pict 00}}")
+    report = kb.add(tmp_path / "a.rtf")
+    assert (report["files_failed"], report["files_partly_read"]) == ([], ["a.rtf: 1 picture"])
+    assert kb.status().partly_read == {"a.rtf": "1 picture"}
+    (tmp_path / "a.rtf").write_text(r"{\rtf1 Ada:Person --employer--> Acme:Organization.}")
+    assert kb.add(tmp_path / "a.rtf")["files_partly_read"] == []
+    assert kb.status().partly_read == {}
+
+
 def test_several_documents_are_deleted_at_once_or_none(kb, tmp_path):
     kb.add({"id": "a", "text": ADA}, {"id": "b", "text": BOB}, {"id": "c", "text": "Cem:Person --knows--> Ada:Person."})
     with pytest.raises(UnknownDocumentError, match="'d'"):
