@@ -45,7 +45,7 @@ class _Build(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; see Click."""
-        following = [*args[1:], ""]
+        following = [*args, ""][1:]
         bare = [argument == "--ray" and not _ADDRESS.fullmatch(after)
                 for argument, after in zip(args, following, strict=True)]
         return list(super().parse_args(ctx, [f"--ray={LOCAL}" if alone else argument

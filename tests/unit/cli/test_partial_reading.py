@@ -29,7 +29,9 @@ def test_a_moved_file_is_offered_with_the_command_that_deletes_its_old_document(
 
 
 def test_a_build_without_paths_repeats_what_failed_and_creates_nothing(shell):
-    assert "name files or folders to read" in shell("build", "--kb", "kb").err
+    shell.monkeypatch.setenv("BANYAN_KB", "kb")
+    for words in (["build"], ["build", "--kb", "kb"]):
+        assert "name files or folders to read" in shell(*words).err
     assert shell("build", "--kb", "nothing", "--retry-failed").code == 1
     assert shell.kbs() == []
     shell.copy_built()
