@@ -70,6 +70,10 @@ def log_failures(report: dict[str, Any]) -> BuildReport:
     """Log the failures of a build and return its report."""
     for line in report["files_failed"]:
         _LOG.warning("not read: %s", line)
+    for line in report["files_partly_read"]:
+        _LOG.info("partly read: %s", line)
+    for line in report["files_moved"]:
+        _LOG.warning("moved: %s; delete the old document", line)
     if report["chunks_failed"]:
         _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
     if report["stopped"]:

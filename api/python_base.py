@@ -149,17 +149,17 @@ class KnowledgeBase:
         paths, documents = read_sources(sources, name, title)
         return {"knowledge_base": self.name, "paths": paths, "documents": documents, "schema": os.fspath(schema)}
 
-    def delete(self, document: str) -> None:
-        """Delete a document, and everything that no other document supports.
+    def delete(self, *documents: str) -> None:
+        """Delete documents, and everything that no other document supports.
 
         Raises:
-            UnknownDocumentError: no document has that id.
+            UnknownDocumentError: no document has one of the ids; then none is deleted.
         """
-        self.resources.delete_documents(self.name, [document])
+        self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
 
-    async def adelete(self, document: str) -> None:
-        """Delete a document like `delete`, in a thread."""
-        await asyncio.to_thread(self.delete, document)
+    async def adelete(self, *documents: str) -> None:
+        """Delete documents like `delete`, in a thread."""
+        await asyncio.to_thread(self.delete, *documents)
 
     # Questions.
 

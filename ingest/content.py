@@ -16,3 +16,5 @@ class Content(NamedTuple):
     paged: bool = False
     unread: str = ""
     """The part of the file that could not be read, and how to fix it."""
+    omitted: str = ""
+    """What is not read in any file of this kind, such as "2 pictures, 1 comment"."""

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import PurePath
 
 from .content import Content
+from .counting import list_counts
 from .decoding import decode
 from .front_matter import read_markdown
 from .reading_errors import UnreadableError
@@ -23,11 +24,13 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
     """Read a Jupyter notebook: its Markdown as it is and its code in fences, without the code's output."""
     try:
         cells = json.loads(decode(data))["cells"]
+        outputs = sum(len(cell.get("outputs", ())) for cell in cells)
         parts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     texts = (text if kind == "markdown" else f"```\n{text}\n```" for kind, text in parts if text.strip())
-    return read_markdown("\n\n".join(texts).encode(errors="replace"), limits)
+    read = read_markdown("\n\n".join(texts).encode(errors="replace"), limits)
+    return read._replace(omitted=list_counts({"code output": outputs}))
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..runtime.cancellation import current
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
+from ..text.metadata_line import UNREAD
 from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
@@ -17,7 +18,7 @@ from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
 from .left_out import IGNORE_FILE, LeftOut
 from .markdown_tables import with_rows
-from .metadata import clean_metadata, with_metadata
+from .metadata import clean_metadata, with_metadata, with_unread
 from .printed_pages import join_pages
 from .reading_errors import IngestError, LoadFailure, UnreadableError
 from .reading_limits import DEFAULT_LIMITS, Limits
@@ -54,6 +55,11 @@ class _File(NamedTuple):
     @property
     def source(self) -> str:
         return self.url or str(self.path)
+
+    @property
+    def place(self) -> str:
+        """The source in full, which names the same file in every working folder."""
+        return self.url or str(self.path.absolute())
 
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
@@ -197,8 +203,9 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             if content.unread:
                 report(content.unread)
             title = " ".join(clean_text(content.title).split())[:limits.title] or file.path.stem
-            yield from _document(check_id(file.id), title, content.text, file.source,
-                                 clean_metadata(content.metadata), report, paged=content.paged)
+            yield from _document(check_id(file.id), title, content.text, file.place,
+                                 with_unread(clean_metadata(content.metadata), content.unread, content.omitted), report,
+                                 paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -221,14 +228,15 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         count += 1
         if count % _LOOK == 0:
             current().check()
-        where = file.source if record.number is None else f"{file.source}, record {record.number}"
+        where = file.place if record.number is None else f"{file.place}, record {record.number}"
         try:
             own = _record_id(file.id, record)
         except DocumentIdError as error:
             note(f"record {record.number}: {error}")
             continue
         title = record.title or ("" if record.number is not None else file.path.stem)
-        yield from _document(own, title, record.text, where, clean_metadata(record.metadata), note)
+        yield from _document(own, title, record.text, where,
+                             with_unread(clean_metadata(record.metadata), record.omitted), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
@@ -248,7 +256,8 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
-        report("no text in it: add text or remove it")
+        unread = metadata.get(UNREAD)
+        report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
     whole = with_metadata(text, document_id, title, metadata)
     above = len(whole) - len(text)  # the metadata row precedes the text

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from ..text.cleaning import clean_text
+from ..text.metadata_line import UNREAD
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
 
 CREATED = "created"
@@ -27,17 +28,24 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
+def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
+    """Return metadata with a note of what was not read, if anything was not."""
+    note = "; ".join(filter(None, notes))[:_LONGEST_VALUE]
+    return {**metadata, UNREAD: note} if note else dict(metadata)
+
+
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
     """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`.
 
     The row's subject is the document itself (see `document_name`), because the title is often the name of the text's
     subject.
     """
-    if not metadata.keys() - {CREATED}:
+    if not metadata.keys() - {CREATED, UNREAD}:
         return text
     titled = _joined(title) not in {"", _joined(PurePosixPath(document_id).stem)}
     cells = [Cell(DOCUMENT, document_name(document_id, title, metadata)), *([Cell("Title", title)] if titled else []),
-             *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items())]
+             *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
+               if name != UNREAD)]
     return "\n".join([*row_lines(cells), "", text])
 
 

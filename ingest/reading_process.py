@@ -158,7 +158,8 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     # Cleaning would turn the form feeds between pages into line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
-            "metadata": clean_metadata(content.metadata), "unread": content.unread}
+            "metadata": clean_metadata(content.metadata), "unread": content.unread,
+            "omitted": content.omitted}
 
 
 def bound_memory(most: int) -> None:

@@ -3,21 +3,22 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
+from .csv_dialects import SAMPLE, detect_dialect
 from .decoding import open_text
 from .reading_errors import UnreadableError
 from .reading_limits import Limits
 from .record_rows import Fields, is_row, read_fields, record_lines
-from .table_lines import has_header, table_lines
+from .sheet_tables import sheet_lines, stream_blocks
 
 _LOOKED_AT = 20
-"""The rows that decide whether the first one names the columns, and the objects that decide whether all are rows."""
+"""The objects that decide whether all are rows."""
 
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
@@ -36,6 +37,8 @@ class Record(NamedTuple):
     title: str
     text: str
     metadata: Mapping[str, object] = {}
+    omitted: str = ""
+    """What was not read as its author meant it."""
 
 
 class BadRecordError(ValueError):
@@ -43,11 +46,11 @@ class BadRecordError(ValueError):
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file of comma-, semicolon- or tab-separated values.
+    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars (see `csv_dialects`).
 
     Args:
         path: the file. If its first line has a column `text`, each row is a document with an optional `id` and
-            `title`. Otherwise the whole file is a table and one document.
+            `title`. Otherwise the whole file is a document, with one or more tables.
         limits: the largest size of a value or table, and the most columns.
         report: called for each row that cannot be read.
 
@@ -60,41 +63,44 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     with open_text(path, newline="") as stream:
-        first = stream.readline(limits.file_bytes)
+        dialect = detect_dialect(stream.read(SAMPLE))
         stream.seek(0)
+        for _ in range(dialect.skipped):
+            stream.readline()
         # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
-        rows = _CsvRows(csv.reader(stream, strict=True, delimiter=max(",;\t", key=first.count)), limits)
+        rows = _CsvRows(csv.reader(stream, strict=True, delimiter=dialect.delimiter), limits, dialect.skipped)
         try:
-            header = [name.strip() for name in next(rows, [])]
-            if "text" in header:
-                yield from _rows(header, rows, limits, report)
+            header = next((row for row in rows if row), [])
+            names = [name.strip() for name in header]
+            if "text" in names:
+                yield from _rows(names, rows, limits, report)
             elif header:
-                yield from _table(path, header, rows, limits)
+                yield from _tables(path, chain([header], rows), limits)
         except csv.Error as error:
             raise UnreadableError(f"after line {rows.line}: {error}: fix the quoting; the rows from there "
                                   "on were not read") from error
 
 
 class _CsvRows(Iterator[list[str]]):
-    """The rows of a `csv.reader` that are not blank; `line` is the last line of the current row."""
+    """The rows of a `csv.reader`; `line` is the last line of the current row that is not blank."""
 
-    def __init__(self, rows: Any, limits: Limits) -> None:
+    def __init__(self, rows: Any, limits: Limits, skipped: int) -> None:
         self._rows = rows
         self._most = limits.table_columns
+        self._skipped = skipped
         self.line = 0
 
     def __next__(self) -> list[str]:
-        row: list[str] = []
-        while not row:
-            row = next(self._rows)
+        row: list[str] = next(self._rows)
         if len(row) > self._most:
             raise UnreadableError(f"{len(row):,} columns in a row, at most {self._most:,} are read: split it")
-        self.line = self._rows.line_num
+        if row:
+            self.line = self._skipped + self._rows.line_num
         return row
 
 
 def _rows(header: list[str], rows: _CsvRows, limits: Limits, report: Report) -> Iterator[Record]:
-    for number, row in enumerate(rows):
+    for number, row in enumerate(filter(None, rows)):
         try:
             yield read_record(number, _by_column(header, row), limits)
         except BadRecordError as error:
@@ -107,12 +113,11 @@ def _by_column(header: list[str], row: list[str]) -> dict[str, str]:
     return dict(zip(header, row, strict=False))
 
 
-def _table(path: Path, header: list[str], rows: Iterator[list[str]], limits: Limits) -> Iterator[Record]:
-    begin = [header, *islice(rows, _LOOKED_AT)]
+def _tables(path: Path, rows: Iterable[list[str]], limits: Limits) -> Iterator[Record]:
     lines: list[str] = []
     room = limits.file_bytes
-    for text in table_lines(*((header, chain(begin[1:], rows)) if has_header(begin) else ([], chain(begin, rows))),
-                            path.stem):
+    cells = ([cell.strip() for cell in row] for row in rows)
+    for text in sheet_lines(stream_blocks(cells), path.stem, {}):
         lines.append(text)
         room -= len(text) + 1
         if room < 0:

@@ -194,7 +194,7 @@ def _split_unit(header: str) -> tuple[str, str]:
     header = header[:_LONGEST_HEADER]
     for match in (_UNIT.fullmatch(header), _LAST_WORD.fullmatch(header)):
         if match and is_unit(match["unit"]):
-            return match["label"].strip(), match["unit"].strip()
+            return match["label"].rstrip(",; "), match["unit"].strip()
     return header, ""
 
 

@@ -21,15 +21,19 @@ UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b
 are not included, because Persian and Indic words, and emoji, are spelled with them."""
 
 
+_QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
+
+
 def normalise(text: str) -> str:
-    """Fold case, width and white space, for comparing only.
+    """Fold case, width, white space and the forms of quotes and apostrophes, for comparing only.
 
     Returns:
         The NFKC, case-folded text, with runs of white space as one space and without invisible characters (`UNSEEN`).
     """
     if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
-    return _SPACES.sub(" ", unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold()).strip()
+    folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES)))
+    return _SPACES.sub(" ", folded.casefold()).strip()
 
 
 @cached_if_short(10_000)

@@ -8,6 +8,10 @@ from .scripts import CJK
 _T = TypeVar("_T")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_SOFT_HYPHEN = re.compile("\xad+(?:[^\\S\n]*\n[^\\S\n]*(?=\\S))?")
+_LIGATURES = str.maketrans({"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+                            "\ufb05": "st", "\ufb06": "st"})
+_TYPESET = re.compile("[\xad\ufb00-\ufb06]")
 _CJK_BREAK = re.compile(rf"(?<=[{CJK}])[^\S\n]*\n\s*(?=[{CJK}])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -20,10 +24,12 @@ def clean_text(text: str) -> str:
 
     Returns:
         The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
-        without control characters except tab, and with U+FFFD for lone surrogates. Everything else is
-        unchanged.
+        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens and ligatures such as
+        "ﬁ", which only change how a word is printed, become the word's own letters. Everything else is unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
+    if _TYPESET.search(text):
+        text = _SOFT_HYPHEN.sub("", text).translate(_LIGATURES)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
 
 

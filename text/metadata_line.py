@@ -8,6 +8,10 @@ _FIRST = ("date", "created", "updated", "sent", "author", "authors", "from", "to
 """Fields that say when a document is of, and whose it is: what its text relies on most."""
 
 
+UNREAD = "not read"
+"""The field that names what Banyan did not read of a document. It is about the reading, so texts do not include it."""
+
+
 def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
     """Return the fields of a document, dates and authors first, as many as fit; addresses are left out.
 
@@ -17,7 +21,8 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
     """
     order = sorted(metadata, key=lambda name: _FIRST.index(name.lower()) if name.lower() in _FIRST else len(_FIRST))
     shown, left = list[str](), most_tokens
-    for field in (f"{name}: {metadata[name]}" for name in order if "://" not in metadata[name]):
+    for field in (f"{name}: {metadata[name]}" for name in order
+                  if name != UNREAD and "://" not in metadata[name]):
         cost = estimate_tokens(field) + 1
         if cost <= left:
             shown.append(field)

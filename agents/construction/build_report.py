@@ -53,7 +53,8 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
-        files_failed=state["files_failed"],
+        files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
+        files_moved=state["files_moved"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),

@@ -34,6 +34,7 @@ from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...text.metadata_line import UNREAD
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..extraction_requests import extraction_request, reading_fingerprint
@@ -42,6 +43,7 @@ from ..served_runs import charged_to_client, check_readable, is_served, served_c
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
+from .document_files import note_moved_files, without_replaced_files
 from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -130,12 +132,15 @@ class ConstructionNodes:
             process_loop().run(self._resources.batch_endpoint().check())
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
-                "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": []}
+                "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
+                "files_partly_read": [], "files_moved": []}
 
     def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
         context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
+        partly_read: dict[str, str] = {}
+        moved: list[str] = []
         paths = named_sources(state.get("paths") or ())
         recorded = state.get("recorded")
         documents: Iterator[Document] = iter(())
@@ -155,7 +160,9 @@ class ConstructionNodes:
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
-            self._store_documents(kb, distinct(given, documents, failures))
+            home = resources.settings.home
+            kept = without_replaced_files(kb.documents, distinct(given, documents, failures), home, failures)
+            self._store_documents(kb, note_moved_files(kb.documents, kept, home, moved), partly_read)
             _store_recorded(kb, records)
             kb.choose_embedding()
             if context.retry_failed:
@@ -163,16 +170,22 @@ class ConstructionNodes:
             reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = total_chunks(kb, outdated)
+        reasons = {failure.reason for failure in failures}
         return {"total": total, "documents": [], "outdated": outdated,
-                "files_failed": [f"{f.path}: {f.reason}" for f in failures]}
+                "files_failed": [f"{f.path}: {f.reason}" for f in failures],
+                "files_partly_read": [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons],
+                "files_moved": moved}
 
-    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document]) -> None:
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> None:
+        """Store documents, and note what of them was not read."""
         count = 0
         for group in self._resources.chunk_groups(group_documents(documents)):
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
                 for document, chunks in group:
                     kb.documents.put(document, chunks)
+                    if UNREAD in document.metadata:
+                        partly_read[document.id] = document.metadata[UNREAD]
             for document, _ in group:
                 kb.printed.keep(document)
             count += len(group)

@@ -85,6 +85,9 @@ class BuildReport(TypedDict):
         "chunks that the rules or another model extracted, or the model with other instructions: build again with "
         "reread; 0 without a model"))]
     files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
+    files_partly_read: Annotated[list[str], Field(description="documents of which a part was not read, and which part")]
+    files_moved: Annotated[list[str], Field(description=(
+        "documents whose file is gone and that another file now has, as \"OLD -> NEW\": delete the old ones"))]
     entities: Annotated[int, Field(description="entities of the graph")]
     triples: Annotated[int, Field(description="facts between entities")]
     attributes: Annotated[int, Field(description="values of entities' attributes")]
@@ -112,6 +115,8 @@ class BuildState(BuildInput, total=False):
     run: str
     started: float
     files_failed: list[str]
+    files_partly_read: list[str]
+    files_moved: list[str]
     total: int
     """The number of chunks that the build has to extract."""
     outdated: list[str]

@@ -48,11 +48,12 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def delete(document: Annotated[str, typer.Argument(help="The document's id.")], kb: Kb) -> None:
-    """Delete a document, and everything that no other document supports."""
+def delete(documents: Annotated[list[str], typer.Argument(help="The documents' ids.")], kb: Kb) -> None:
+    """Delete documents, and everything that no other document supports."""
     with open_resources(reasons=False) as resources:
-        resources.delete_documents(kb, [document])
-    out.print(f"deleted {on_a_line(document)}")
+        resources.delete_documents(kb, list(dict.fromkeys(documents)))
+    for document in documents:
+        out.print(f"deleted {on_a_line(document)}")
 
 
 @app.command()

@@ -36,6 +36,7 @@ _ADDRESS = re.compile(r"auto|local|\S+:\d+")
 Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the default with a model), a seed such as "
                                           "`general` (the default without), `open`, or a file; only at the first "
                                           "build.")]
+_SHOWN_PARTLY_READ = 20
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
@@ -45,7 +46,7 @@ class _Build(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; see Click."""
-        following = [*args[1:], ""]
+        following = [*args, ""][1:]
         bare = [argument == "--ray" and not _ADDRESS.fullmatch(after)
                 for argument, after in zip(args, following, strict=True)]
         return list(super().parse_args(ctx, [f"--ray={LOCAL}" if alone else argument
@@ -54,9 +55,10 @@ class _Build(TyperCommand):
 
 @app.command(cls=_Build)
 def build(  # noqa: PLR0913  (its options)
-    paths: Annotated[list[str], typer.Argument(help="Files and folders to read; addresses if BANYAN_FETCH allows "
-                                                    "them.")],
     kb: NewKb,
+    paths: Annotated[list[str] | None, typer.Argument(show_default=False, help=(
+        "Files and folders to read; addresses if BANYAN_FETCH allows them. Not needed with --retry-failed and "
+        "--reread."))] = None,
     schema: Schema = "",
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without building.")] = False,
@@ -77,8 +79,13 @@ def build(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; unchanged documents cost nothing."""
+    if not (paths or retry_failed or reread):
+        raise typer.BadParameter("name files or folders to read", param_hint="PATHS")
+    paths = paths or []
     given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with open_resources() as resources:
+        if not paths:
+            resources.knowledge_base(kb)  # a build would create a missing one
         if dry_run:
             _dry_run(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
@@ -164,6 +171,18 @@ def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
     """Print what was not read or failed, and exit with 1 if anything failed."""
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
+    if report["files_moved"]:
+        for line in report["files_moved"]:
+            err.print(f"[yellow]moved:[/yellow] {on_a_line(line)}")
+        old = [line.partition(" -> ")[0] for line in report["files_moved"]]
+        command = shlex.join(["banyan", "delete", *old, "--kb", report["kb"]])
+        err.print(f"The knowledge base has both; delete the old: {on_a_line(command)}", soft_wrap=True)
+    partly_read = report["files_partly_read"]
+    for line in partly_read[:_SHOWN_PARTLY_READ]:
+        err.print(f"[yellow]partly read:[/yellow] {on_a_line(line)}")
+    if len(partly_read) > _SHOWN_PARTLY_READ:
+        err.print(f"and {len(partly_read) - _SHOWN_PARTLY_READ:,} more; `banyan status --kb {report['kb']} --json` "
+                  "lists all")
     if report["chunks_failed"]:
         err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")

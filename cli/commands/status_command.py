@@ -50,8 +50,12 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     out.print(table)
     for document, number, reason in report.failures[:_SHOWN_FAILURES]:
         out.print(f"  [red]failed:[/red] {on_a_line(document)}, chunk {number}: {on_a_line(reason)}", soft_wrap=True)
+    for document, note in list(report.partly_read.items())[:_SHOWN_FAILURES]:
+        out.print(f"  [yellow]partly read:[/yellow] {on_a_line(document)}: {on_a_line(note)}", soft_wrap=True)
+    if len(report.partly_read) > _SHOWN_FAILURES:
+        out.print(f"  and {len(report.partly_read) - _SHOWN_FAILURES:,} more; `banyan status --json` lists all")
     if report.chunks_failed:
-        out.print("  [yellow]build again with --retry-failed[/yellow] to read what failed", soft_wrap=True)
+        out.print(f"  [yellow]banyan build --kb {escape(kb)} --retry-failed[/yellow] reads what failed", soft_wrap=True)
     if report.spent.calls:
         out.print(_spending(report))
 
@@ -60,8 +64,9 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
     """Return the lines of every status, as pairs of name and value."""
     left = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
                                                      ("failed", report.chunks_failed)) if number]
+    partly = f"; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else ""
     yield "documents", (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
-                        + (f", of which {' and '.join(left)}" if left else ", all read"))
+                        + (f", of which {' and '.join(left)}" if left else ", all read") + partly)
     if report.read_by:
         yield "read by", ", ".join(f"{_READERS.get(reader) or on_a_line(reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())

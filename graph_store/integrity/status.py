@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
+from ...text.metadata_line import UNREAD
 from ..knowledge_base import KnowledgeBase
 from ..ledger.readings import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
@@ -25,6 +26,8 @@ class Status(Frozen):
     """Chunks by what read them: "rules", "recorded" for imported triples, or a model's name."""
     failures: tuple[tuple[str, int, str], ...]
     """(document, chunk's position, reason) for each failed chunk."""
+    partly_read: dict[str, str]
+    """What was not read of documents, by their ids."""
     entities: int
     triples: int
     attributes: int
@@ -60,6 +63,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         chunks_waiting=documents.count_status("pending", "extracted"),
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
+        partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),

@@ -95,9 +95,10 @@ class Documents:
             UnknownDocumentError: there is none of that id.
         """
         with self._db.transaction():
-            if self._db.get_meta(_DELETING) == document_id and not self.has(document_id):
+            deleting = (self._db.get_meta(_DELETING) or "").split("\n")
+            if document_id in deleting and not self.has(document_id):
                 return
-            self._db.set_meta(_DELETING, document_id)
+            self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, document_id])))
             self._note_edit()
             advance(self._db)
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
@@ -142,6 +143,10 @@ class Documents:
         """Return the page on which a character of a document is, from 1; None where it has no pages."""
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
+
+    def source(self, document_id: str) -> str:
+        """Return where a document was read from; "" if there is no such document."""
+        return str(self._db.scalar("SELECT source FROM documents WHERE id = :id", id=document_id) or "")
 
     def has(self, document_id: str) -> bool:
         """Return True if there is a document of that id."""

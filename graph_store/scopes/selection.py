@@ -52,10 +52,12 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
 
 
 def _match_name(by_name: Mapping[str, set[str]], name: str) -> set[str]:
-    """Return the documents that a name or a pattern fits; a name in full is never read as a pattern."""
+    """Return the documents that a name, a pattern or the end of a path fits, the first of these that fits any."""
     wanted = normalise(name)
-    found = by_name.get(wanted) or {
-        key for known, keys in by_name.items() if fnmatchcase(known, wanted) for key in keys}
+    fits = (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
+            lambda known: fnmatchcase(known, f"*/{wanted}"))
+    found = next(filter(None, ({key for known, keys in by_name.items() if fit(known) for key in keys} for fit in fits)),
+                 set())
     if not found:
         near = _nearest(name, {key for keys in by_name.values() for key in keys})
         raise ScopeError(f"no document is called {name!r}; " + (

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET  # expat limits entity expansion, and th
 from ..metadata import CREATED
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
+from .file_kinds import PASSWORD, other_kind
 
 _MAX_PARTS = 10_000  # typical files have a few dozen, and one for each picture
-_OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
 _PROPERTIES = {"creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords", "category":
                "category"}
@@ -29,14 +29,13 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
     Raises:
         UnreadableError: the file is not an archive, or is too large.
     """
-    if data.startswith(_OLE_MARK):
-        raise UnreadableError("protected by a password, or in a format from before 2007: save it in the current format "
-                              "without a password")
     try:
         archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise UnreadableError(f"not {kind} ({error}): open it in its program and save it again") from error
+        raise not_of_kind(data, kind, str(error)) from error
     entries = archive.infolist()
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise UnreadableError(PASSWORD)
     # An entry never unpacks to more than it declares: `zipfile` stops there.
     size = sum(entry.file_size for entry in entries)
     if size > limits.file_bytes:
@@ -46,6 +45,15 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
         raise UnreadableError(f"{len(entries):,} parts in it, at most {_MAX_PARTS:,} are read: split it, or remove "
                               "pictures")
     return archive
+
+
+def not_of_kind(data: bytes, kind: str, error: str) -> UnreadableError:
+    """Return the error for a file that is not what its name says, with what it is if that is known."""
+    actual = other_kind(data)
+    if actual == PASSWORD:
+        return UnreadableError(PASSWORD)
+    return UnreadableError(f"not {kind}, but {actual}" if actual
+                           else f"not {kind} ({error}): open it in its program and save it again")
 
 
 def properties(archive: zipfile.ZipFile) -> dict[str, str]:

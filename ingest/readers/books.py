@@ -4,6 +4,7 @@ import posixpath
 from urllib.parse import unquote
 
 from ..content import Content
+from ..counting import list_counts
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
 from .archives import local_name, open_archive, parse_xml
@@ -31,6 +32,8 @@ def read_epub(data: bytes, limits: Limits) -> Content:
         spine = [pages.get(e.get("idref")) for e in package if local_name(e) == "itemref"]
         # A page that occurs several times in the spine is read once.
         texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
+        pictures = sum(1 for e in package if local_name(e) == "item" and e.get("media-type", "").startswith("image/"))
     fields = {local_name(e): e.text or "" for e in reversed(package) if e.text}
     return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
-                   {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS})
+                   {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
+                   omitted=list_counts({"picture": pictures}))

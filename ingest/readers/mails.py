@@ -1,24 +1,89 @@
-"""Mails (eml): their headers, and the body as text."""
+"""Mails (eml): their headers, all parts with text, and the mails that they forward."""
 
+from collections.abc import Iterator
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, Message
 from email.parser import BytesParser
 
 from ..content import Content
 from ..reading_limits import Limits
 from .web_pages import read_html
 
+_DEEPEST = 10
+"""The most mails within each other that are read."""
+_TEXTS = frozenset({"text/plain", "text/html"})
+
 
 def read_eml(data: bytes, _: Limits) -> Content:
-    """Read the plain text of a mail, else its HTML; the subject is the title, and attachments are only named."""
+    """Read the texts of a mail in order; the subject is the title.
+
+    Of a part in several forms, the plain text is read, else the HTML. Attached texts and forwarded mails are read under
+    a heading; other attachments are only named.
+    """
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
-    body = mail.get_body(("plain", "html"))
-    text = "" if body is None else str(body.get_content())
-    if body is not None and body.get_content_subtype() == "html":
-        text = read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
-    attached = ", ".join(name for part in mail.iter_attachments() if (name := part.get_filename()))
+    names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
+    omitted: list[str] = []
+    text = "\n\n".join(part.strip() for part in _texts(mail, omitted, _DEEPEST) if part.strip())
+    about = {**_header(mail), "attachments": ", ".join(names)}
+    return Content(text, str(mail.get("subject") or ""), {name: value for name, value in about.items() if value},
+                   omitted=f"attachments: {', '.join(omitted)}" if omitted else "")
+
+
+def _header(mail: Message) -> dict[str, str]:
     sent = mail.get("date")
     date = getattr(sent, "datetime", None)
     about = {"author": mail.get("from"), "to": mail.get("to"), "cc": mail.get("cc"),
-             "date": date.date().isoformat() if date else sent, "attachments": attached}
-    return Content(text, str(mail.get("subject") or ""), {name: str(value) for name, value in about.items() if value})
+             "date": date.date().isoformat() if date else sent}
+    return {name: str(value) for name, value in about.items() if value}
+
+
+def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
+    """Yield the texts of a part of a mail; collect the names of what is not read."""
+    kind = part.get_content_type()
+    if kind == "message/rfc822" and part.is_multipart() and depth:
+        for inner in _parts(part):
+            yield _forwarded_head(inner)
+            yield from _texts(inner, omitted, depth - 1)
+    elif part.is_multipart() and kind != "message/rfc822":
+        forms = _parts(part)
+        chosen = [_best(forms)] if kind == "multipart/alternative" else forms
+        for inner in chosen:
+            yield from _texts(inner, omitted, depth)
+        omitted += (name for form in forms if form not in chosen for other in form.walk()
+                    if (name := other.get_filename()))
+    elif part.get_content_maintype() == "multipart":  # its boundary is missing
+        yield str(part.get_payload())
+    elif kind in _TEXTS:
+        name = part.get_filename()
+        yield from [f"# {name}"] if name else []
+        yield _text(part)
+    else:
+        omitted.append(part.get_filename() or kind)
+
+
+def _parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
+
+
+def _best(forms: list[Message]) -> Message:
+    """Return the first form with plain text, else with HTML, else the last one, which its sender prefers."""
+    return next((form for kind in ("text/plain", "text/html") for form in forms
+                 if any(part.get_content_type() == kind and _text(part).strip() for part in form.walk())), forms[-1])
+
+
+def _forwarded_head(mail: Message) -> str:
+    """Return the subject of a forwarded mail as a heading, and the other fields of its head."""
+    fields = (f"{name.capitalize()}: {value}" for name, value in _header(mail).items())
+    return "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
+
+
+def _text(part: Message) -> str:
+    """Return the text of a part, decoded as it declares, else as far as possible."""
+    try:
+        text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
+    except LookupError:  # an unknown encoding
+        text = bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+    if part.get_content_subtype() == "html":
+        return read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
+    return text

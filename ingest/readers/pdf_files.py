@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 from pypdf import PageObject, PasswordType, PdfReader
 
+from ...text.hyphenation import join_broken_words
 from ..content import Content
+from ..counting import list_counts
 from ..metadata import CREATED
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
+from .pdf_letters import is_doubled, is_gibberish
 from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
+from .pdf_notes import find_pictures, page_notes
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
@@ -42,8 +46,10 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         limits: the largest size of the text.
 
     Returns:
-        The text of its pages with a form feed between them, with ruled tables as rows. Pages that are pictures are
-        read if text recognition is available. The title is the one in the file's metadata, or an empty string.
+        The text of its pages with a form feed between them, with ruled tables as rows, and with the filled-in fields
+        and the comments below the text. Pages that are pictures, or
+        whose fonts do not tell their letters, are read if text recognition is available. The title is the one in the
+        file's metadata, or an empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
@@ -53,6 +59,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
         pages = [] if locked else _pages(reader, limits)
         info = None if locked else reader.metadata
+        attached = 0 if locked else len(reader.attachments)
         title = _title((info and info.title) or "")
         created = _DATE.match(str(info and info.creation_date_raw))
         about = {"author": info and info.author, CREATED: created and "-".join(created.groups()),
@@ -63,13 +70,17 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
-    pages, unread = _with_scans(data, pages, limits)
-    if not any(page.text.strip() for page in pages):
+    pages, unread = _with_recognised(data, _with_single_letters(data, pages), limits)
+    if not any(page.text.strip() or page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
-    texts = _with_tables(data, pages, title)
+    texts = join_broken_words(_with_tables(data, pages, title))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
-    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread)
+    texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text
+             for text, page in zip(texts, pages, strict=True)]
+    pictures = frozenset[int]().union(*(page.pictures for page in pages))
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,
+                   omitted=list_counts({"picture": len(pictures), "attached file": attached}))
 
 
 def _title(written: str) -> str:
@@ -85,23 +96,47 @@ class _Page(NamedTuple):
     """The number of lines and rectangles that it draws."""
     may_have_tables: bool
     has_pictures: bool
+    pictures: frozenset[int]
+    """Keys of the pictures whose text is not read."""
+    notes: str
+    """The filled-in fields and the comments on the page."""
 
 
-def _with_scans(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the recognised text of pictures, and a message about those that could not be read."""
-    scanned = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
-               if page.has_pictures and not page.text.strip()}
-    if not scanned:
+def _with_single_letters(data: bytes, pages: list[_Page]) -> list[_Page]:
+    """Return the pages with each letter once where a page draws letters twice in one place."""
+    doubled = {page.id: page for page in pages if page.id and is_doubled(page.text)}
+    if not doubled:
+        return pages
+    layouts = import_module(".pdf_layouts", __package__)
+    texts = dict(layouts.read_single_letters(data, doubled.keys()))
+    return [page._replace(text=texts.get(page.id, page.text)) for page in pages]
+
+
+def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
+    """Return the pages with the recognised text of pictures and of broken fonts, and a message about those not read."""
+    broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
+    pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
+    wanted = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
+              if number in broken or (page.has_pictures and not page.text.strip())}
+    if not wanted:
         return pages, ""
+    numbers = set(wanted.values())
+    pages = [page._replace(pictures=frozenset()) if number in numbers else page for number, page in enumerate(pages)]
     scans = import_module(".scans", __package__)
     if scans.can_recognise(limits):
-        texts = scans.read_pages(data, sorted(scanned.values()))
-        found = {page_id: texts[number] for page_id, number in scanned.items()}
+        texts = scans.read_pages(data, sorted(wanted.values()))
+        found = {page_id: texts[number] for page_id, number in wanted.items()}
         return [page._replace(text=found.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
-    numbers = [number + 1 for number in sorted(scanned.values())]
-    listed = ", ".join(map(str, numbers[:_LISTED])) + (" and more" if len(numbers) > _LISTED else "")
+    scanned = sorted(set(wanted.values()) - broken)
+    kinds = [*([f"pages that are only pictures were not read ({_list_pages(scanned)})"] if scanned else []),
+             *([f"pages whose font does not tell its letters were not read ({_list_pages(sorted(broken))})"] if broken
+               else [])]
     fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
-    return pages, f"pages that are only pictures were not read ({listed}): {fix}, or run text recognition (OCR) on it"
+    return pages, f"{'; '.join(kinds)}: {fix}, or run text recognition (OCR) on it"
+
+
+def _list_pages(numbers: list[int]) -> str:
+    return ", ".join(str(number + 1) for number in numbers[:_LISTED]) + (" and more" if len(numbers) > _LISTED else "")
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
@@ -149,4 +184,5 @@ def _page(page: PageObject, page_id: int) -> _Page:
     lines = count_lines(drawing)
     may_have_tables = bool(page_id) and lines <= _MOST_LINES and (
         has_rows_of_numbers(text) or may_enclose_rows(drawing))
-    return _Page(text, page_id, lines, may_have_tables, _IMAGE.search(drawing) is not None)
+    return _Page(text, page_id, lines, may_have_tables, _IMAGE.search(drawing) is not None, find_pictures(page),
+                 page_notes(page))

@@ -3,7 +3,7 @@
 import logging
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
 from itertools import groupby
 from typing import NamedTuple
@@ -65,6 +65,25 @@ def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]]) -> Iterator
                     yield number, layout
     except Exception:  # pdfplumber can raise anything on a broken structure
         logging.getLogger(__name__).debug("no tables were read from here on", exc_info=True)
+
+
+def read_single_letters(data: bytes, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield the text of pages, without the letters that they draw again in the same place.
+
+    Args:
+        data: the file's bytes; an encrypted file must open without a password.
+        wanted: the pages' object numbers.
+
+    Yields:
+        The object number and text of each of these pages that pdfminer can read.
+    """
+    try:
+        pdf = pdfplumber.open(BytesIO(data))
+        for number, page_object in enumerate(PDFPage.create_pages(pdf.doc), 1):
+            if isinstance(page_object.pageid, int) and page_object.pageid in wanted:
+                yield page_object.pageid, Page(pdf, page_object, number).dedupe_chars().extract_text()
+    except Exception:  # as above: the text that pypdf reads is used
+        logging.getLogger(__name__).debug("letters drawn twice stay from here on", exc_info=True)
 
 
 def _read_layout(page: Page, text: str) -> PageLayout | None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pdfplumber.page import Page
 
+from ...text.hyphenation import CELL_BREAK
 from ...text.scripts import CJK
 
 _WORD_GAP = 0.15
@@ -17,7 +18,7 @@ _SAME_LINE = 0.5
 """The largest difference between the middles of words in one line, as a share of the smaller height."""
 _ENDS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]\\Z")
 _BEGINS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
-_HYPHENATED = re.compile(r"[^\W\d_]-\Z")
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])-\Z")
 
 
 class Box(NamedTuple):
@@ -90,12 +91,18 @@ def line_text(line: Sequence[Word]) -> str:
 
 
 def cell_text(words: Iterable[Word]) -> str:
-    """Return the words of a cell in one line, without spaces after hyphens and between Chinese at line ends."""
+    """Return the words of a cell in one line, without spaces between Chinese at line ends.
+
+    Words that are broken at line ends are marked (see `text/hyphenation.py`).
+    """
     text = ""
     for line in sort_lines(words):
         words_of_line = line_text(line)
-        closed = _HYPHENATED.search(text) or (_ENDS_CJK.search(text) and _BEGINS_CJK.match(words_of_line))
-        text += words_of_line if closed or not text else f" {words_of_line}"
+        if _HYPHENATED.search(text):
+            text = text[:-1] + CELL_BREAK
+        elif text and not (_ENDS_CJK.search(text) and _BEGINS_CJK.match(words_of_line)):
+            text += " "
+        text += words_of_line
     return text
 
 

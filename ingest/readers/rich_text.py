@@ -3,8 +3,13 @@
 from striprtf.striprtf import rtf_to_text
 
 from ..content import Content
+from ..counting import list_counts
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
+
+_LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
+             "comment": b"\\annotation"}
+"""What striprtf leaves out, and the mark with which it begins."""
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:
@@ -15,4 +20,5 @@ def read_rtf(data: bytes, _: Limits) -> Content:
     """
     if not data.startswith(b"{\\rtf"):
         raise UnreadableError("not a rich text file: save it again as RTF")
-    return Content(rtf_to_text(data.decode("latin-1"), errors="replace"))  # type: ignore[no-untyped-call]
+    text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    return Content(text, omitted=list_counts({name: data.count(mark) for name, mark in _LEFT_OUT.items()}))

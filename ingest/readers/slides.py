@@ -1,15 +1,27 @@
-"""PowerPoint files (pptx): each slide a section under its title, with its notes."""
+"""PowerPoint files (pptx): each slide a section under its title, with its tables, charts, notes and comments."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
+from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
 import pptx
+from pptx.enum.shapes import MSO_SHAPE_TYPE
 
 from ..content import Content
+from ..counting import list_counts
+from ..grids import GridCell, read_grid
 from ..reading_limits import Limits
 from ..table_lines import table_lines
-from .archives import open_archive, properties
+from .archives import local_name, not_of_kind, open_archive, properties
+from .charts import chart_text, count_new_charts, diagram_text
+
+_NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[ae]|スライド|幻灯片) ?\d+",
+                       re.IGNORECASE)
+"""Titles that programs store by themselves."""
+_EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT})
 
 
 def read_pptx(data: bytes, limits: Limits) -> Content:
@@ -20,24 +32,63 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     """
     with open_archive(data, "a PowerPoint file", limits) as archive:
         about = properties(archive)
+        if not any(name.startswith("ppt/") for name in archive.namelist()):
+            raise not_of_kind(data, "a PowerPoint file", "no slides in it")
+        omitted = Counter({"picture": 0, "chart": count_new_charts(archive)})
     parts: list[str] = []
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
         title = slide.shapes.title
         heading = " ".join(title.text_frame.text.split()) if title is not None else ""
         parts.append(f"# {heading or f'Slide {number}'}")
         parts += (text for shape in slide.shapes if title is None or shape.shape_id != title.shape_id
-                  for text in _texts(shape, heading))
+                  for text in _texts(shape, heading, omitted))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
-    return Content("\n\n".join(part.strip() for part in parts if part.strip()), about.pop("title", ""), about)
+        parts += map(diagram_text, _related(slide, "/diagramData"))
+        parts += (f"Comment: {text}" for root in _related(slide, "/comments") for text in _comments(root))
+    stored = about.pop("title", "")
+    return Content("\n\n".join(part.strip() for part in parts if part.strip()),
+                   "" if _NO_TITLE.fullmatch(stored) else stored, about,
+                   omitted=list_counts(omitted))
 
 
-def _texts(shape: Any, heading: str) -> Iterator[str]:
-    """Yield the texts of a shape and of the shapes grouped in it."""
+def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
+    """Yield the texts of a shape and of the shapes grouped in it; count those that cannot be read."""
     if shape.has_text_frame:
         yield shape.text_frame.text
     elif getattr(shape, "has_table", False):
-        header, *rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
-        yield "\n".join(table_lines(header, rows, heading))
+        yield _table_text(shape.table, heading)
+    elif getattr(shape, "has_chart", False):
+        yield chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
+    elif local_name(shape.element) == "pic":
+        omitted["recording" if shape.shape_type is MSO_SHAPE_TYPE.MEDIA else "picture"] += 1
+    elif shape.shape_type in _EMBEDDED:
+        omitted["embedded file"] += 1
     for inner in getattr(shape, "shapes", ()):
-        yield from _texts(inner, heading)
+        yield from _texts(inner, heading, omitted)
+
+
+def _table_text(table: Any, heading: str) -> str:
+    """Write a table with its header, which may have several rows; a merged cell is in each of its places."""
+    grid = [[GridCell(cell.text) for cell in row.cells] for row in table.rows]
+    for top, row in enumerate(table.rows):
+        for left, cell in enumerate(row.cells):
+            if cell.is_merge_origin:
+                for below in grid[top : top + cell.span_height]:
+                    below[left : left + cell.span_width] = [grid[top][left]] * cell.span_width
+    captions, header, rows = read_grid(grid)
+    return "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), heading))])
+
+
+def _related(slide: Any, kind: str) -> Iterator[ET.Element]:
+    """Yield the parts of the file that a slide refers to with a relationship whose type ends as given."""
+    for relation in slide.part.rels.values():
+        if not relation.is_external and relation.reltype.endswith(kind):
+            yield ET.fromstring(relation.target_part.blob)  # noqa: S314
+
+
+def _comments(root: ET.Element) -> Iterator[str]:
+    for comment in root.iter():
+        if local_name(comment) == "cm":
+            words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
+            yield from filter(None, [" ".join(words.split())])

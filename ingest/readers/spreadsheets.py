@@ -1,19 +1,28 @@
-"""Spreadsheets (xlsx, xls, ods): each sheet a table."""
+"""Spreadsheets (xlsx, xls, ods): each sheet with its tables."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from io import BytesIO
-from itertools import dropwhile
 
-from python_calamine import CalamineSheet, CalamineWorkbook
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from ..content import Content
+from ..counting import list_counts
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
-from ..table_lines import has_header, table_lines
-from .archives import open_archive, properties
+from ..sheet_tables import SheetRow, sheet_lines, split_blocks
+from .archives import local_name, not_of_kind, open_archive, parse_xml, properties
+from .charts import count_new_charts
+from .file_kinds import PASSWORD, ZIP_MARK
 
+_OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
+_DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
+_CHART = re.compile(r"xl/charts/chart\d*\.xml")
+_SHEET = re.compile(r"xl/worksheets/sheet\d*\.xml")
+_UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
+"""A formula without a value: a program wrote it, and no spreadsheet calculated it."""
 _MOST_CELLS = 20_000_000
 """The most cells of a sheet: a sheet declares its size, and all its cells are allocated."""
 
@@ -22,21 +31,60 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
     Raises:
-        UnreadableError: the file is too large.
+        UnreadableError: the file is no spreadsheet, protected by a password, or too large.
     """
     about: dict[str, str] = {}
-    if zipfile.is_zipfile(BytesIO(data)):
+    notes: list[str] = []
+    unread: dict[str, int] = {}
+    if data.startswith(ZIP_MARK):
         with open_archive(data, "a spreadsheet", limits) as archive:
-            about = properties(archive)
-    workbook = CalamineWorkbook.from_filelike(BytesIO(data))
+            about, notes, unread = properties(archive), [*_comments(archive), *_boxes(archive)], _count_unread(archive)
+    try:
+        workbook = CalamineWorkbook.from_filelike(BytesIO(data))
+    except CalamineError as error:
+        raise UnreadableError(PASSWORD) if "password" in str(error).lower() else (
+            not_of_kind(data, "a spreadsheet", str(error))) from error
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
     for name in workbook.sheet_names:
         text = "\n".join(_lines(workbook.get_sheet_by_name(name), title or name, limits))
         if text:
             sheets.append((name, text))
+    sheets += [("Comments", "\n".join(notes))] if notes else []
     alone = len(sheets) == 1
-    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about)
+    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
+                   omitted=list_counts(unread))
+
+
+def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the comments on cells; threads are stored a second time in the older form, which is then skipped."""
+    names = archive.namelist()
+    threads = [name for name in names if name.startswith("xl/threadedComments/")]
+    for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
+        for element in parse_xml(archive, name).iter():
+            text = "".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "text"})
+            if element.get("ref") and text.strip():
+                yield f"Comment on cell {element.get('ref')}: {' '.join(text.split())}"
+
+
+def _boxes(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the texts of boxes and shapes that lie on the sheets."""
+    for name in sorted(filter(_DRAWING.fullmatch, archive.namelist())):
+        for box in parse_xml(archive, name).iter():
+            text = " ".join(part.text or "" for part in box.iter() if local_name(part) == "t")
+            if local_name(box) == "txBody" and text.strip():
+                yield f"Text box: {' '.join(text.split())}"
+
+
+def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
+    """Return the numbers of the things in a spreadsheet that are not read; a chart's numbers are in its cells."""
+    names = archive.namelist()
+    return {"picture": sum(1 for name in names if name.startswith(("xl/media/", "Pictures/"))),
+            "chart": sum(1 for name in names if _CHART.fullmatch(name)) + count_new_charts(archive),
+            "embedded file": sum(1 for name in names if name.startswith("xl/embeddings/")),
+            "uncalculated formula": sum(len(_UNCALCULATED.findall(archive.read(name))) for name in names
+                                        if _SHEET.fullmatch(name)),
+            "comment": archive.read("content.xml").count(b"<office:annotation ") if "content.xml" in names else 0}
 
 
 def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
@@ -45,19 +93,12 @@ def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     rows = [[_text(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
-    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        for row in rows[top : bottom + 1]:
+    merged: dict[tuple[int, int], int] = {}
+    for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
+        for at, row in enumerate(rows[top : bottom + 1], top):
             row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
-    filled = list(dropwhile(lambda row: not any(row), rows))
-    while filled and len(set(filled[0]) - {""}) == 1 and any(len(set(row) - {""}) > 1 for row in filled):
-        title = next(filter(None, filled[0]))  # a single value above the table is its title
-        yield title
-        filled = list(dropwhile(lambda row: not any(row), filled[1:]))
-    columns = [at for at in range(width) if any(row[at] for row in filled)]
-    table = [[row[at] for at in columns] for row in filled]
-    if table:
-        header = table.pop(0) if has_header(table) else []
-        yield from table_lines(header, table, title)
+            merged |= {(at, column): number for column in range(left, right + 1)}
+    yield from sheet_lines(split_blocks([SheetRow(at, row) for at, row in enumerate(rows)]), title, merged)
 
 
 def _text(value: object) -> str:

@@ -31,6 +31,7 @@ _MAX_TAGS = 2_000_000  # a long page has ten thousand; each takes about 1 KB of 
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
+_LONGEST_NUMBER = 6
 _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
 
@@ -124,7 +125,22 @@ def _mark(tag: Tag) -> str:
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
         return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
+    if tag.name == "li" and tag.parent is not None and tag.parent.name == "ol":
+        return f"{_number(tag)}. "
     return {"li": "- ", "br": "\n"}.get(tag.name, "")
+
+
+def _number(item: Tag) -> int:
+    """Return the number of an item in its ordered list, and note it for the next item."""
+    before = item.find_previous_sibling("li")
+    start = item.get("value") or (item.parent.get("start") if item.parent is not None and before is None else None)
+    declared = str(start or "")
+    if declared.isascii() and declared.isdigit() and len(declared) < _LONGEST_NUMBER:
+        number = int(declared)
+    else:
+        number = 1 + int(str(before.get("value") or 0)) if isinstance(before, Tag) else 1
+    item["value"] = str(number)
+    return number
 
 
 def _has_paragraphs(cell: Tag) -> bool:

@@ -8,10 +8,12 @@ import mammoth
 from bs4 import BeautifulSoup, Tag
 
 from ..content import Content
+from ..counting import list_counts
 from ..reading_limits import Limits
-from .archives import open_archive, properties
+from .archives import not_of_kind, open_archive, properties
 from .web_pages import read_html
 from .web_tables import LONGEST_CELL, read_table
+from .word_parts import count_unread, left_out_parts, with_equations
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
 _TABLE_TAG = re.compile(r"<(/?)table>")
@@ -21,17 +23,23 @@ def read_docx(data: bytes, limits: Limits) -> Content:
     """Read the text of a Word file as `read_html` returns it.
 
     The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
-    deletions and pictures are not.
+    deletions and pictures are not. Equations are text; headers, footers, comments, charts and diagrams
+    follow the text.
 
     Raises:
         UnreadableError: the bytes are not a Word file, or it is too large.
     """
     with open_archive(data, "a Word file", limits) as archive:
         about = properties(archive)
+        left_out = list(left_out_parts(archive))
+        unread = count_unread(archive)
+        if not any(name.startswith("word/") for name in archive.namelist()):
+            raise not_of_kind(data, "a Word file", "no document in it")
     nothing = mammoth.images.img_element(lambda _: {})
-    html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=nothing).value
+    html = mammoth.convert_to_html(BytesIO(with_equations(data)), style_map=_STYLES, convert_image=nothing).value
     page = read_html(f'<meta charset="utf-8">{_flatten_nested_tables(html)}'.encode())
-    return Content(page.text, page.title or about.pop("title", ""), about)
+    return Content("\n\n".join(filter(None, [page.text, *left_out])), page.title or about.pop("title", ""), about,
+                   omitted=list_counts(unread))
 
 
 def _flatten_nested_tables(html: str) -> str:

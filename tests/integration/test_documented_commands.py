@@ -1,13 +1,19 @@
-"""The commands in the documentation: each exists, with the options that it is shown with."""
+"""The commands in the documentation: each exists, with the options that it is shown with, and those on files run."""
 
 import importlib
 import re
 import shlex
 
 import pytest
+from fpdf import FPDF
 
+from .. import scripted
 from ..command_line import PROJECT
 
+shell = scripted.shell
+
+_LINE = re.compile(r'(?:[^"\n]|"[^"]*")+')
+"""A line of a block; a text in quotes may have several lines."""
 PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md"])
 
 
@@ -15,7 +21,7 @@ def commands(page):
     """What the page shows of the command line: lines of its blocks, and what stands between backticks."""
     text = page.read_text("utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    lines = [line for block in blocks for line in _LINE.findall(block.replace("\\\n", " "))]
     inline = re.findall(r"`(banyan [^`]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
     return [shlex.split(line, comments=True) for line in [*lines, *inline] if line.startswith("banyan ")]
 
@@ -35,3 +41,27 @@ def test_each_command_and_option_exists(page):
             command = command.commands[names[0]]
         known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)} | {"--help"}
         assert options <= known, f"banyan {' '.join(words)}"
+
+
+WITH_MORE = {"https://example.org/page": "an address", "FILE": "a file of triples", "--reread": "a model",
+             "infer": "a model", "papers.yaml": "the schema of a model", "...": "a question", "entities": "two names"}
+"""Words of commands that need more than documents."""
+
+
+@pytest.mark.parametrize("name", ["documents.md", "faq.md"])
+def test_commands_on_documents_run_as_they_are_written(shell, name):
+    papers = shell.folder / "papers"
+    papers.mkdir()
+    (papers / "a.md").write_text("Ada:Person --employer--> Acme:Organization.")
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.set_font("helvetica")
+    pdf.cell(text="Bob:Person --employer--> Acme:Organization.")
+    pdf.output(str(papers / "new.pdf"))
+    assert shell("build", papers, "--kb", "papers", "--schema", "open").code == 0
+    chosen = [words for _, *words in commands(PROJECT / "docs" / name) if not WITH_MORE.keys() & set(words)]
+    assert len(chosen) > 5
+    for words in chosen:
+        written = [word.replace("NAME", "papers").replace("~", str(shell.folder)) for word in words]
+        result = shell(*written)
+        assert result.code == 0, f"banyan {' '.join(words)}: {result.err}"

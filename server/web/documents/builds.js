@@ -161,6 +161,28 @@ export function unreadFiles({ files_failed: failed = [] }) {
   );
 }
 
+/** The documents of which a part was not read, with that part. */
+function partlyReadFiles({ files_partly_read: partly = [] }) {
+  if (!partly.length) return null;
+  return h(
+    "details",
+    {},
+    h("summary", {}, t("documents.partly", { n: partly.length })),
+    h("ul", { class: "plain" }, partly.map((line) => h("li", {}, line))),
+  );
+}
+
+/** The documents that a file under another name now has. */
+function movedFiles({ files_moved: moved = [] }) {
+  if (!moved.length) return null;
+  return h(
+    "div",
+    { class: "notice" },
+    h("p", {}, t("documents.moved", { n: moved.length })),
+    h("ul", { class: "plain" }, moved.map((line) => h("li", {}, line))),
+  );
+}
+
 /** Those of the last build of a knowledge base, or nothing. */
 export async function lastUnreadFiles(base) {
   const { items } = await get("builds", { kb: base });
@@ -186,5 +208,7 @@ function report(found) {
     ),
     found.stopped && h("p", { class: "notice bad" }, t("build.stopped", { why: found.stopped })),
     unreadFiles(found),
+    movedFiles(found),
+    partlyReadFiles(found),
   );
 }

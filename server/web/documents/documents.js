@@ -232,16 +232,18 @@ async function showFailures() {
   const me = view;
   const status = await get(of(me.base));
   if (me !== view) return;
+  const partly = partlyRead(Object.entries(status.partly_read));
   if (!status.chunks_failed) {
-    fill(me.failures);
+    fill(me.failures, partly);
     return;
   }
   const retry = async () => {
     me.builds.add(await startBuild(me.base, [], { retry_failed: true }));
-    fill(me.failures);
+    fill(me.failures, partly);
   };
   fill(
     me.failures,
+    partly,
     h(
       "section",
       { class: "card" },
@@ -254,6 +256,21 @@ async function showFailures() {
         ),
       ),
       button(t("failures.retry"), retry),
+    ),
+  );
+}
+
+/** The documents of which a part was not read, with that part; nothing if there are none. */
+function partlyRead(documents) {
+  if (!documents.length) return null;
+  return h(
+    "details",
+    { class: "card" },
+    h("summary", {}, t("documents.partly", { n: documents.length })),
+    h(
+      "ul",
+      {},
+      documents.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
     ),
   );
 }

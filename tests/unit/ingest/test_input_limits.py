@@ -138,7 +138,7 @@ def test_an_entity_bomb_in_a_word_file_is_not_unfolded(tmp_path):
     laughs = '<!ENTITY a "ha">' + "".join(f'<!ENTITY {after} "{f"&{before};" * 20}">'
                                           for before, after in zip("abcdefgh", "bcdefghi", strict=True))
     with zipfile.ZipFile(tmp_path / "laughs.docx", "w") as archive:
-        archive.writestr("[Content_Types].xml", f"<!DOCTYPE x [{laughs}]><Types>&i;</Types>")
+        archive.writestr("word/document.xml", f"<!DOCTYPE x [{laughs}]><document>&i;</document>")
     began = time.process_time()
     assert "a broken docx file" in reasons(tmp_path / "laughs.docx")
     assert time.process_time() - began < 20

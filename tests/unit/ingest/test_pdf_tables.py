@@ -6,6 +6,7 @@ import pytest
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
+from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
 from ...pdf_sheets import (
@@ -114,7 +115,7 @@ def test_words_of_a_cell_are_apart_as_on_the_page():
     assert cell_text([word("Acme", 0), word("Works", 23)]) == "Acme Works"
     assert cell_text([word("H", 0), word("2", 20.5), word("O", 41)]) == "H2O"
     assert cell_text([word("Acme", 0), word("Works", 0, 1)]) == "Acme Works"
-    assert cell_text([word("manu-", 0), word("facturer", 0, 1)]) == "manu-facturer"
+    assert cell_text([word("manu-", 0), word("facturer", 0, 1)]) == f"manu{CELL_BREAK}facturer"
     assert cell_text([word("帐篷", 0), word("甲型", 0, 1)]) == "帐篷甲型"
     assert cell_text([word("帐篷", 0), word("甲型", 23)]) == "帐篷甲型", "justified type"
     assert cell_text([word("张三", 0), word("李四", 26)]) == "张三 李四"

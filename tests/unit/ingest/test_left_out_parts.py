@@ -1,0 +1,263 @@
+"""Parts of Office files and mails that are easily left out: each is read, or counted as not read."""
+
+import json
+import zipfile
+from email.message import EmailMessage
+from io import BytesIO
+
+import docx
+import pytest
+import xlsxwriter
+from banyan.text.metadata_line import UNREAD
+from docx.oxml import parse_xml
+from PIL import Image
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.util import Inches
+from pypdf import PdfWriter
+from pypdf.generic import DictionaryObject, NameObject, NumberObject, TextStringObject
+
+from ... import loading, pdf_sheets
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+def picture():
+    stored = BytesIO()
+    Image.new("L", (8, 8)).save(stored, "PNG")
+    stored.seek(0)
+    return stored
+
+
+def only(path):
+    (document,), failures = loading.load(path)
+    assert failures == []
+    return document
+
+
+def mail(text="", **head):
+    message = EmailMessage()
+    for name, value in head.items():
+        message[name] = value
+    if text:
+        message.set_content(text)
+    return message
+
+
+def test_all_texts_of_a_mail_are_read_in_order(tmp_path):
+    message = mail("Before the plan.", Subject="Bridge", From="Ann <ann@example.org>")
+    message.add_attachment(picture().read(), maintype="image", subtype="png", filename="pier.png")
+    message.add_attachment("After the plan.\n", subtype="plain", disposition="inline")
+    message.add_attachment("The minutes.\n", filename="minutes.txt")
+    document = only(loading.write(tmp_path / "a.eml", bytes(message)))
+    assert document.text.split("\n\n")[1:] == ["Before the plan.", "After the plan.", "# minutes.txt", "The minutes."]
+    assert document.metadata["attachments"] == "pier.png; minutes.txt".replace(";", ",")
+    assert document.metadata[UNREAD] == "attachments: pier.png"
+    assert UNREAD not in document.text
+
+
+def test_the_plain_form_of_a_text_is_read_once(tmp_path):
+    message = mail("Plain words.", Subject="Forms")
+    message.add_alternative("<p>Marked words.</p>", subtype="html")
+    assert only(loading.write(tmp_path / "a.eml", bytes(message))).text.endswith("Plain words.")
+
+
+def test_forwarded_mails_are_read_with_their_heads(tmp_path):
+    inner = mail("It ships from Rotterdam.", Subject="Order 4471", From="sales@example.net",
+                 Date="Mon, 03 Mar 2025 08:00:00 +0100")
+    middle = mail("See below.", Subject="Fwd: Order", From="bo@example.org")
+    middle.add_attachment(inner)
+    outer = mail("Please see below.", Subject="Fwd: Fwd: Order")
+    outer.add_attachment(middle)
+    text = only(loading.write(tmp_path / "a.eml", bytes(outer))).text
+    assert text.endswith("# Fwd: Order\n\nAuthor: bo@example.org\n\nSee below.\n\n"
+                         "# Order 4471\n\nAuthor: sales@example.net\nDate: 2025-03-03\n\nIt ships from Rotterdam.")
+
+
+def test_a_mail_with_nothing_but_other_attachments_names_them(tmp_path):
+    message = mail(Subject="Scan")
+    message.add_attachment(b"PK", maintype="application", subtype="zip", filename="scan.zip")
+    assert "(attachments: scan.zip)" in loading.failure(loading.write(tmp_path / "a.eml", bytes(message)))
+
+
+def test_charts_of_slides_are_tables_and_pictures_are_counted(tmp_path):
+    slides = Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[5])
+    slide.shapes.title.text = "Ducks"
+    numbers = CategoryChartData()
+    numbers.categories = ["North", "South"]
+    numbers.add_series("Mallards", (120, 130))
+    numbers.add_series("Teals", (80, None))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(4), Inches(3), numbers).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Ducks by lake"
+    for _ in range(2):
+        slide.shapes.add_picture(picture(), 0, 0)
+    slides.save(str(tmp_path / "a.pptx"))
+    document = only(tmp_path / "a.pptx")
+    assert document.text.endswith("# Ducks\n\nDucks by lake\n| Category: North | Mallards: 120 | Teals: 80 |\n"
+                                  "| Category: South | Mallards: 130 |")
+    assert document.metadata[UNREAD] == "2 pictures"
+
+
+def test_merged_headers_of_a_slides_table(tmp_path):
+    slides = Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[6])
+    table = slide.shapes.add_table(3, 3, 0, 0, Inches(5), Inches(2)).table
+    for row, cells in enumerate([("Lake", "Ducks", ""), ("", "2023", "2024"), ("North", "12", "14")]):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    table.cell(0, 0).merge(table.cell(1, 0))
+    table.cell(0, 1).merge(table.cell(0, 2))
+    slides.save(str(tmp_path / "a.pptx"))
+    assert "| Lake: North | Ducks 2023: 12 | Ducks 2024: 14 |" in only(tmp_path / "a.pptx").text
+
+
+def test_parts_around_the_text_of_a_word_file(tmp_path):
+    word = docx.Document()
+    run = word.add_paragraph("The pier is sound.").add_run(" It was checked.")
+    word.add_comment(run, "By whom?", author="Ada")
+    for step in ("Close the road.", "Lift the deck."):
+        word.add_paragraph(step, style="List Number")
+    word.sections[0].header.paragraphs[0].text = "Harbour Board"
+    word.sections[0].footer.paragraphs[0].text = "12"
+    word.add_picture(picture())
+    word.add_paragraph()._p.append(parse_xml(
+        f'<m:oMath xmlns:m="{MATH}"><m:r><m:t>v=</m:t></m:r><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num>'
+        "<m:den><m:sSup><m:e><m:r><m:t>t</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:den></m:f>"
+        "</m:oMath>"))
+    word.save(str(tmp_path / "a.docx"))
+    document = only(tmp_path / "a.docx")
+    assert document.text == ("The pier is sound. It was checked.\n\n1. Close the road.\n2. Lift the deck.\n\n"
+                             "v=(a+b)/(t^2)\n\nHeader: Harbour Board\n\nComment by Ada: By whom?")
+    assert document.metadata[UNREAD] == "1 picture"
+
+
+def test_comments_and_pictures_of_a_sheet(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as workbook:
+        sheet = workbook.add_worksheet()
+        sheet.write_row(0, 0, ["Lake", "Ducks"])
+        sheet.write_row(1, 0, ["North", 12])
+        sheet.write_comment("B2", "Counted twice")
+        sheet.insert_image("D4", "lake.png", {"image_data": picture()})
+    document = only(tmp_path / "a.xlsx")
+    assert "| Lake: North | Ducks: 12 |" in document.text
+    assert "Comment on cell B2: " in document.text
+    assert "Counted twice" in document.text
+    assert document.metadata[UNREAD] == "1 picture"
+
+
+def test_formulas_without_values_charts_and_boxes_of_a_sheet(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as workbook:
+        sheet = workbook.add_worksheet()
+        sheet.write_row(0, 0, ["Lake", "Ducks"])
+        sheet.write_row(1, 0, ["North", 12])
+        sheet.insert_textbox("D4", "Figures of spring")
+        chart = workbook.add_chart({"type": "column"})
+        chart.add_series({"values": "=Sheet1!$B$2:$B$2"})
+        sheet.insert_chart("D9", chart)
+    parts = {name: content.replace(b"<v>12</v>", b"<f>SUM(C1:C9)</f><v/>") for name, content in unpack(
+        tmp_path / "a.xlsx").items()}
+    pack(tmp_path / "a.xlsx", parts)
+    document = only(tmp_path / "a.xlsx")
+    assert document.text.endswith("# Comments\n\nText box: Figures of spring")
+    assert document.metadata[UNREAD] == "1 chart, 1 uncalculated formula"
+
+
+def unpack(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def pack(path, parts):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def test_a_diagram_and_a_nested_equation_of_a_word_file(tmp_path):
+    word = docx.Document()
+    word.add_paragraph("The plan.")
+    fraction = "<m:r><m:t>x</m:t></m:r>"
+    for _ in range(40):
+        fraction = f"<m:f><m:num>{fraction}</m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    word.add_paragraph()._p.append(parse_xml(f'<m:oMath xmlns:m="{MATH}">{fraction}</m:oMath>'))
+    word.save(str(tmp_path / "a.docx"))
+    texts = "".join(f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>" for text in ("Draft", "Vote"))
+    pack(tmp_path / "a.docx", {**unpack(tmp_path / "a.docx"), "word/diagrams/data1.xml":
+                               f'<d:dataModel xmlns:d="d" xmlns:a="a"><d:ptLst>{texts}<d:pt/></d:ptLst></d:dataModel>'})
+    text = only(tmp_path / "a.docx").text
+    assert "((x/2)/2)/2" in text
+    assert text.endswith("\n\n- Draft\n- Vote")
+
+
+def test_comments_of_slides(tmp_path):
+    slides = Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[5])
+    slide.shapes.title.text = "Ducks"
+    part = Part(PackURI("/ppt/comments/modernComment_1.xml"), "application/xml", slide.part.package,
+                b'<c:cmLst xmlns:c="c" xmlns:a="a"><c:cm><a:t>Who counted?</a:t>'
+                b"<c:reply><a:t>Ada.</a:t></c:reply></c:cm></c:cmLst>")
+    slide.part.relate_to(part, "http://schemas.microsoft.com/office/2018/10/relationships/comments")
+    slides.save(str(tmp_path / "a.pptx"))
+    assert only(tmp_path / "a.pptx").text == "# Ducks\n\nComment: Who counted? Ada."
+
+
+def test_fields_comments_and_pictures_of_a_pdf_file(tmp_path):
+    sheet = pdf_sheets.sheet()
+    sheet.cell(text="Application for a berth")
+    sheet.image(picture(), 50, 50, 20)
+    sheet.text_annotation(10, 10, "Is this\nstill open?", title="Ada")
+    sheet.output(str(tmp_path / "a.pdf"))
+    writer = PdfWriter(clone_from=tmp_path / "a.pdf")
+    writer.add_attachment("plan.txt", b"a plan")
+    group = DictionaryObject({NameObject("/T"): TextStringObject("boat"), NameObject("/FT"): NameObject("/Tx")})
+    for name, value, more in (("name", "Heron", {}), ("key", "secret", {NameObject("/Ff"): NumberObject(1 << 13)})):
+        writer.pages[0]["/Annots"].append(writer._add_object(DictionaryObject({
+            NameObject("/Subtype"): NameObject("/Widget"), NameObject("/T"): TextStringObject(name),
+            NameObject("/V"): TextStringObject(value), NameObject("/Parent"): writer._add_object(group), **more})))
+    writer.write(tmp_path / "a.pdf")
+    document = only(tmp_path / "a.pdf")
+    assert document.text.endswith("Application for a berth\n\nComment by Ada: Is this still open?\nname: Heron")
+    assert document.metadata[UNREAD] == "1 picture, 1 attached file"
+
+
+def test_parts_of_rich_texts_and_notebooks_are_counted(tmp_path):
+    rich = loading.write(tmp_path / "a.rtf", r"{\rtf1 {\header Top}Text{\footnote a}{\*\annotation b}{\pict 00}}")
+    assert only(rich).metadata[UNREAD] == "1 picture, 1 header, 1 footnote, 1 comment"
+    cells = [{"cell_type": "code", "source": ["1 + 1"], "outputs": [{}, {}]}]
+    assert only(loading.write(tmp_path / "a.ipynb", json.dumps({"cells": cells}))).metadata[UNREAD] == "2 code outputs"
+
+
+def test_attachments_within_the_form_that_is_not_read_are_named(tmp_path):
+    message = mail("Plain words.", Subject="Forms")
+    message.add_alternative("<p>Marked words.</p>", subtype="html")
+    message.get_payload()[1].add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="bill.pdf")
+    assert only(loading.write(tmp_path / "a.eml", bytes(message))).metadata[UNREAD] == "attachments: bill.pdf"
+    blank = mail(" \n", Subject="Forms")
+    blank.add_alternative("<p>Marked words.</p>", subtype="html")
+    assert only(loading.write(tmp_path / "b.eml", bytes(blank))).text.endswith("Marked words.")
+
+
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+@pytest.mark.parametrize(("name", "content", "reason"), [
+    ("a.xlsx", OLE + "EncryptedPackage\0".encode("utf-16-le"), "protected by a password"),
+    ("a.docx", OLE + "WordDocument\0".encode("utf-16-le"), "a Word file from before 2007"),
+    ("a.pptx", OLE + "PowerPoint Document\0".encode("utf-16-le"), "a PowerPoint file from before 2007"),
+    ("a.docx", OLE + "Workbook\0".encode("utf-16-le"), "an Excel file from before 2007: rename it to .xls"),
+    ("a.docx", b"%PDF-1.7 ...", "a PDF file: rename it to .pdf"),
+    ("a.xls", b"<html><table><tr><td>1</td></tr></table>", "a web page: rename it to .html"),
+    ("a.pptx", b"", "an empty file"), ("a.xlsx", b"PK\x03\x04 cut off", "a damaged archive, perhaps cut off")])
+def test_the_true_kind_of_a_file_is_named(tmp_path, name, content, reason):
+    assert reason in loading.failure(loading.write(tmp_path / name, content))
+
+
+def test_an_office_file_under_the_name_of_another_is_named(tmp_path):
+    docx.Document().save(str(tmp_path / "a.pptx"))
+    assert loading.failure(tmp_path / "a.pptx") == "not a PowerPoint file, but a Word file: rename it to .docx"

@@ -1,0 +1,71 @@
+"""Words printed in another form than they are written: broken, with soft hyphens or ligatures, or drawn twice."""
+
+import pytest
+from banyan.ingest.given import given_documents
+from banyan.text.cleaning import clean_text
+from banyan.text.hyphenation import join_broken_words
+
+from ... import loading, pdf_sheets
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
+BOLD = "The north pier was closed"
+
+
+def only(path):
+    (document,), failures = loading.load(path)
+    assert failures == []
+    return document.text
+
+
+@pytest.mark.parametrize(("written", "read"), [
+    ("Otto Schi\ufb00er lived in Pfa\ufb03ngen.", "Otto Schiffer lived in Pfaffingen."),
+    ("Kai\xadsers\xadlau\xadtern", "Kaiserslautern"), ("Kai\xad\n  serslautern", "Kaiserslautern"),
+    ("end\xad\n\nnext", "end\n\nnext"), ("caf\u00e9 \u1e9e \u0133", "caf\u00e9 \u1e9e \u0133")])
+def test_soft_hyphens_and_ligatures_are_letters(written, read):
+    assert clean_text(written) == read
+
+
+def test_files_and_given_texts_are_alike(tmp_path):
+    text = "Ida Lang was born in Zwei\xadbr\u00fccken, near an o\ufb03ce."
+    (given,) = given_documents([{"id": "a", "text": text}])
+    assert only(loading.write(tmp_path / "a.txt", text)) == given.text == (
+        "Ida Lang was born in Zweibr\u00fccken, near an office.")
+    page = "<p>Ida Lang was born in Zwei&shy;br&uuml;cken, near an o&#xFB03;ce.</p>"
+    assert only(loading.write(tmp_path / "a.html", page)) == given.text
+
+
+@pytest.mark.parametrize(("broken", "joined"), [
+    ("in Kaisers-\nlautern in 1931", "in Kaiserslautern\nin 1931"),
+    ("the Anglo-\nSaxon\nking", "the Anglo-Saxon\nking"),
+    ("a dual-encoder, the dual-\nencoder model", "a dual-encoder, the dual-encoder\nmodel"),
+    ("a well known road, a well-\nknown\nroad", "a well known road, a well-known\nroad"),
+    ("undertaken by him, under-\ntaken", "undertaken by him, undertaken"),
+    ("pre-\nand post-war", "pre-\nand post-war"), ("the years 1914-\n1918", "the years 1914-\n1918"),
+    ("- one\n- two", "- one\n- two"), ("北-\n京", "北-\n京")])
+def test_words_broken_at_line_ends(broken, joined):
+    assert join_broken_words([broken]) == [joined]
+
+
+def test_other_pages_tell_how_a_word_is_written():
+    assert join_broken_words(["a short-\nlived state", "short-lived"])[0] == "a short-lived\nstate"
+    assert join_broken_words(["the short-\nhand note", "shorthand"])[0] == "the shorthand\nnote"
+
+
+def test_broken_words_of_a_pdf_file_and_of_its_cells_are_whole():
+    file = pdf_sheets.sheet()
+    file.multi_cell(100, text="The mill was sold to Berg-\nmann Holding in 1961.")
+    pdf_sheets.write_table(file, [("Town", "People"), ("Kaisers-\nlautern", "99"), ("Ulm", "120")])
+    text = pdf_sheets.text_of(file)
+    assert "sold to Bergmann\nHolding" in text
+    assert "| Town: Kaiserslautern | People: 99 |" in text
+
+
+def test_letters_drawn_twice_are_read_once():
+    file = pdf_sheets.sheet()
+    file.text(20, 20, "Inspection of the bridge")
+    for place, letter in enumerate(BOLD):
+        for shift in (0, 0.1):
+            file.text(20 + 3.2 * place + shift, 30 + shift, letter)
+    file.text(20, 40, "The south pier is sound.")
+    letters = pdf_sheets.text_of(file).replace(" ", "").split("\n")
+    assert letters == ["Inspectionofthebridge", BOLD.replace(" ", ""), "Thesouthpierissound."]
