@@ -35,8 +35,9 @@ studio: .venv/installed
 # Where compiled modules may not be kept, each of the hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin.
-PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+# Files stay whole, for what their tests share, and in order: the long ones, of the integration tests, begin. A worker that
+# crashes ends the run: pytest-xdist would wait for ever for one in its place.
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Integration tests wait for processes: two more workers than cores use that time.
 test: .venv/installed

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
 from ..content import Content
+from ..counting import list_counts
 from ..grids import GridCell, read_grid
 from ..metadata import CREATED
 from ..reading_errors import UnreadableError
@@ -17,7 +18,7 @@ from .archives import local_name, open_archive, parse_xml
 
 _MANIFEST = "META-INF/manifest.xml"
 _DEEPEST_HEADING, _LONGEST_NUMBER = 6, 6
-_UNREAD = {"annotation": "comments", "object": "charts and embedded objects", "image": "pictures"}
+_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
 _EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-left", "footer-left"})
 _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
                       "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object"})
@@ -35,7 +36,7 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     Returns:
         The text: headings and slides as `# ` lines, items of lists as `- ` lines or with their numbers, tables as rows,
         notes where they are referred to. Deleted text is left out. Comments, pictures, charts, page headers and footers
-        are counted in `unread`.
+        are counted in `omitted`.
 
     Raises:
         UnreadableError: the bytes are no such file, it is too large, or it is protected by a password.
@@ -53,11 +54,9 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     writer = _Writer(title, _read_styles([content, styles]))
     text = "\n\n".join(filter(None, writer.blocks(body)))
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
-    counts.update("page headers and footers" for element in styles.iter()
+    counts.update(local_name(element).split("-")[0] for element in styles.iter()
                   if local_name(element) in _EDGES and _words(element))
-    unread = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-    return Content(text, title or writer.first_heading, about,
-                   unread=f"{unread} were not read: write what matters as text" if unread else "")
+    return Content(text, title or writer.first_heading, about, omitted=list_counts(dict(sorted(counts.items()))))
 
 
 def _read_meta(root: ET.Element) -> dict[str, str]:
