@@ -6,7 +6,7 @@ from pydantic import Field
 
 from .documents import Frozen
 
-Rule = Literal["manual", "verdict", "stated", "date", "spelling", "article", "accents", "legal_form", "title",
+Rule = Literal["manual", "verdict", "stated", "key", "date", "spelling", "article", "accents", "legal_form", "title",
                "inverted", "qualifier", "place", "numeral", "spacing", "order", "middle_name", "initials", "acronym",
                "plural", "similar", "meaning", "surroundings"]
 """The reason to consider two names the same; a score combines its strength with other evidence."""

@@ -75,10 +75,9 @@ def read_time(words: str) -> FactTime | None:
         The time; None where the words name neither a date with its year, nor that a fact is planned or former, nor a
         qualifier.
     """
-    shown = one_line(words).replace(CELL_MARK, ", ").strip(" ,;()，；（）")
-    when, qualifiers = split_qualifiers(shown)
+    when, qualifiers = split_qualifiers(one_line(words).replace(CELL_MARK, ", "))
     if not qualifiers:
-        return _read_when(shown)
+        return _read_when(when)
     time, beside = _read_when(when), "; ".join(qualifiers)
     return FactTime(f"{time.words}; {beside}", *time[1:4], beside) if time else FactTime(beside, "with", "", "", beside)
 
@@ -86,10 +85,16 @@ def read_time(words: str) -> FactTime | None:
 def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
     """Return the words that say when a fact holds, and the qualifiers beside them, such as "votes: 27"."""
     when, qualifiers = list[str](), list[str]()
-    for part in filter(None, map(str.strip, re.split("[;；]", words))):
+    for part in filter(None, map(_unwrap, re.split("[;；]", _unwrap(words)))):
         is_qualifier = _QUALIFIER.fullmatch(part) is not None and _read_when(part) is None
         (qualifiers if is_qualifier else when).append(part)
-    return "; ".join(when), tuple(qualifiers)
+    return "; ".join(when).strip(" ()（）"), tuple(qualifiers)
+
+
+def _unwrap(words: str) -> str:
+    """Return words without what separates them from others, and without the brackets around all of them."""
+    bare = words.strip(" ,;，；")
+    return bare[1:-1].strip() if bare[:1] in {"(", "（"} and bare[-1] in ")）" else bare
 
 
 def _read_when(shown: str) -> FactTime | None:

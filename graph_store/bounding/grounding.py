@@ -386,7 +386,9 @@ class SourceText:
         place = self.find(said)
         stretches = [place.quote] if place else self._stretches([w for w in words(said) if w not in _BETWEEN_WORDS])
         same = (one_line(found) for found in stretches if (read := read_time(found)) and read[1:] == time[1:])
-        return min(same, key=len, default="") or (one_line(said) if self._has_with_year(said) else "")
+        # A whole sentence tells that something is planned ("will be"), so the word itself need not stand there.
+        is_told = time.kind == "planned" and len(words(said)) == 1
+        return min(same, key=len, default="") or (one_line(said) if is_told or self._has_with_year(said) else "")
 
     def _has_with_year(self, said: str) -> bool:
         """Return True if the text has a date whose year stands above it: "3 August" in the log of 2024."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Rule, pair_of
 from .surroundings import Surroundings
 
-_ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated"})
+_ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key"})
 """Rules whose ties a person, a model or the text confirmed, independently of the names."""
 
 

@@ -107,6 +107,12 @@ def test_a_time_in_other_words_takes_the_sources(said, stored):
 
 
 @pytest.mark.parametrize(("said", "stored"), [
+    ("planned", "planned"), ("planned; hall: 4", "planned; hall: 4"), ("planned; hall: 5", "planned")])
+def test_what_will_be_is_planned_without_the_word(said, stored):
+    assert SourceText("Hall 4 will open soon.").ground_time(said) == stored
+
+
+@pytest.mark.parametrize(("said", "stored"), [
     ("since 2015; votes: 27", "since 2015; votes: 27"), ("votes: 27", "votes: 27"),
     ("since 2015; votes: 28", "since 2015"), ("since 2014; votes: 27", "votes: 27"),
     ("votes: 2; seats: 1,200", "seats: 1,200"), ("votes: 28", ""), ("票数：27", "票数：27"),

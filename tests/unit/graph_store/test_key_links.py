@@ -196,6 +196,9 @@ class TestDocumentKeys:
     def test_what_others_call_by_the_key_of_a_document_is_the_document(self, merged, name, kind, entities):
         assert merged([("EIP-20: Token", "EIP-20")], [(name, "1999")], types={name: kind}) == entities
 
+    def test_other_documents_may_use_name_and_key(self, merged):
+        assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20", "1999")], [("EIP-20: Token", "Token draft")]) == 1
+
     def test_a_key_of_two_documents_names_neither(self, merged):
         assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20: Deed", "EIP-20")], [("EIP-20", "1999")],
                       types={"EIP-20": "Firm"}) == 3

@@ -57,6 +57,8 @@ def test_words_that_say_no_time_are_none(words):
     ("planned; cost: 5 million USD", ("planned", "", "", "cost: 5 million USD")),
     ("Term: since 2019", ("from", "2019", "", "")),
     ("role: chair", ("with", "", "", "role: chair")),
+    ("(role: chair; since 2019)", ("from", "2019", "", "role: chair")),
+    ("layer: consensus layer (CL)", ("with", "", "", "layer: consensus layer (CL)")),
 ])
 def test_qualifiers_stand_beside_a_time(words, read):
     assert read_time(words)[1:] == read
