@@ -203,6 +203,7 @@ def _built(embedder: Embedder, texts: tuple[tuple[str, str], ...], settings: tup
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     shop = Workshop(folder, embedder, **dict(settings))
     shop.build(shop.write(dict(texts)))
+    shutil.rmtree(shop.documents)  # whoever copies it writes them again: to the same documents, moved
     return shop
 
 
