@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..agents.resources import default_resources
 from ..config import Settings
 from .app import create_app
+from .assistants import OfferedAssistants
 from .error_responses import error_response
 from .responses import ErrorDetail
 from .security.clients import Clients
@@ -101,7 +102,8 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
     return Starlette(routes=[Within(app)], lifespan=lifespan,
                      middleware=[Middleware(LangGraphGate, settings, clients, hosts,
-                                            is_for_others(settings.server_hosts))])
+                                            is_for_others(settings.server_hosts)),
+                                 Middleware(OfferedAssistants, settings)])
 
 
 def _app() -> Starlette:

@@ -16,6 +16,7 @@ from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -35,7 +36,7 @@ from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, check_readable, is_served, served_client
+from ..served_runs import charged_to_client, check_readable, is_seen, is_served, served_client
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
@@ -105,6 +106,8 @@ class ConstructionNodes:
         check_input(state)
         check_context(context)
         schema = state.get("schema", "")
+        if not is_seen(name):
+            raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm)

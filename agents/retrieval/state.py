@@ -34,7 +34,7 @@ class AskContext:
     """How a question is to be answered."""
 
     knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, where the input "
-                                                      "names none"})
+                                                      "names none; none: BANYAN_KB, or the only one"})
     documents: tuple[str, ...] = field(default=(), metadata={"description": "ids, titles or paths of the documents to "
                                                              "answer from, or patterns such as `reports/*.pdf`; none: "
                                                              "all"})
@@ -84,7 +84,8 @@ class AskContext:
 class AskInput(TypedDict, total=False):
     """What is asked: a question, or a conversation that ends with one."""
 
-    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's")]
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's, "
+                                                   "BANYAN_KB, or the only one")]
     question: Annotated[str, Field(description="the question, where no messages are given")]
     messages: Annotated[list[AnyMessage], Field(description=(
         "a conversation that ends with the question; follow-ups are understood from what was said before")),
@@ -133,6 +134,8 @@ def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes."""
 
+    named: str
+    """The knowledge base that the input names, or an earlier one of the thread; "" if it was chosen."""
     revision: str
     """Which state of the knowledge base the question is answered from; see `question_states`."""
     scope: Scope

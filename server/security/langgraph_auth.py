@@ -2,9 +2,10 @@
 
 Without keys, clients on this machine may do everything, including Studio, and others nothing. With keys, asking needs
 the scope `ask`, a build `write`, and a decision on the schema `review`. Threads, runs and checkpoints belong to their
-key's name. A key for some knowledge bases must name one of them in the input of each run. Besides, it may only answer
-questions from its own runs, and read and delete its threads: shared data, and a thread's state that is written from
-outside, could give access to other knowledge bases.
+key's name. A key for some knowledge bases may run the graphs on these, answer the questions of its own runs, read the
+assistants of its knowledge bases, and read and delete its threads: shared data, and a thread's state that is written
+from outside, could give access to other knowledge bases. The graphs check the knowledge base of each run again, as an
+assistant may name it.
 """
 
 import asyncio
@@ -65,7 +66,7 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
 
 
 @auth.on
-async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str] | None:
+async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any] | None:
     """Check the permission for a request, and return a filter for what the client owns.
 
     Raises:
@@ -81,6 +82,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
     if ctx.action == "create_run":
         await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
+    if ctx.resource == "assistants" and only is not None:
+        return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in only or [""])]}
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
@@ -118,18 +121,17 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
         command = {name: content for name, content in (kwargs.get("command") or {}).items() if content is not None}
-        given = kwargs.get("input")
-        if given is None and command.keys() == {"resume"}:
-            return
-        # The context, also an assistant's, may name one as well, but the input takes precedence.
-        name = given.get("knowledge_base") if isinstance(given, dict) and not command else None
-        if isinstance(name, str) and name and bases.hold(name):
-            return
-        if isinstance(name, str) and name:
+        if command.keys() - {"resume"}:
             raise Auth.exceptions.HTTPException(
-                status_code=404, detail=str(UnknownKnowledgeBaseError(name, default_resources().settings.home)))
-        raise Auth.exceptions.HTTPException(
-            status_code=403, detail="the key covers some knowledge bases only: name one in the input of each run")
+                status_code=403, detail="the key covers some knowledge bases only: it may resume a run, and give no "
+                                        "other command")
+        for given in (kwargs.get("input"), kwargs.get("context")):
+            name = given.get("knowledge_base") if isinstance(given, dict) else None
+            if name and not bases.hold(str(name)):
+                raise Auth.exceptions.HTTPException(
+                    status_code=404, detail=str(UnknownKnowledgeBaseError(
+                        str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
+        return
     own = resource == "threads" and (action != "update" or "action" in value)
     if not own and not (resource == "assistants" and action in {"read", "search"}):
         raise Auth.exceptions.HTTPException(

@@ -152,12 +152,32 @@ def test_a_key_of_some_knowledge_bases_asks_those_alone(clients, waiting):
             other.runs.wait(thread, "retrieval", input=asked | {"knowledge_base": name})
         with refused(404, f"there is no knowledge base '{name}'"):
             build(other, input={"knowledge_base": name, "documents": GIVEN})
-    with refused(403, "name one in the input"):
+    with refused(404, "there is no knowledge base 'chess'; there are: elsewhere"):
         other.runs.wait(thread, "retrieval", input={"question": "Who?"}, context={"knowledge_base": "chess"})
     with refused(403, "this concerns all"):
         other.threads.update_state(thread, {"knowledge_base": "chess"})
     with refused(404):
         other.threads.get(waiting)
+
+
+def test_a_key_of_some_knowledge_bases_needs_to_name_none(clients, waiting):
+    """Messages alone reach the only one that it covers; the assistants of others do not exist for it."""
+    build(clients["other"], input={"knowledge_base": "elsewhere", "documents": GIVEN})
+    told = clients["other"].runs.wait(None, "retrieval", input={
+        "messages": [{"role": "user", "content": "Whom did Ada Blum defeat?"}]})
+    assert "Otto Kern" in told["answer"]
+    every = {one["name"]: one["assistant_id"] for one in clients["all"].assistants.search()}
+    assert every.keys() >= {"chess", "elsewhere"}
+    seen = {one["name"] for one in clients["other"].assistants.search()}
+    assert seen == {"construction", "retrieval", "elsewhere"}
+    with refused(404):
+        clients["other"].assistants.get(every["chess"])
+    # An assistant that a client made by hand is no way around either.
+    made = clients["all"].assistants.create("retrieval", context={"knowledge_base": "chess"},
+                                            metadata={"created_by": "system"})["assistant_id"]
+    told = clients["other"].runs.wait(None, made, input={"question": "Who was Ada Blum?"}, raise_error=False)
+    assert told["__error__"]["message"] == "there is no knowledge base 'chess'; there are: elsewhere"
+    clients["all"].assistants.delete(made)
 
 
 def test_the_holder_of_a_token_does_what_it_grants(clients, folder, waiting):
