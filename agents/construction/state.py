@@ -108,6 +108,8 @@ class BuildState(BuildInput, total=False):
 
     report: BuildReport
     run: str
+    options: dict[str, Any]
+    """The fields of the `BuildContext` that the build began with: whoever resumes it need not give them again."""
     started: float
     files_failed: list[str]
     total: int
@@ -134,6 +136,7 @@ class ExtractInput(TypedDict):
 
     knowledge_base: str
     run: str
+    options: dict[str, Any]
     chunks: list[str]
 
 
@@ -142,4 +145,10 @@ class WriteInput(TypedDict):
 
     knowledge_base: str
     run: str
+    options: dict[str, Any]
     chunks: list[str]
+
+
+def build_options(state: BuildState | ExtractInput | WriteInput) -> BuildContext:
+    """Return the options that a build began with."""
+    return BuildContext(**state["options"])

@@ -12,7 +12,8 @@ import asyncio
 from typing import Any
 from uuid import UUID, uuid5
 
-from langgraph_sdk import Auth
+from langgraph_sdk import Auth, get_client
+from langgraph_sdk.errors import NotFoundError
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -71,7 +72,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
     Raises:
         Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
-            404 if the key does not cover the knowledge base; 429 if the client's allowance is used up.
+            404 if the key does not cover the knowledge base; 409 if a run is resumed that waits for nothing; 429 if
+            the client's allowance is used up.
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
@@ -81,6 +83,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if only is not None:
         _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
     if ctx.action == "create_run":
+        if "resume" in _command(value):
+            await _check_waiting(value.get("thread_id"), ctx.user.identity)
         await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
     if ctx.resource == "assistants" and only is not None:
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in only or [""])]}
@@ -93,6 +97,34 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = metadata = {}
     metadata.update(owner)
     return owner
+
+
+def _command(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the command that a run is created with."""
+    command = (value.get("kwargs") or {}).get("command") or {}
+    return {name: content for name, content in command.items() if content is not None}
+
+
+async def _check_waiting(thread: UUID | None, owner: str) -> None:
+    """Check that a thread waits for a person; LangGraph would ignore the answer, and report that the run succeeded.
+
+    Raises:
+        Auth.exceptions.HTTPException: 409 if it does not. Of a thread of another client the server says that there is
+            none.
+    """
+    found: Any = {}
+    if thread is not None:
+        async with get_client() as client:  # within this process, so it needs no key
+            try:
+                found = await client.threads.get(str(thread))
+            except NotFoundError:
+                return
+        if found["metadata"].get("owner") != owner:
+            return
+    if not found.get("interrupts"):
+        raise Auth.exceptions.HTTPException(
+            status_code=409, detail="the thread waits for no decision, and nothing was changed: begin a run with "
+                                    "an input")
 
 
 def _check_allowance(client: str) -> None:
@@ -120,8 +152,7 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
     """
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
-        command = {name: content for name, content in (kwargs.get("command") or {}).items() if content is not None}
-        if command.keys() - {"resume"}:
+        if _command(value).keys() - {"resume"}:
             raise Auth.exceptions.HTTPException(
                 status_code=403, detail="the key covers some knowledge bases only: it may resume a run, and give no "
                                         "other command")
@@ -149,11 +180,10 @@ def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[s
             return {"ask"}
         # A command may also change the state, or go to another node, which is more than a decision.
         kwargs = value.get("kwargs") or {}
-        parts = [name for name, content in (kwargs.get("command") or {}).items() if content is not None]
         # So is an earlier checkpoint: later decisions and builds would be repeated.
         configurable = (kwargs.get("config") or {}).get("configurable") or {}
         earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
-        return {"review"} if parts == ["resume"] and not earlier else {"write"}
+        return {"review"} if _command(value).keys() == {"resume"} and not earlier else {"write"}
     if resource == "threads" and (action != "update" or "action" in value):  # `action`: cancels a run
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:

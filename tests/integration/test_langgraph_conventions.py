@@ -1,7 +1,11 @@
 """What LangGraph's own clients expect of a server: `langgraph_sdk` against `langgraph dev`, one server for all."""
 
+from contextlib import contextmanager
+
+import httpx
 import pytest
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import APIStatusError
 
 from .. import langgraph_server
 
@@ -88,3 +92,98 @@ class TestMessagesAlone:
         assert "short" in {one["name"] for one in client.assistants.search()}
         client.http.client.delete("/api/knowledge-bases/short").raise_for_status()
         assert "short" not in {one["name"] for one in client.assistants.search()}
+
+
+@contextmanager
+def refused(status, why):
+    """The block ends with the response of this status."""
+    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
+        yield
+    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
+
+
+def agent_chat_ui_actions(interrupt):
+    """The actions that agent-chat-ui and Agent Inbox show of an interrupt, or None where they show plain JSON.
+
+    A double of their check: `HITLRequest` has lists `action_requests`, of a `name`, an object `args` and, where there
+    is one, a text `description`; and `review_configs`, of an `action_name` and its `allowed_decisions`.
+    """
+    value = interrupt.get("value")
+    requests, configs = (value.get(part) if isinstance(value, dict) else None
+                         for part in ("action_requests", "review_configs"))
+    if not (isinstance(requests, list) and requests and isinstance(configs, list) and configs):
+        return None
+    allowed = {one.get("action_name"): one.get("allowed_decisions") for one in configs}
+    fits = all(isinstance(one.get("name"), str) and isinstance(one.get("args"), dict)
+               and isinstance(one.get("description", ""), str)
+               and set(allowed.get(one["name"]) or ["none"]) <= {"approve", "edit", "reject", "respond"}
+               for one in requests)
+    return requests if fits else None
+
+
+def waiting(client, name):
+    """A build that asks a person about the schema."""
+    thread = client.threads.create()["thread_id"]
+    build(client, name, thread, context={"review": True})
+    return thread
+
+
+def resume(client, thread, answer):
+    """Resume as front ends do, which know nothing of the context that the run began with."""
+    return client.runs.wait(thread, "construction", command={"resume": answer}, raise_error=False)
+
+
+def decided(client, name):
+    history = client.http.client.get(f"/api/knowledge-bases/{name}/schema/history").json()
+    return [(version["version"], version["who"]) for version in history["items"]]
+
+
+class TestReview:
+    def test_it_is_shown_and_approved_in_the_standard_form(self, client):
+        thread = waiting(client, "approved")
+        (interrupt,) = client.threads.get_state(thread)["interrupts"]
+        (action,) = agent_chat_ui_actions(interrupt)
+        assert action["args"] == {"kind": "attribute", "name": "defeat", "domain": ["Person"], "merge_into": ""}
+        report = resume(client, thread, {"decisions": [{"type": "approve"}]})["report"]
+        assert (report["schema_version"], report["stopped"]) == (2, "")
+        assert decided(client, "approved") == [(1, "seed"), (2, "local")], "a person, not `auto`"
+
+    def test_an_edit_and_a_rejection_are_carried_out_without_the_context(self, client):
+        thread = waiting(client, "edited")
+        edited = {"name": "add_to_schema", "args": {"name": "won_against"}}
+        resume(client, thread, {"decisions": [{"type": "edit", "edited_action": edited}]})
+        schema = client.http.client.get("/api/knowledge-bases/edited/schema").json()["schema"]
+        assert "won_against" in {one["name"] for one in schema["attribute_types"]}
+        thread = waiting(client, "rejected")
+        report = resume(client, thread, {"decisions": [{"type": "reject", "message": "no attribute"}]})["report"]
+        assert decided(client, "rejected")[0] == (1, "seed")
+        schema = client.http.client.get("/api/knowledge-bases/rejected/schema").json()["schema"]
+        assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
+        assert report["attributes"] == 0, "nothing was admitted instead"
+
+    def test_what_cannot_be_carried_out_is_asked_again(self, client):
+        thread = waiting(client, "again")
+        for answer, why in (([{"type": "respond", "message": "?"}], "is no decision"),
+                            ([{"type": "approve"}] * 2, "there are 2 decisions on 1 actions")):
+            resume(client, thread, {"decisions": answer})
+            (interrupt,) = client.threads.get_state(thread)["interrupts"]
+            assert why in agent_chat_ui_actions(interrupt)[0]["description"]
+            assert decided(client, "again") == [(1, "seed")]
+        assert resume(client, thread, "accept")["report"]["schema_version"] == 2, "in words, as before"
+
+    def test_a_resume_of_what_does_not_wait_is_refused(self, client):
+        thread = waiting(client, "ended")
+        resume(client, thread, "reject")
+        with refused(409, "waits for no decision"):
+            client.runs.wait(thread, "construction", command={"resume": {"decisions": [{"type": "approve"}]}})
+        fresh = client.threads.create()["thread_id"]
+        with refused(409, "waits for no decision"):
+            client.runs.wait(fresh, "construction", command={"resume": "accept"})
+        assert "defeat" not in str(client.http.client.get("/api/knowledge-bases/ended/schema").json()["schema"])
+
+    def test_a_resume_does_not_bring_a_dropped_knowledge_base_back(self, client, folder):
+        thread = waiting(client, "dropped")
+        client.http.client.delete("/api/knowledge-bases/dropped").raise_for_status()
+        told = resume(client, thread, {"decisions": [{"type": "approve"}]})
+        assert "there is no knowledge base 'dropped'" in told["__error__"]["message"]
+        assert not (folder / "home" / "dropped").exists()

@@ -111,9 +111,11 @@ def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
     assert steps == ["read", "extract"]
     assert waiting["next"] == ["accept_or_reject"]
     (asked,) = waiting["interrupts"]
-    assert list(asked["value"]) == ["title", "question", "candidates", "how_to_answer", "examples", "delta"]
+    assert list(asked["value"]) == ["action_requests", "review_configs", "title", "question", "how_to_answer",
+                                    "examples", "delta"]
     assert asked["value"]["title"] == "Schema review of 'chess': 1 candidate"
-    (shown,) = asked["value"]["candidates"]
+    (action,) = asked["value"]["action_requests"]
+    shown = action["description"]
     assert shown.startswith("1. attribute 'defeat' (Person: text), in 2 documents, confidence 1")
     assert 'otto-kern.md: "| Person: Otto Kern | Defeat: Tom Hale |"' in shown
     (candidate,) = asked["value"]["delta"]["candidates"]

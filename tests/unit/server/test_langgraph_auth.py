@@ -45,6 +45,15 @@ def refused(headers, scope):
     return told.value.status_code
 
 
+@pytest.fixture(autouse=True)
+def waiting_thread(monkeypatch):
+    """Whatever thread is resumed waits for a decision; integration/test_langgraph_conventions looks at others."""
+    async def look(*_):
+        pass
+
+    monkeypatch.setattr(langgraph_auth, "_check_waiting", look)
+
+
 def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):
     assert who({}, HERE) == {"identity": "local", "permissions": list(WORK), "bases": None}
     assert [refused({}, scope) for scope in (FAR, {"client": None}, {})] == [401] * 3
