@@ -27,7 +27,9 @@ from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others
 
 PREFIXES = ("/api", "/assets", "/chat", "/v1")
-"""The app's paths besides `/`; LangGraph's server uses none of them."""
+"""The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
+_MCP = "/mcp"
+"""Our tools instead of upstream's, which are the graphs with results in Python's notation (`disable_mcp`)."""
 CLOSED = ("/internal", "/deploy")
 """Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
 _IN_PROCESS = "/noauth"
@@ -37,7 +39,7 @@ _IN_PROCESS = "/noauth"
 def is_ours(scope: Scope) -> bool:
     """Return True if a request is for the app."""
     path = scope["path"]
-    return scope["type"] == "http" and (path == "/" or _below(path, PREFIXES))
+    return scope["type"] == "http" and (path in {"/", _MCP} or _below(path, PREFIXES))
 
 
 def _below(path: str, prefixes: tuple[str, ...]) -> bool:

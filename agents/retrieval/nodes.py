@@ -258,5 +258,6 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
             "citations": [citation.model_dump() for citation in answer.citations],
+            "structured_response": answer.as_structured(),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
             "messages": [AIMessage(answer.answer)], "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -12,7 +12,7 @@ from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
-from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, Switches
+from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
 from ...schemas.scope import Scope
 from ..model_choice import AskStep
 
@@ -104,6 +104,8 @@ class AskOutput(TypedDict, total=False):
         "stated: the documents state every link of the answer; inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
         "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
+    structured_response: Annotated[StructuredAnswer, Field(description=(
+        "the answer, its grade, citations and rows as one object, for agents that read it under this name"))]
     sub_queries: Annotated[list[str], Field(description="the question, and what was looked up for it")]
     iterations: Annotated[int, Field(description="rounds: the first look, and those of lookups")]
     messages: Annotated[list[AnyMessage], Field(description="the conversation with the answer"), add_messages]

@@ -1,13 +1,18 @@
 """What LangGraph's own clients expect of a server: `langgraph_sdk` against `langgraph dev`, one server for all."""
 
+import asyncio
+import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
+from banyan.schemas.retrieval import StructuredAnswer
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
+from mcp import Client
 
 from .. import langgraph_server
+from ..collector import collecting
 
 pytestmark = pytest.mark.integration
 
@@ -23,8 +28,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def url(folder):
-    with langgraph_server.langgraph_dev(folder, folder / "server.log") as address:
+def collector():
+    with collecting() as collector:
+        yield collector
+
+
+@pytest.fixture(scope="module")
+def url(folder, collector):
+    (folder / ".env").write_text("BANYAN_SERVER_DOCUMENTS=/srv/named-in-env-file\n", "utf-8")
+    with langgraph_server.langgraph_dev(folder, folder / "server.log", LANGSMITH_TRACING="true",
+                                        LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY="lsv2-test") as address:
         yield address
 
 
@@ -187,3 +200,67 @@ class TestReview:
         told = resume(client, thread, {"decisions": [{"type": "approve"}]})
         assert "there is no knowledge base 'dropped'" in told["__error__"]["message"]
         assert not (folder / "home" / "dropped").exists()
+
+
+def mcp(url, *calls):
+    """What the tools of an MCP server are called, and the results of some calls."""
+    async def ask():
+        async with Client(f"{url}/mcp") as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            return names, [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return asyncio.run(ask())
+
+
+class TestOtherProtocols:
+    def test_our_mcp_tools_are_there_with_results_as_data(self, url, both):
+        names, (found, answer, wrong) = mcp(
+            url, ("search", {"query": "Ada Blum", "knowledge_base": "chess"}),
+            ("ask", {"question": "Where was Ada Blum born?", "knowledge_base": "chess"}),
+            ("ask", {"question": "Where was Ada Blum born?"}))
+        assert {"ask", "search", "triple_search", "list_knowledge_bases", "add_document"} <= names
+        assert found.structured_content["passages"][0]["document"] == "Ada Blum.md"
+        assert answer.structured_content["grade"] == "stated"
+        assert "chess" in wrong.content[0].text, "several knowledge bases: the error lists them"
+
+    def test_a_runs_result_has_the_answer_as_one_object(self, client, both):
+        told = client.runs.wait(None, "retrieval", input={
+            "knowledge_base": "chess", "question": "Where was Ada Blum born?"})["structured_response"]
+        answer = StructuredAnswer.model_validate(told)
+        assert (answer.grade, answer.abstained, "Warsaw" in answer.answer) == ("stated", False, True)
+        assert answer.citations[0].document == "Ada Blum.md"
+
+    def test_a2a_has_a_card_that_says_what_it_does_and_answers_messages(self, client, both):
+        (assistant,) = client.assistants.search(metadata={"knowledge_base": "chess"})
+        http, path = client.http.client, f"/a2a/{assistant['assistant_id']}"
+        card = http.get(f"{path}/.well-known/agent-card.json").json()
+        assert card["name"] == "chess"
+        assert card["description"].startswith("Answers questions from the documents of the knowledge base 'chess'")
+        told = http.post(path, headers={"Accept": "application/json"}, json={
+            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+                "role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "Where was Ada Blum born?"}]}}})
+        (artifact,) = told.json()["result"]["artifacts"]
+        assert "Warsaw" in artifact["parts"][0]["text"]
+
+    def test_openai_clients_are_told_which_models_there_are(self, client, both):
+        http = client.http.client
+        assert {one["id"] for one in http.get("/v1/models").json()["data"]} >= {"chess", "rivers"}
+        for model in ("gpt-4o", "models/chess.gguf"):
+            told = http.post("/v1/chat/completions", json={"model": model, **BORN})
+            assert (told.status_code, "there are: " in told.text, "chess" in told.text) == (404, True, True)
+
+
+class TestConfiguration:
+    def test_the_users_env_file_counts(self, client):
+        told = failure(client, {"knowledge_base": "files", "paths": ["/etc/passwd"]}, "construction")
+        assert "(now '/srv/named-in-env-file')" in told
+
+    def test_runs_are_traced_where_the_user_asks_for_it(self, collector, both):
+        deadline = time.monotonic() + 30
+        while not collector.bodies:
+            assert time.monotonic() < deadline, "LANGSMITH_TRACING=true was set over"
+            time.sleep(0.1)
+
+    def test_the_description_of_the_api_says_where_the_key_goes(self, client):
+        schemes = client.http.client.get("/openapi.json").json()["components"]["securitySchemes"]
+        assert (schemes["apiKey"]["name"], schemes["bearer"]["scheme"]) == ("X-API-Key", "bearer")

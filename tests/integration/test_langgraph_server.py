@@ -254,7 +254,8 @@ def test_langgraph_build_has_a_dockerfile(tmp_path):
     assert text.startswith("FROM langchain/langgraph-api:3.11\n")
     assert "ENV UV_TORCH_BACKEND=cpu" in text
     assert json.dumps("banyan.server.hosted:app") in text
-    assert "langserve>=0.3.3" in text
+    assert "-r /tmp/banyan/pyproject.toml --extra server" in text
+    assert "ENV LANGGRAPH_CHECKPOINTER=" in text
 
 
 def test_no_node_blocked_the_servers_loop(reviewed, log):

@@ -248,6 +248,17 @@ def test_each_replica_has_a_folder_of_its_own():
 
 
 def test_langgraphs_image_has_what_the_server_extra_has():
-    """`langgraph build` knows no extras of a local package."""
+    """`langgraph build` knows no extras of a local package, so uv reads the extra before the package is installed."""
     config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
-    assert config["dependencies"] == [".", *sorted(PYPROJECT["project"]["optional-dependencies"]["server"])]
+    assert config["dependencies"] == ["."], "the extra's list is in pyproject.toml alone"
+    (installs,) = [line for line in config["dockerfile_lines"] if line.startswith("RUN")]
+    assert installs.endswith("-r /tmp/banyan/pyproject.toml --extra server")
+    assert "ADD pyproject.toml /tmp/banyan/pyproject.toml" in config["dockerfile_lines"]
+    assert "!pyproject.toml" in (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+
+
+def test_langgraphs_server_keeps_what_the_user_sets_and_forgets_old_threads():
+    config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
+    assert config["env"] == ".env", "no variable is set over the user's"
+    assert config["checkpointer"]["ttl"]["strategy"] == "delete"
+    assert config["checkpointer"]["ttl"]["default_ttl"] == 30 * 24 * 60, "in minutes"
