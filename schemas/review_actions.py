@@ -34,9 +34,9 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
     return {"name": ACTION, "args": _arguments(candidate), "description": description}
 
 
-def is_decisions(data: object) -> bool:
+def is_decisions(data: dict[str, Any]) -> bool:
     """Return True if an answer has LangChain's form."""
-    decisions = data.get("decisions") if isinstance(data, dict) else None
+    decisions = data.get("decisions")
     return isinstance(decisions, list) and any(isinstance(one, dict) and "type" in one for one in decisions)
 
 

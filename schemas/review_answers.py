@@ -36,7 +36,7 @@ def read_answer(reply: object, candidates: Sequence[Candidate], who: str = "revi
         ReviewError: the answer is unclear; the message names the problem and how to answer.
     """
     data = _unpack(reply) if isinstance(reply, str) else reply
-    if is_decisions(data):
+    if isinstance(data, dict) and is_decisions(data):
         return read_decisions(data, candidates, who)
     review = _words(data, candidates) if isinstance(data, str) else read_review(data)
     return review if isinstance(data, dict) and "who" in data else review.model_copy(update={"who": who})

@@ -34,7 +34,7 @@ class OfferedAssistants:
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         # A client within this process: it needs no key.
         async with get_client() as client:
-            offered = {assistant["metadata"]["knowledge_base"]: assistant["assistant_id"]
+            offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
                        for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST)}
             for name in sorted(names - offered.keys()):
                 await client.assistants.create(
@@ -42,5 +42,5 @@ class OfferedAssistants:
                     assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
                     description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
                                 "that were checked, or says that the documents do not answer.")
-            for name in sorted(offered.keys() - names):
+            for name in offered.keys() - names:
                 await client.assistants.delete(offered[name])

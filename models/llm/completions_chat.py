@@ -72,7 +72,7 @@ class CompletionsChat(BaseChatModel):
         return result
 
     def _messages(self, messages: list[BaseMessage]) -> list[dict[str, Any]]:
-        sent: list[dict[str, Any]] = convert_to_openai_messages(messages)  # type: ignore[assignment]
+        sent: list[dict[str, Any]] = convert_to_openai_messages(messages)
         if _CALLS_SYSTEM_DEVELOPER.match(self.model):
             return [{**one, "role": "developer"} if one["role"] == "system" else one for one in sent]
         return sent

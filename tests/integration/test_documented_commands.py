@@ -8,7 +8,8 @@ import pytest
 
 from ..command_line import PROJECT
 
-PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md"])
+PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md",
+                PROJECT / "skills" / "banyan" / "SKILL.md"])
 
 
 def commands(page):
