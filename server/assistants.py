@@ -42,5 +42,5 @@ class OfferedAssistants:
                     assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
                     description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
                                 "that were checked, or says that the documents do not answer.")
-            for name in offered.keys() - names:
-                await client.assistants.delete(offered[name])
+            for gone in offered.keys() - names:
+                await client.assistants.delete(offered[gone])
