@@ -1,9 +1,11 @@
 """Assistants of LangGraph's server, one for each knowledge base, for Studio and other front ends to offer."""
 
 import asyncio
+from contextlib import suppress
 from uuid import UUID, uuid5
 
 from langgraph_sdk import get_client
+from langgraph_sdk.errors import NotFoundError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..config import Settings
@@ -43,4 +45,5 @@ class OfferedAssistants:
                     description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
                                 "that were checked, or says that the documents do not answer.")
             for gone in offered.keys() - names:
-                await client.assistants.delete(offered[gone])
+                with suppress(NotFoundError):  # another process may do the same
+                    await client.assistants.delete(offered[gone])
