@@ -216,17 +216,28 @@ def test_no_state_is_updated_without_the_scope_of_what_follows(http, keys, clien
     assert "lacks the scope write" in made.text
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/a2a/{assistant}"])
-def test_other_protocols_are_no_way_around_the_scopes(http, keys, clients, folder, path):
+def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
+    def told(key, name, **arguments):
+        called = {"name": name, "arguments": arguments}
+        return http.post("/mcp", headers={"X-API-Key": keys[key], "Accept": "application/json, text/event-stream"},
+                         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}).text
+
+    assert "lacks the scope" in told("ada", "add_document", knowledge_base="around", document="a", text="A.")
+    assert not (folder / "home" / "around").exists()
+    question = {"question": "Whom did Ada Blum defeat?", "knowledge_base": "chess"}
+    assert '"grade"' in told("ada", "ask", **question)
+    assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
+
+
+def test_a2a_is_no_way_around_the_scopes(http, keys, clients, folder):
     (assistant,) = clients["all"].assistants.search(graph_id="construction")
     given = {"knowledge_base": "around", "documents": GIVEN}
     parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
-    params = ({"name": "construction", "arguments": given} if path == "/mcp" else
-              {"message": {"role": "user", "messageId": "m", "parts": parts}})
     told = http.post(
-        path.format(assistant=assistant["assistant_id"]),
+        f"/a2a/{assistant['assistant_id']}",
         headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call" if path == "/mcp" else "message/send", "params": params})
+            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
+                "message": {"role": "user", "messageId": "m", "parts": parts}}})
     assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500
     assert not (folder / "home" / "around").exists()
 

@@ -91,5 +91,5 @@ def test_a_page_of_another_origin_is_refused(client):
     assert client.post("/mcp", json=call, headers=HEADERS | {"Origin": "https://evil.example"}).status_code == 403
 
 
-def test_what_langgraphs_server_mounts_leaves_mcp_to_it(resources):
-    assert "/mcp" not in {getattr(route, "path", "") for route in create_app(resources, hosted=True).routes}
+def test_what_langgraphs_server_mounts_has_mcp_too(resources):
+    assert "/mcp" in {getattr(route, "path", "") for route in create_app(resources, hosted=True).routes}
