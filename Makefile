@@ -30,7 +30,7 @@ demo: .venv/usable
 # Unless it is told not to, LangGraph's command line reports its use to its makers, and asks PyPI for its newest version.
 PORT ?= 2024
 studio: .venv/installed
-	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 LANGSMITH_TRACING=false $(BIN)/langgraph dev --no-browser --port $(PORT) --n-jobs-per-worker 32
+	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 $(BIN)/langgraph dev --no-browser --port $(PORT) --n-jobs-per-worker 32
 
 # Where compiled modules may not be kept, each of the hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE

@@ -25,22 +25,6 @@ Within = Callable[[], AbstractContextManager[object]]
 """Returns a context that is entered for each call of a node."""
 
 
-def traced_node(step: Callable[..., Any], name: str, within: Within = nullcontext) -> Callable[..., Any]:
-    """Wrap a step of a graph in a span.
-
-    Args:
-        step: takes the state first.
-        name: the node's name.
-        within: a context that is entered for each call too.
-    """
-    @functools.wraps(step)
-    def run(state: Any, *arguments: Any, **named: Any) -> Any:
-        with _span(name, state), within():
-            return step(state, *arguments, **named)
-
-    return run
-
-
 def _span(name: str, state: Any) -> AbstractContextManager[Span]:
     # A name that is not checked yet may be anything.
     return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},

@@ -28,6 +28,12 @@ def served_client() -> str:
     return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
 
 
+def is_seen(name: object) -> bool:
+    """Return True if the client that started this run may see a knowledge base; in other runs all are seen."""
+    _, limited, names = str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")
+    return not limited or name in names.split(",")
+
+
 def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
     """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
 

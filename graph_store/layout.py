@@ -3,7 +3,7 @@
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -238,6 +238,35 @@ def sweep(settings: Settings) -> None:
 def knowledge_bases(settings: Settings) -> list[str]:
     """Return the sorted names of the knowledge bases in the home folder or database of the settings."""
     return _names(settings.home, settings.database)
+
+
+def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lambda _: True) -> str:
+    """Return the knowledge base to read from: the named one, else BANYAN_KB, else the only one.
+
+    Args:
+        name: the name that was given, or "".
+        settings: the home folder or database, and BANYAN_KB.
+        sees: returns True if the caller may see a knowledge base; others are as if they did not exist.
+
+    Raises:
+        UnknownKnowledgeBaseError: it does not exist; lists those that do.
+        KnowledgeBaseNameError: none is named, and there is not exactly one; lists them.
+        LedgerDamagedError: only files derived from its ledger exist.
+    """
+    name = name or (settings.kb if sees(settings.kb) else "")
+    if name and sees(name):
+        layout = Layout.by(settings, name)
+        layout.check_ledger()
+        if layout.exists():
+            return name
+    known = [one for one in knowledge_bases(settings) if sees(one)]
+    if name:
+        raise UnknownKnowledgeBaseError(name, settings.home, known, seen=known)
+    if len(known) == 1:
+        return known[0]
+    raise KnowledgeBaseNameError(
+        f"which knowledge base? There are {', '.join(known)}: name one as `knowledge_base`, or set BANYAN_KB" if known
+        else "there is no knowledge base yet: make one with `banyan build PATH --kb NAME`")
 
 
 def _names(home: Path, database: SecretStr | None) -> list[str]:

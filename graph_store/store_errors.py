@@ -25,13 +25,14 @@ class KnowledgeBaseNameError(StoreError):
 class UnknownKnowledgeBaseError(StoreError):
     """There is no knowledge base of that name.
 
-    The message is safe for clients that may not list the knowledge bases. `here` also names the home folder and the
-    knowledge bases in it, for users who can read that folder.
+    The message names no other knowledge bases than those that the caller may see. `here` also names the home folder
+    and the knowledge bases in it, for users who can read that folder.
     """
 
-    def __init__(self, name: str, home: Path | str, known: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
         make = "make one with `banyan build`, or in Python with `add`"
-        super().__init__(f"there is no knowledge base {name!r}; {make}")
+        super().__init__(f"there is no knowledge base {name!r}; "
+                         + (f"there are: {', '.join(seen)}" if seen else make))
         self.here = f"there is no knowledge base {name!r} in {home}; " + (
             f"there are: {', '.join(known)}" if known else make)
 

@@ -149,6 +149,25 @@ class QuotedDraft(DraftAnswer):
     """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
 
+class AnswerRow(Frozen):
+    """A line of the graph that supports an answer: a fact, or a row of a table."""
+
+    text: str = Field(description="the line as it was read")
+    cells: tuple[str, ...] = Field(description="head, relation, tail and time of a single fact; else empty")
+    documents: tuple[str, ...] = Field(description="the ids of the documents that state it")
+
+
+class StructuredAnswer(Frozen):
+    """A checked answer as data, for agents that read `structured_response` of what they call."""
+
+    answer: str = Field(description="with [1], [2] behind each claim, a claim a line")
+    abstained: bool = Field(description="whether the documents do not answer the question")
+    short: str = Field(description="the answer in the fewest words, where it has such")
+    grade: Grade = Field(description="stated, inferred (the answer says which link is not stated), or none")
+    citations: tuple[Citation, ...]
+    rows: tuple[AnswerRow, ...] = Field(description="facts and rows of tables that the answer rests on")
+
+
 class Answer(Frozen):
     """The checked answer: every citation's quote is in its document.
 
@@ -162,8 +181,14 @@ class Answer(Frozen):
     short: str = ""
     grade: Grade = "none"
     citations: tuple[Citation, ...] = ()
+    rows: tuple[AnswerRow, ...] = ()
     sub_queries: tuple[str, ...] = ()
     iterations: int = 0
+
+    def as_structured(self) -> StructuredAnswer:
+        """Return the answer as data for other agents."""
+        return StructuredAnswer(answer=self.answer, abstained=self.abstained, short=self.short, grade=self.grade,
+                                citations=self.citations, rows=self.rows)
 
 
 class CommunityDigest(Frozen):

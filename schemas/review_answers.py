@@ -1,4 +1,4 @@
-"""A person's answer about schema candidates: in words, or a review as data or JSON text."""
+"""A person's answer about schema candidates: in words, in LangChain's form, or a review as data or JSON text."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from typing import Any, get_args
 from .delta import Candidate, Verdict
 from .naming import label_key
 from .review import Review, ReviewError, read_review
+from .review_actions import is_decisions, read_decisions
 
 _ALL = {"accept": "accept", "accept all": "accept", "接受": "accept", "全部接受": "accept", "reject": "reject",
         "reject all": "reject", "拒绝": "reject", "全部拒绝": "reject", "wait": None, "稍后": None}
@@ -22,19 +23,23 @@ HOW = ("answer 'accept' or 'reject' for all, or one by one by number or name, su
        "won_against'; what is left out keeps waiting")
 
 
-def read_answer(reply: object, candidates: Sequence[Candidate]) -> Review:
+def read_answer(reply: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
     """Read an answer as a review.
 
     Args:
-        reply: `Review` data, also as JSON text; `accept` or `reject` for all; or `accept 1, reject born_in, rename 3 to
-            won_against`.
+        reply: LangChain's `HITLResponse`; `Review` data; either also as JSON text; `accept` or `reject` for all; or
+            `accept 1, reject born_in, rename 3 to won_against`.
         candidates: the candidates shown, numbered from 1.
+        who: the person, where the answer does not say.
 
     Raises:
         ReviewError: the answer is unclear; the message names the problem and how to answer.
     """
     data = _unpack(reply) if isinstance(reply, str) else reply
-    return _words(data, candidates) if isinstance(data, str) else read_review(data)
+    if isinstance(data, dict) and is_decisions(data):
+        return read_decisions(data, candidates, who)
+    review = _words(data, candidates) if isinstance(data, str) else read_review(data)
+    return review if isinstance(data, dict) and "who" in data else review.model_copy(update={"who": who})
 
 
 def _unpack(reply: str) -> Any:

@@ -42,7 +42,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 
     Args:
         resources: models and open knowledge bases; None means those of the environment.
-        hosted: whether LangGraph's own server mounts the app; that server has its own MCP.
+        hosted: whether LangGraph's own server mounts the app; that server has its own metrics.
         hosts: the host names that the server accepts; None accepts any.
         needs_keys: whether every request needs a key, even while no key exists.
         workers: the number of processes that serve, including this one.
@@ -57,7 +57,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
             yield
 
     # The gate has already checked the request's host and origin.
-    mcp = None if hosted else mcp_http_app(
+    mcp = mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
         sees=lambda request, name: request.state.bases.hold(name),
         turn=lambda request: service.questions.turn(request.state.client), build_turn=build_turn,
@@ -67,8 +67,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(service.running())
-            if mcp is not None:
-                await stack.enter_async_context(mcp.router.lifespan_context(mcp))
+            await stack.enter_async_context(mcp.router.lifespan_context(mcp))
             yield
 
     app = FastAPI(title="Banyan", version="1", lifespan=lifespan, openapi_url="/api/openapi.json", docs_url=None,
@@ -81,8 +80,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         app.include_router(routes_metrics.router)
     count_calls()
     add_chat_routes(app, service)
-    if mcp is not None:
-        app.router.routes.extend(mcp.routes)
+    app.router.routes.extend(mcp.routes)
     add_pages(app, hosted=hosted)
     app.add_middleware(Gate, settings=settings, clients=service.clients, allowances=service.allowances, hosts=hosts,
                        needs_keys=needs_keys, workers=workers)

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..agents.resources import default_resources
 from ..config import Settings
 from .app import create_app
+from .assistants import OfferedAssistants
 from .error_responses import error_response
 from .responses import ErrorDetail
 from .security.clients import Clients
@@ -26,7 +27,9 @@ from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others
 
 PREFIXES = ("/api", "/assets", "/chat", "/v1")
-"""The app's paths besides `/`; LangGraph's server uses none of them."""
+"""The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
+_MCP = "/mcp"
+"""Our tools instead of upstream's, which are the graphs with results in Python's notation (`disable_mcp`)."""
 CLOSED = ("/internal", "/deploy")
 """Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
 _IN_PROCESS = "/noauth"
@@ -36,7 +39,7 @@ _IN_PROCESS = "/noauth"
 def is_ours(scope: Scope) -> bool:
     """Return True if a request is for the app."""
     path = scope["path"]
-    return scope["type"] == "http" and (path == "/" or _below(path, PREFIXES))
+    return scope["type"] == "http" and (path in {"/", _MCP} or _below(path, PREFIXES))
 
 
 def _below(path: str, prefixes: tuple[str, ...]) -> bool:
@@ -101,7 +104,8 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
     return Starlette(routes=[Within(app)], lifespan=lifespan,
                      middleware=[Middleware(LangGraphGate, settings, clients, hosts,
-                                            is_for_others(settings.server_hosts))])
+                                            is_for_others(settings.server_hosts)),
+                                 Middleware(OfferedAssistants, settings)])
 
 
 def _app() -> Starlette:

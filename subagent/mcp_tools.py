@@ -18,7 +18,7 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..agents.thresholds import support_in
-from ..graph_store.layout import knowledge_bases
+from ..graph_store.layout import choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
@@ -64,7 +64,8 @@ MAX_LINES = 200
 MAX_DECISIONS = 100
 _MESSAGE = 200
 
-Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default.")]
+Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default, "
+                                              "or the only one.")]
 Ctx = Context[Any, Any]
 
 
@@ -95,20 +96,23 @@ class Tools:
             raise ToolError(str(error)) from error
 
     def _resolve_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of the knowledge base for a call.
+        """Return the name of the knowledge base for a call: the named one, the default, or the only one.
 
         Raises:
             UnknownKnowledgeBaseError: the request may not see it, or it does not exist; both read the same.
+            KnowledgeBaseNameError: none is named, and there is not exactly one.
         """
-        if name := knowledge_base or self._default:
-            if not self._sees(ctx.request_context.request, name):
-                raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
-            return name
-        if not self._permits(ctx.request_context.request, "read"):
-            raise ToolError("name a knowledge base")
-        known = ", ".join(self._visible_names(ctx))
-        raise ToolError("name a knowledge base: " + (f"there are {known}" if known else "there is none yet; "
-                                                     "`add_document` makes one of the name that you give"))
+        return choose_name(knowledge_base or self._default, self._resources.settings,
+                           lambda name: self._sees(ctx.request_context.request, name))
+
+    def _new_name(self, ctx: Ctx, knowledge_base: str) -> str:
+        """Return the name of a knowledge base to add to, which may not exist yet; as `_resolve_name` otherwise."""
+        name = knowledge_base or self._default
+        if not name:
+            return self._resolve_name(ctx, "")
+        if not self._sees(ctx.request_context.request, name):
+            raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
+        return name
 
     def _visible_names(self, ctx: Ctx) -> tuple[str, ...]:
         """Return the names of the existing knowledge bases that the request may see."""
@@ -238,7 +242,7 @@ class Tools:
         run writes at a time.
         """
         with self._check_access(ctx, "write"):
-            name = self._resolve_name(ctx, knowledge_base)
+            name = self._new_name(ctx, knowledge_base)
             context = await asyncio.to_thread(self._build_context, name)
             added = {"id": document, "text": text, **({"title": title} if title else {})}
             given: Any = {"knowledge_base": name, "documents": [added]}

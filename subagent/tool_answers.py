@@ -52,7 +52,7 @@ class KnowledgeBases(Frozen):
     """All knowledge bases."""
 
     names: tuple[str, ...]
-    default: str = Field(description="used where a call names none; empty: each call names one")
+    default: str = Field(description="used where a call names none; empty: the only one, if there is one")
 
 
 class DocumentLine(Frozen):

@@ -39,8 +39,8 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
     command = [sys.executable, str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload",
                "--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "4"]
     environment = command_line.clean_environment(
-        BANYAN_HOME=str(folder / "home"), LANGSMITH_TRACING="false", LANGGRAPH_CLI_NO_ANALYTICS="1",
-        LANGGRAPH_NO_VERSION_CHECK="1", **settings)
+        **{"BANYAN_HOME": str(folder / "home"), "LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+           "LANGGRAPH_NO_VERSION_CHECK": "1"} | settings)
     with log.open("wb") as output, warm_start.WarmProcess(
             command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True) as server:

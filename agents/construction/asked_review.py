@@ -8,6 +8,7 @@ from langgraph.types import interrupt
 from ...graph_store.evolution.elements import KIND_NAMES, DecisionError
 from ...schemas.delta import Candidate, Decision, SchemaDelta
 from ...schemas.review import ReviewError
+from ...schemas.review_actions import action_request, review_config
 from ...schemas.review_answers import HOW, read_answer
 
 REVIEWED_AT_ONCE = 20
@@ -17,7 +18,7 @@ _SHOWN = 2
 
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
-               decide: Callable[[list[Decision], str], object], *, question: str = "") -> None:
+               decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run until a person has given an answer that can be applied.
 
     Args:
@@ -25,12 +26,13 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
         candidates: what is asked about.
         decide: carries out the decisions of a person, whose name it is given, or raises DecisionError.
         question: what the person is asked; "" means what may join the schema.
+        who: the client that resumes the run, where an answer does not say whose it is.
     """
     error = ""
     while True:
         answer = interrupt(request(knowledge_base, candidates, error, question))
         try:
-            review = read_answer(answer, candidates)
+            review = read_answer(answer, candidates, who or "reviewer")
             decide(review.on(candidates), review.who)
         except (ReviewError, DecisionError) as wrong:
             error = str(wrong)
@@ -40,7 +42,10 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
 
 def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
             ) -> dict[str, Any]:
-    """Build the interrupt that a person answers: text to read, and the candidates as data (`SchemaDelta`) for programs.
+    """Build the interrupt that a person answers: LangChain's `HITLRequest`, and more for other programs.
+
+    Front ends show `action_requests` and `review_configs`. `delta` has the candidates with all their evidence
+    (`SchemaDelta`), and the other texts say how to answer in words.
 
     Args:
         knowledge_base: whose schema it is.
@@ -49,12 +54,17 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         question: what the person is asked; "" asks which candidates may join the schema.
     """
     count, first = len(candidates), candidates[0].name
+    wrong = f"nothing was changed: {error}" if error else ""
+    # The standard form has no place for an error.
+    notes = [f"{wrong}\n\n" if wrong else "", *[""] * (count - 1)]
     return {
+        "action_requests": [action_request(candidate, f"{note}{number}. {_summary(candidate)}")
+                            for number, (candidate, note) in enumerate(zip(candidates, notes, strict=True), 1)],
+        "review_configs": [review_config()],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
-        **({"error": f"nothing was changed: {error}"} if error else {}),
+        **({"error": wrong} if wrong else {}),
         "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
                                 f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
-        "candidates": [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)],
         "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
         "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
                      {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],

@@ -13,7 +13,7 @@ _QUESTION = ("A model proposes these elements for the schema, beside a small cor
              "stays as proposed.")
 
 
-def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool) -> bool:
+def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:
     """Propose a schema from the documents and put it in force as version 1.
 
     Nothing is stored before the whole schema is known, and the model's answers are cached, so a build that ends
@@ -23,6 +23,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool) -> bool
         kb: a knowledge base without a schema.
         writer: asks the model.
         review: interrupt the run, so a person decides on the proposal.
+        who: the client that resumes the run.
 
     Returns:
         False if there is no text yet, which leaves the knowledge base without a schema.
@@ -44,7 +45,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool) -> bool
         reviewed, taken = review_elements(proposed, decisions)
         kb.schemas.append(reviewed, [*reasons, *taken], who)
 
-    ask_person(kb.layout.name, proposed_candidates(proposed), decide, question=_QUESTION)
+    ask_person(kb.layout.name, proposed_candidates(proposed), decide, question=_QUESTION, who=who)
     return True
 
 

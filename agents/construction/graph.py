@@ -38,11 +38,13 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInp
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """Write the batch that was extracted, and extract the next one meanwhile."""
-    name, run = state["knowledge_base"], state["run"]
-    sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, chunks=chunks)) for chunks in state["calls"]]
+    name, run, options = state["knowledge_base"], state["run"], state["options"]
+    sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, options=options, chunks=chunks))
+             for chunks in state["calls"]]
     # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
-        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, chunks=state["extracted"])))
+        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, options=options,
+                                              chunks=state["extracted"])))
     return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
 
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -18,6 +19,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -39,7 +41,7 @@ from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, check_readable, is_served, served_client
+from ..served_runs import charged_to_client, check_readable, is_seen, is_served, served_client
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
@@ -57,7 +59,7 @@ from .inputs import (
     require_any,
 )
 from .shared_calls import MOST_CHUNKS, calls_of, split_call
-from .state import BuildContext, BuildState, ExtractInput, WriteInput, new_run
+from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options, new_run
 
 _T = TypeVar("_T")
 
@@ -120,6 +122,8 @@ class ConstructionNodes:
         check_input(state)
         check_context(context)
         schema = state.get("schema", "")
+        if not is_seen(name):
+            raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
         check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm, batch=context.batch)
@@ -133,11 +137,11 @@ class ConstructionNodes:
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
                 "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
-                "files_partly_read": [], "files_moved": []}
+                "files_partly_read": [], "files_moved": [], "options": asdict(context)}
 
-    def ingest(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def ingest(self, state: BuildState) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""
-        context, resources, limits = runtime.context or BuildContext(), self._resources, self._resources.limits
+        context, resources, limits = build_options(state), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
         partly_read: dict[str, str] = {}
         moved: list[str] = []
@@ -195,17 +199,18 @@ class ConstructionNodes:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
-    def fit_schema(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def fit_schema(self, state: BuildState) -> BuildState:
         """Let a model propose the first schema from a sample of the documents, where none was named."""
-        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
-        with self._resources.runs.step(name, run) as kb:
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
+        with self._resources.runs.step(name, run, create=False) as kb:
             if kb.schemas.version():
                 return {}
             writer = self._resources.schema_writer(name)
             budget = self._budget(name, run, context)
             try:
                 with charge_calls(build=run, budget=budget):
-                    fitted = writer is not None and fit_schema(kb, writer, review=context.review)
+                    fitted = writer is not None and fit_schema(kb, writer, review=context.review,
+                                                               who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
                 return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
                                    f"schema with --schema {DEFAULT_SCHEMA}"}
@@ -213,7 +218,7 @@ class ConstructionNodes:
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
         return {}
 
-    def choose_batch(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def choose_batch(self, state: BuildState) -> BuildState:
         """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
 
         Where no model is asked, each chunk is extracted by itself. Where batches are used, all chunks are next.
@@ -223,12 +228,12 @@ class ConstructionNodes:
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
-            with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+            with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
                 # A person may have changed the instructions back while the build waited for decisions.
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [one for one in outdated if not is_same_reading(one, reader)]
                 most_calls = settings.batch_size
-                if self._asks_batches(kb, runtime.context or BuildContext()):
+                if self._asks_batches(kb, build_options(state)):
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
@@ -236,12 +241,12 @@ class ConstructionNodes:
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
                 "outdated": outdated}
 
-    async def ask_in_batch(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    async def ask_in_batch(self, state: BuildState) -> BuildState:
         """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
 
         A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
         """
-        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
         if state["stopped"] or not await self._in_step(name, run, lambda kb: self._asks_batches(kb, context)):
             return {}
         from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
@@ -264,13 +269,13 @@ class ConstructionNodes:
         can = self._resources.settings.for_step("extract").speaks_openai
         return context.batch or (can and bool(read_open_batches(kb.database)))
 
-    async def extract(self, state: ExtractInput, runtime: Runtime[BuildContext]) -> BuildState:
+    async def extract(self, state: ExtractInput) -> BuildState:
         """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
 
         `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
         those that shared a call are asked again one by one first.
         """
-        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
         work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
         error = await self._extract(name, run, work, work.readings)
         if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
@@ -316,7 +321,7 @@ class ConstructionNodes:
         Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
         extracted before are left out.
         """
-        with self._resources.runs.step(name, run) as kb:
+        with self._resources.runs.step(name, run, create=False) as kb:
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
@@ -337,25 +342,25 @@ class ConstructionNodes:
             return bool(prose.strip())
         with self._counting_lines:
             if run not in self._repeated:
-                with self._resources.runs.step(name, run) as kb:
+                with self._resources.runs.step(name, run, create=False) as kb:
                     self._repeated[run] = repeated_lines(kb.documents.whole_texts())
         return has_statement(prose, chunk.document_id, self._repeated[run])
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
         def in_thread() -> _T:
-            with self._resources.runs.step(name, run) as kb:
+            with self._resources.runs.step(name, run, create=False) as kb:
                 return do(kb)
 
         return await asyncio.to_thread(in_thread)
 
-    def propose_schema_delta(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
 
         A model groups labels that mean the same before they are judged.
         """
-        context = runtime.context or BuildContext()
+        context = build_options(state)
         policy = context.policy
-        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+        with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
             left = kb.documents.count_status("pending") + _count_outdated(kb, state)
             show_progress("extract", state["total"] - left, state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
@@ -403,7 +408,7 @@ class ConstructionNodes:
             return f"new labels were not compared: {error}"
         return ""
 
-    def accept_or_reject(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def accept_or_reject(self, state: BuildState) -> BuildState:
         """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
 
         The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
@@ -411,11 +416,11 @@ class ConstructionNodes:
         after each batch: the interrupt ends this node and frees the writer's lock, and on resume the node runs again
         from its start. A build that stopped decides nothing.
         """
-        policy = (runtime.context or BuildContext()).policy
+        policy = build_options(state).policy
         if state["stopped"]:
             return {"candidates": []}
         candidates = [Candidate(**data) for data in state["candidates"]]
-        with self._resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+        with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 support = support_in(kb, self._resources.settings)
@@ -424,33 +429,33 @@ class ConstructionNodes:
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
-                ask_person(state["knowledge_base"], candidates, decide)
+                ask_person(state["knowledge_base"], candidates, decide, who=served_client())
             elif policy == "auto" and (not state["undecided"] or self._steers(kb, state)):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
-    def write(self, state: WriteInput, runtime: Runtime[BuildContext]) -> BuildState:
+    def write(self, state: WriteInput) -> BuildState:
         """Bound a batch, write it, and embed it.
 
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
         transaction (`SchemaControl.write`).
         """
-        name, run, context = state["knowledge_base"], state["run"], runtime.context or BuildContext()
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
         budget = self._budget(name, run, context)
-        with self._resources.runs.step(name, run) as kb, charge_calls(build=run, budget=budget):
+        with self._resources.runs.step(name, run, create=False) as kb, charge_calls(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return {}
 
-    def index(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def index(self, state: BuildState) -> BuildState:
         """Derive all that follows from the rows (`graph_store/derive.py`), and report.
 
         That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
-        context = runtime.context or BuildContext()
-        with self._resources.runs.step(name, run) as kb:
+        context = build_options(state)
+        with self._resources.runs.step(name, run, create=False) as kb:
             show_progress("index", 0, None)
             if stopped:
                 # The endpoint's failures, not theirs: the next build asks for them again.

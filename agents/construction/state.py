@@ -113,6 +113,8 @@ class BuildState(BuildInput, total=False):
 
     report: BuildReport
     run: str
+    options: dict[str, Any]
+    """The fields of the `BuildContext` that the build began with: whoever resumes it need not give them again."""
     started: float
     files_failed: list[str]
     files_partly_read: list[str]
@@ -141,6 +143,7 @@ class ExtractInput(TypedDict):
 
     knowledge_base: str
     run: str
+    options: dict[str, Any]
     chunks: list[str]
 
 
@@ -149,4 +152,10 @@ class WriteInput(TypedDict):
 
     knowledge_base: str
     run: str
+    options: dict[str, Any]
     chunks: list[str]
+
+
+def build_options(state: BuildState | ExtractInput | WriteInput) -> BuildContext:
+    """Return the options that a build began with."""
+    return BuildContext(**state["options"])

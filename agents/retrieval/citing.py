@@ -9,7 +9,7 @@ from ...graph_store.store_errors import UnknownDocumentError
 from ...models.rules.content_words import Language, language_of
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
-from ...schemas.retrieval import Answer, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
+from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
 from ...text.table_rows import SET_APART
 from .shown_text import plain_text, source_text
 from .supporting import follows, is_support
@@ -62,7 +62,16 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=(source_text(draft.short) if quoted
                          else plain_text(draft.short) if is_whole and follows(draft.short, said) else ""),
-                  grade=_grade(survivors, lines))
+                  grade=_grade(survivors, lines), rows=_rows(survivors, items))
+
+
+def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
+    """Return the lines of the graph that claims quote, in order and once each."""
+    numbers = dict.fromkeys(quote.item for claim in claims for quote in claim.quotes if 1 <= quote.item <= len(items))
+    quoted = [items[number - 1] for number in numbers if items[number - 1].kind in {"fact", "row"}]
+    return tuple(AnswerRow(text=item.statement, cells=item.cells,
+                           documents=tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,))
+                 for item in quoted)
 
 
 def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:

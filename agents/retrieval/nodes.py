@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.layout import choose_name
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round
@@ -23,7 +24,7 @@ from ..contexts import check_context
 from ..model_choice import check_models
 from ..nodes import in_busy_thread
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, is_served
+from ..served_runs import charged_to_client, is_seen, is_served
 from . import trace_steps
 from .caps import Caps, caps_of, rounds_allowed
 from .citing import cite
@@ -82,13 +83,14 @@ class RetrievalNodes:
         """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
-        name = state.get("knowledge_base") or context.knowledge_base
-        earlier, question = read_conversation(state)
+        named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
+        name = await in_busy_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
         await in_busy_thread(self._check, name, context)
         if earlier:
             reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
             question = await reasoner.acondense(question, earlier)
-        return await in_busy_thread(self._start_question, state, name, context.scope, question, earlier)
+        started = await in_busy_thread(self._start_question, state, name, context.scope, question, earlier)
+        return {**started, "named": named}
 
     def _check(self, name: str, context: AskContext) -> None:
         """Report wrong settings before anything is paid for."""
@@ -235,7 +237,8 @@ class RetrievalNodes:
             checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
         checked = with_spelling(checked, state["respelt"], state["question"])
         self._states.end(state["knowledge_base"], state["revision"])
-        return _output(state, context, checked)
+        # The next question of the thread may come with another context.
+        return {**_output(state, context, checked), "knowledge_base": state["named"]}
 
     def _check_draft(self, state: AskState, context: AskContext, draft: DraftAnswer) -> Answer:
         items, below = list(items_of(state["rounds"])), self._abstain_below(context)
@@ -255,5 +258,6 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
             "citations": [citation.model_dump() for citation in answer.citations],
+            "structured_response": answer.as_structured(),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
             "messages": [AIMessage(answer.answer)], "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -12,7 +12,7 @@ from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
-from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, Switches
+from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
 from ...schemas.scope import Scope
 from ..model_choice import AskStep
 
@@ -34,7 +34,7 @@ class AskContext:
     """How a question is to be answered."""
 
     knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, where the input "
-                                                      "names none"})
+                                                      "names none; none: BANYAN_KB, or the only one"})
     documents: tuple[str, ...] = field(default=(), metadata={"description": "ids, titles or paths of the documents to "
                                                              "answer from, or patterns such as `reports/*.pdf`; none: "
                                                              "all"})
@@ -84,7 +84,8 @@ class AskContext:
 class AskInput(TypedDict, total=False):
     """What is asked: a question, or a conversation that ends with one."""
 
-    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's")]
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's, "
+                                                   "BANYAN_KB, or the only one")]
     question: Annotated[str, Field(description="the question, where no messages are given")]
     messages: Annotated[list[AnyMessage], Field(description=(
         "a conversation that ends with the question; follow-ups are understood from what was said before")),
@@ -103,6 +104,8 @@ class AskOutput(TypedDict, total=False):
         "stated: the documents state every link of the answer; inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
         "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
+    structured_response: Annotated[StructuredAnswer, Field(description=(
+        "the answer, its grade, citations and rows as one object, for agents that read it under this name"))]
     sub_queries: Annotated[list[str], Field(description="the question, and what was looked up for it")]
     iterations: Annotated[int, Field(description="rounds: the first look, and those of lookups")]
     messages: Annotated[list[AnyMessage], Field(description="the conversation with the answer"), add_messages]
@@ -133,6 +136,8 @@ def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes."""
 
+    named: str
+    """The knowledge base that the input names, or an earlier one of the thread; "" if it was chosen."""
     revision: str
     """Which state of the knowledge base the question is answered from; see `question_states`."""
     scope: Scope

@@ -102,7 +102,7 @@ COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_intege
                     _real("cohesion"), *_texts("label", "keywords", "members"))
 SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
 
-CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),
+CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
               *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
 TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
                *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),

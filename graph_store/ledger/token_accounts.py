@@ -1,5 +1,6 @@
 """Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Literal
@@ -90,7 +91,8 @@ class Calls:
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
         with self._db.transaction():
-            self._db.replace(CALLS, [(key, step, response, prompt_tokens, completion_tokens)])
+            documents = json.dumps(sorted(where.documents), ensure_ascii=False)
+            self._db.replace(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)])
             self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
@@ -190,6 +192,18 @@ class Calls:
             if len(chunks) >= enough:
                 break
         return whole, chunks
+
+
+def forget_replies(database: Database, document: str) -> None:
+    """Empty the stored responses that may have the text of a document.
+
+    These are the responses to calls that read it, and to calls of which is not known what they read, such as answers:
+    what was made of those is stored elsewhere, or their prompts change with any document.
+    """
+    for key, documents in database.rows("SELECT key, documents FROM calls WHERE response <> ''"):
+        read = json.loads(documents)
+        if not read or document in read:
+            database.execute("UPDATE calls SET response = '' WHERE key = :key", key=key)
 
 
 def total(parts: Sequence[Spent]) -> Spent:

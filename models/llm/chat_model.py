@@ -1,6 +1,6 @@
 """Chat models through LangChain: any OpenAI-compatible endpoint, and other providers by LangChain's names.
 
-Importing this module takes about two seconds: only what is about to make a call imports it.
+Importing this module takes about a second: only what is about to make a call imports it.
 """
 
 import json
@@ -8,33 +8,25 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import openai
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.base import RunnableBinding
-from langchain_openai import ChatOpenAI
-from langchain_openai.chat_models.base import BaseChatOpenAI
-from pydantic import PrivateAttr, SecretStr
 
 from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
-from ..claim_stream import text_listener
 from .capability import Form, may_mean_the_form
+from .completions_chat import CompletionsChat, read_completion
 from .endpoint import Messages, Reply, chosen_parameters, name_of
-from .endpoint_errors import describe_body
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 from .refusals import SYSTEM_ROLE, Refusals, leave_out, merge_system, refused_parameter
-from .reply_message import normalise_message
-from .reply_stream import StreamFailed, stream_completion
-from .usage import read_usage, token_count
+from .usage import token_count
 
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
-# What ChatOpenAI raises for a body that is not a response, such as an HTML page.
+# What is raised for a body that is not a response, such as an HTML page.
 _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -61,20 +53,16 @@ class ChatClient:
             self._chat = self._connect(settings) if is_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
-        if isinstance(self._chat, _Chat):
+        if isinstance(self._chat, CompletionsChat):
             self._parameters["stream_options"] = {"include_usage": True}
-        if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
+        if self._chosen and not _is_openai(self._chat):
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
     def _connect(self, settings: Settings) -> BaseChatModel:
         client = open_openai(settings, self)
-        return _Chat(
+        return CompletionsChat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
-            root_async_client=client,
-            async_client=client.chat.completions,
-            api_key=SecretStr(client.api_key),
-            use_responses_api=False,  # of all servers only OpenAI's has another one
-            **_options(settings))
+            completions=client.chat.completions, seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form],
                    refusals: Refusals) -> Reply:
@@ -136,7 +124,7 @@ class ChatClient:
         """
         parameters, sent = self._leave_out(form, messages, refused)
         bound = cast("RunnableBinding[Any, AIMessage]", self._bind_form(form, json_schema, parameters))
-        payload = cast("_Chat", self._chat)._get_request_payload(sent, **bound.kwargs)  # noqa: SLF001  (of this module)
+        payload = cast("CompletionsChat", self._chat).request(sent, **bound.kwargs)
         body = payload | payload.pop("extra_body", {})
         return {name: value for name, value in body.items() if name not in {"extra_body", "stream", "stream_options"}}
 
@@ -147,9 +135,7 @@ class ChatClient:
             ReasonerError: it is no reply.
         """
         try:
-            completion = openai.types.chat.ChatCompletion.construct(**body)
-            result = cast("_Chat", self._chat)._create_chat_result(completion)  # noqa: SLF001  (of this module)
-            return _reply((), cast("AIMessage", result.generations[0].message), form)
+            return _reply((), read_completion(body), form)
         except _OF_ODD_BODIES as error:
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
@@ -158,14 +144,17 @@ class ChatClient:
         """Bind a form of request, and the parameters to send, to the model."""
         chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
         schema = {part: value for part, value in json_schema.items() if part != "title"}
-        is_openai = isinstance(chat, BaseChatOpenAI)
+        is_openai = _is_openai(chat)
         if not is_openai:
             left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
             # A copy for each call would open connections of its own.
             chat, sent = chat.model_copy(update=dict.fromkeys(left_out)) if left_out else chat, {}
         if form == "tools":
             answer = {"name": name, "description": "Takes the answer.", "parameters": schema}
-            return chat.bind_tools([{"type": "function", "function": answer}], tool_choice=name, **sent)
+            tools, choice = [{"type": "function", "function": answer}], {"type": "function", "function": {"name": name}}
+            if is_openai:
+                return chat.bind(tools=tools, tool_choice=choice, **sent)
+            return chat.bind_tools(tools, tool_choice=name, **sent)
         if form == "json_schema" and not is_openai:
             structured = chat.with_structured_output(json_schema, method=form, include_raw=True)
             return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
@@ -177,12 +166,20 @@ class ChatClient:
         return chat.bind(**sent)
 
 
-def _options(settings: Settings) -> dict[str, Any]:
-    """Return what all providers' models are made with."""
-    return {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries,
-            "cache": False,  # a response cache of LangChain's would repeat the token counts
-            "disable_streaming": True,  # the answers are JSON that nobody else can use, see `_Chat`
-            "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
+_QUIET: dict[str, Any] = {
+    "cache": False,  # a response cache of LangChain's would repeat the token counts
+    "disable_streaming": True,  # the answers are JSON that nobody else can use, see `CompletionsChat`
+    "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
+"""What all providers' models are made with."""
+
+
+def _is_openai(chat: BaseChatModel) -> bool:
+    """Return True if a model takes OpenAI's parameters with each request, as Azure's does."""
+    if isinstance(chat, CompletionsChat):
+        return True
+    from langchain_openai.chat_models.base import BaseChatOpenAI  # noqa: PLC0415  (only for other providers)
+
+    return isinstance(chat, BaseChatOpenAI)
 
 
 def _connect_provider(settings: Settings) -> BaseChatModel:
@@ -190,9 +187,10 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
 
     key = settings.llm_api_key.get_secret_value()
     given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
-    options = _options(settings) | {name: value for name, value in given.items() if value is not None}
+    options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_QUIET}
+    options |= {name: value for name, value in given.items() if value is not None}
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
-    if isinstance(model, BaseChatOpenAI):  # such as Azure's: the parameters are sent with each request
+    if _is_openai(model):  # such as Azure's: the parameters are sent with each request
         return model.model_copy(update={"max_tokens": None, "temperature": None})
     return model
 
@@ -214,43 +212,3 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
                  refusal,
                  _FINISHES.get(finish.casefold(), finish or "stop"),
                  form)
-
-
-class _Chat(ChatOpenAI):
-    """ChatOpenAI that reports a reply's text as it arrives if a block listens (`models.claim_stream`).
-
-    It does not stream otherwise, and never to LangChain's callbacks: the text is JSON that is not checked yet. It also
-    reads replies that ChatOpenAI does not: with malformed token counts, and with the text in other places.
-    """
-
-    _streams: bool = PrivateAttr(default=True)
-
-    async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
-                         run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
-        del run_manager
-        payload = self._get_request_payload(messages, stop=stop, **kwargs)
-        on_text = text_listener()
-        may_stream = self._streams
-        if on_text is not None and may_stream:
-            try:
-                return self._create_chat_result(await stream_completion(
-                    self.async_client, payload, on_text, cast("float", self.request_timeout)))
-            except StreamFailed as failed:
-                if failed.broken_off and not self.max_retries:
-                    raise
-                may_stream = failed.broken_off
-        # Outside the handler, as an error of this request is no consequence of the stream's.
-        body = {name: value for name, value in payload["extra_body"].items() if name != "stream_options"}
-        result = self._create_chat_result(await self.async_client.create(**payload | {"extra_body": body}))
-        self._streams = may_stream
-        return result
-
-    def _create_chat_result(self, response: Any, generation_info: dict[str, Any] | None = None) -> ChatResult:
-        if isinstance(response, str):
-            raise ValueError(describe_body(response))  # noqa: TRY004  (of the kind that ChatOpenAI raises)
-        if isinstance(response, openai.BaseModel):
-            usage = getattr(response, "usage", None)
-            reported = usage.model_dump(warnings=False) if isinstance(usage, openai.BaseModel) else usage
-            response.usage = read_usage(reported)  # type: ignore[attr-defined]
-            normalise_message(response)
-        return super()._create_chat_result(response, generation_info)

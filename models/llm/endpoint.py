@@ -57,7 +57,7 @@ class Endpoint(Protocol):
 
 def open_client(settings: Settings) -> SendIn:
     """Open a client for the settings' model, and return its function to send calls."""
-    from .chat_model import ChatClient  # noqa: PLC0415  (two seconds of imports, only for what makes a call)
+    from .chat_model import ChatClient  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
     return ChatClient(settings).send
 

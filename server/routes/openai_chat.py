@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Request
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,7 +21,7 @@ from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
 from ...agents.retrieval.shown_text import find_marks, source_text
-from ...graph_store.layout import check_name, knowledge_bases
+from ...graph_store.layout import knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues
@@ -29,7 +30,8 @@ from ..error_responses import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
 from ..runs.questions import GONE, WITHDRAWN, Question, question_in
-from ..security.access import AFFORDABLE, Asking, Seeing, check_base, may
+from ..security.access import AFFORDABLE, Asking, Seeing, may
+from ..security.keys import Bases
 from ..service import Service, Serving
 from ..streaming import event_stream, stopping_with
 
@@ -101,11 +103,21 @@ def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
 
 
 @router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
-def show_model(knowledge_base: KbName, service: Serving) -> dict[str, Any]:
+def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
     """Return a knowledge base as a model."""
-    if knowledge_base not in knowledge_bases(service.resources.settings):
-        raise UnknownKnowledgeBaseError(knowledge_base, service.resources.settings.home)
-    return _model(knowledge_base)
+    return _model(_known(knowledge_base, service, bases))
+
+
+def _known(model: str, service: Service, bases: Bases) -> str:
+    """Return the knowledge base that a model names.
+
+    Raises:
+        UnknownKnowledgeBaseError: there is none of that name, whatever the name is; lists those that there are.
+    """
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
+    if model not in names:
+        raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
+    return model
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -113,11 +125,10 @@ def _model(name: str) -> dict[str, Any]:
 
 
 @router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None, dependencies=[AFFORDABLE])
-async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking,
+async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
-    check_base(asked.model, request)
-    check_name(asked.model)
+    await anyio.to_thread.run_sync(_known, asked.model, service, bases)
     earlier, question = _question(asked)
     stopping = anyio.Event()
     pieces = _pieces(asked.model, question, earlier, service, client, stopping)

@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
@@ -156,24 +156,41 @@ class Questions:
         return following(lambda: self._events(client, kb, question, earlier), self._limiter,
                          share=self._share(client), seconds=self._seconds)
 
-    def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+    async def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
+                      ) -> AsyncGenerator[Event]:
         with QUESTIONS.track_inprogress():
-            yield from self._answer(client, kb, question, earlier)
+            async for event in self._answer(client, kb, question, earlier):
+                yield event
 
-    def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+    async def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
+                      ) -> AsyncGenerator[Event]:
         if question.thread is None:
-            yield from self._steps(kb, question, earlier)
+            async for event in self._steps(kb, question, earlier):
+                yield event
             return
         thread = Thread(client, kb, question.thread)
-        with self._conversations.turn(thread) as messages:
-            for event in self._steps(kb, question, messages):
+        async with self._turn_of(thread) as messages:
+            async for event in self._steps(kb, question, messages):
                 if event.event != "answer":
                     yield event
             scope = Scope.of(question.documents, question.where)
-            event.data["turn"] = self._conversations.add(thread, question.question, event.data, scope)
+            event.data["turn"] = await asyncio.to_thread(
+                self._conversations.add, thread, question.question, event.data, scope)
         yield event  # only now, so a client with the answer can ask a follow-up at once
 
-    def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> Iterator[Event]:
+    @asynccontextmanager
+    async def _turn_of(self, thread: Thread) -> AsyncIterator[list[AnyMessage]]:
+        """Reserve a conversation without blocking the event loop; a cancelled question frees it all the same."""
+        stack = ExitStack()
+        entering = asyncio.ensure_future(
+            asyncio.to_thread(stack.enter_context, self._conversations.turn(thread)))
+        try:
+            yield await asyncio.shield(entering)
+        finally:
+            await asyncio.wait([entering])
+            await asyncio.shield(asyncio.to_thread(stack.close))
+
+    async def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)
@@ -181,15 +198,16 @@ class Questions:
         wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
         shown = ""
-        for kind, streamed in self._graph.stream(cast("Any", given), context=context, stream_mode=["custom", "values"],
-                                                 output_keys=wanted):
+        async for kind, streamed in self._graph.astream(
+                cast("Any", given), context=context, stream_mode=["custom", "values"], output_keys=wanted):
             update = cast("dict[str, Any]", streamed)
             if kind == "values":
                 answer = update
             elif update["step"] == "claim":
                 line, = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
-                yield from _tokens(f"\n{line}" if shown else line)
+                for piece in _tokens(f"\n{line}" if shown else line):
+                    yield piece
                 shown = f"{shown}\n{line}" if shown else line
             elif update["step"] == "withdrawn":
                 yield Event("withdrawn", {})
@@ -199,7 +217,8 @@ class Questions:
         if not answer["answer"].startswith(shown):  # a document was changed or deleted meanwhile
             yield Event("withdrawn", {})
             shown = ""
-        yield from _tokens(answer["answer"][len(shown):])
+        for piece in _tokens(answer["answer"][len(shown):]):
+            yield piece
         yield Event("answer", answer)
 
 

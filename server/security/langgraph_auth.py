@@ -2,16 +2,18 @@
 
 Without keys, clients on this machine may do everything, including Studio, and others nothing. With keys, asking needs
 the scope `ask`, a build `write`, and a decision on the schema `review`. Threads, runs and checkpoints belong to their
-key's name. A key for some knowledge bases must name one of them in the input of each run. Besides, it may only answer
-questions from its own runs, and read and delete its threads: shared data, and a thread's state that is written from
-outside, could give access to other knowledge bases.
+key's name. A key for some knowledge bases may run the graphs on these, answer the questions of its own runs, read the
+assistants of its knowledge bases, and read and delete its threads: shared data, and a thread's state that is written
+from outside, could give access to other knowledge bases. The graphs check the knowledge base of each run again, as an
+assistant may name it.
 """
 
 import asyncio
 from typing import Any
 from uuid import UUID, uuid5
 
-from langgraph_sdk import Auth
+from langgraph_sdk import Auth, get_client
+from langgraph_sdk.errors import NotFoundError
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -65,12 +67,13 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
 
 
 @auth.on
-async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str] | None:
+async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any] | None:
     """Check the permission for a request, and return a filter for what the client owns.
 
     Raises:
         Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
-            404 if the key does not cover the knowledge base; 429 if the client's allowance is used up.
+            404 if the key does not cover the knowledge base; 409 if a run is resumed that waits for nothing; 429 if
+            the client's allowance is used up.
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
@@ -80,7 +83,11 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if only is not None:
         _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
     if ctx.action == "create_run":
+        if "resume" in _command(value):
+            await _check_waiting(value.get("thread_id"), ctx.user.identity)
         await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
+    if ctx.resource == "assistants" and only is not None:
+        return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in only or [""])]}
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
@@ -90,6 +97,34 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = metadata = {}
     metadata.update(owner)
     return owner
+
+
+def _command(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the command that a run is created with."""
+    command = (value.get("kwargs") or {}).get("command") or {}
+    return {name: content for name, content in command.items() if content is not None}
+
+
+async def _check_waiting(thread: UUID | None, owner: str) -> None:
+    """Check that a thread waits for a person; LangGraph would ignore the answer, and report that the run succeeded.
+
+    Raises:
+        Auth.exceptions.HTTPException: 409 if it does not. Of a thread of another client the server says that there is
+            none.
+    """
+    found: Any = {}
+    if thread is not None:
+        async with get_client() as client:  # within this process, so it needs no key
+            try:
+                found = await client.threads.get(str(thread))
+            except NotFoundError:
+                return
+        if found["metadata"].get("owner") != owner:
+            return
+    if not found.get("interrupts"):
+        raise Auth.exceptions.HTTPException(
+            status_code=409, detail="the thread waits for no decision, and nothing was changed: begin a run with "
+                                    "an input")
 
 
 def _check_allowance(client: str) -> None:
@@ -117,19 +152,17 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
     """
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
-        command = {name: content for name, content in (kwargs.get("command") or {}).items() if content is not None}
-        given = kwargs.get("input")
-        if given is None and command.keys() == {"resume"}:
-            return
-        # The context, also an assistant's, may name one as well, but the input takes precedence.
-        name = given.get("knowledge_base") if isinstance(given, dict) and not command else None
-        if isinstance(name, str) and name and bases.hold(name):
-            return
-        if isinstance(name, str) and name:
+        if _command(value).keys() - {"resume"}:
             raise Auth.exceptions.HTTPException(
-                status_code=404, detail=str(UnknownKnowledgeBaseError(name, default_resources().settings.home)))
-        raise Auth.exceptions.HTTPException(
-            status_code=403, detail="the key covers some knowledge bases only: name one in the input of each run")
+                status_code=403, detail="the key covers some knowledge bases only: it may resume a run, and give no "
+                                        "other command")
+        for given in (kwargs.get("input"), kwargs.get("context")):
+            name = given.get("knowledge_base") if isinstance(given, dict) else None
+            if name and not bases.hold(str(name)):
+                raise Auth.exceptions.HTTPException(
+                    status_code=404, detail=str(UnknownKnowledgeBaseError(
+                        str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
+        return
     own = resource == "threads" and (action != "update" or "action" in value)
     if not own and not (resource == "assistants" and action in {"read", "search"}):
         raise Auth.exceptions.HTTPException(
@@ -147,11 +180,10 @@ def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[s
             return {"ask"}
         # A command may also change the state, or go to another node, which is more than a decision.
         kwargs = value.get("kwargs") or {}
-        parts = [name for name, content in (kwargs.get("command") or {}).items() if content is not None]
         # So is an earlier checkpoint: later decisions and builds would be repeated.
         configurable = (kwargs.get("config") or {}).get("configurable") or {}
         earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
-        return {"review"} if parts == ["resume"] and not earlier else {"write"}
+        return {"review"} if _command(value).keys() == {"resume"} and not earlier else {"write"}
     if resource == "threads" and (action != "update" or "action" in value):  # `action`: cancels a run
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:

@@ -14,7 +14,8 @@ shell = scripted.shell
 
 _LINE = re.compile(r'(?:[^"\n]|"[^"]*")+')
 """A line of a block; a text in quotes may have several lines."""
-PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md"])
+PAGES = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("*.md"), PROJECT / "benchmarks" / "README.md",
+                PROJECT / "skills" / "banyan" / "SKILL.md"])
 
 
 def commands(page):

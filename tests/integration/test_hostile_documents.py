@@ -93,12 +93,18 @@ def test_a_models_own_marks_and_markup_do_not_reach_the_answer(poisoned, said, s
     assert (answer.answer, answer.short) == (f"Born: {shown} [1]", shown)
 
 
-@pytest.mark.parametrize("given", [{"knowledge_base": "../up"}, {"knowledge_base": 5}, {"knowledge_base": None}, {},
-                                   {"knowledge_base": ["kb"]}, {"knowledge_base": "/etc"}])
+@pytest.mark.parametrize("given", [{"knowledge_base": "../up"}, {"knowledge_base": 5}, {"knowledge_base": ["kb"]},
+                                   {"knowledge_base": "/etc"}])
 def test_a_name_from_a_client_is_checked_by_both_graphs(world, given):
     for graph in (construction_graph(world.resources), build_graph(world.resources)):
         with pytest.raises(KnowledgeBaseNameError, match="cannot name a knowledge base"):
             graph.invoke({"question": "Who?", "paths": [], **given})
+
+
+@pytest.mark.parametrize("given", [{"knowledge_base": None}, {}])
+def test_a_build_needs_a_name(world, given):
+    with pytest.raises(KnowledgeBaseNameError, match="cannot name a knowledge base"):
+        construction_graph(world.resources).invoke({"paths": [], **given})
 
 
 @pytest.mark.parametrize("given", [{"paths": "abc"}, {"paths": [5]}, {"paths": ["\0"]}, {"schema": 5},

@@ -152,12 +152,32 @@ def test_a_key_of_some_knowledge_bases_asks_those_alone(clients, waiting):
             other.runs.wait(thread, "retrieval", input=asked | {"knowledge_base": name})
         with refused(404, f"there is no knowledge base '{name}'"):
             build(other, input={"knowledge_base": name, "documents": GIVEN})
-    with refused(403, "name one in the input"):
+    with refused(404, "there is no knowledge base 'chess'; there are: elsewhere"):
         other.runs.wait(thread, "retrieval", input={"question": "Who?"}, context={"knowledge_base": "chess"})
     with refused(403, "this concerns all"):
         other.threads.update_state(thread, {"knowledge_base": "chess"})
     with refused(404):
         other.threads.get(waiting)
+
+
+def test_a_key_of_some_knowledge_bases_needs_to_name_none(clients, waiting):
+    """Messages alone reach the only one that it covers; the assistants of others do not exist for it."""
+    build(clients["other"], input={"knowledge_base": "elsewhere", "documents": GIVEN})
+    told = clients["other"].runs.wait(None, "retrieval", input={
+        "messages": [{"role": "user", "content": "Whom did Ada Blum defeat?"}]})
+    assert "Otto Kern" in told["answer"]
+    every = {one["name"]: one["assistant_id"] for one in clients["all"].assistants.search()}
+    assert every.keys() >= {"chess", "elsewhere"}
+    seen = {one["name"] for one in clients["other"].assistants.search()}
+    assert seen == {"construction", "retrieval", "elsewhere"}
+    with refused(404):
+        clients["other"].assistants.get(every["chess"])
+    # An assistant that a client made by hand is no way around either.
+    made = clients["all"].assistants.create("retrieval", context={"knowledge_base": "chess"},
+                                            metadata={"created_by": "system"})["assistant_id"]
+    told = clients["other"].runs.wait(None, made, input={"question": "Who was Ada Blum?"}, raise_error=False)
+    assert told["__error__"]["message"] == "there is no knowledge base 'chess'; there are: elsewhere"
+    clients["all"].assistants.delete(made)
 
 
 def test_the_holder_of_a_token_does_what_it_grants(clients, folder, waiting):
@@ -196,17 +216,28 @@ def test_no_state_is_updated_without_the_scope_of_what_follows(http, keys, clien
     assert "lacks the scope write" in made.text
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/a2a/{assistant}"])
-def test_other_protocols_are_no_way_around_the_scopes(http, keys, clients, folder, path):
+def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
+    def told(key, name, **arguments):
+        called = {"name": name, "arguments": arguments}
+        return http.post("/mcp", headers={"X-API-Key": keys[key], "Accept": "application/json, text/event-stream"},
+                         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}).text
+
+    assert "lacks the scope" in told("ada", "add_document", knowledge_base="around", document="a", text="A.")
+    assert not (folder / "home" / "around").exists()
+    question = {"question": "Whom did Ada Blum defeat?", "knowledge_base": "chess"}
+    assert '"grade"' in told("ada", "ask", **question)
+    assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
+
+
+def test_a2a_is_no_way_around_the_scopes(http, keys, clients, folder):
     (assistant,) = clients["all"].assistants.search(graph_id="construction")
     given = {"knowledge_base": "around", "documents": GIVEN}
     parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
-    params = ({"name": "construction", "arguments": given} if path == "/mcp" else
-              {"message": {"role": "user", "messageId": "m", "parts": parts}})
     told = http.post(
-        path.format(assistant=assistant["assistant_id"]),
+        f"/a2a/{assistant['assistant_id']}",
         headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call" if path == "/mcp" else "message/send", "params": params})
+            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
+                "message": {"role": "user", "messageId": "m", "parts": parts}}})
     assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500
     assert not (folder / "home" / "around").exists()
 

@@ -7,11 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from banyan.models.llm.breaker import EndpointFailed
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
+from ..collector import collecting
 from ..in_memory_calls import InMemoryCalls
 from ..waiting import wait_in_loop_for
 
@@ -215,45 +214,6 @@ def test_a_retry_after_of_an_hour_is_not_waited_for(endpoint):
         llm.condense("And she?", [("user", "Who?")])
     assert time.monotonic() - started < SILENT
     assert endpoint.requests == 1
-
-
-class Collector:
-    """A server that stands where LangSmith would, and keeps what it is sent."""
-
-    def __init__(self) -> None:
-        self.bodies: list[bytes] = []
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                collector.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))))
-                self.send_response(202)
-                self.end_headers()
-
-            def do_GET(self) -> None:
-                collector.bodies.append(b"")
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            def log_message(self, *_: Any) -> None:
-                """Nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
-@contextmanager
-def collecting() -> Iterator[Collector]:
-    collector = Collector()
-    thread = threading.Thread(target=collector.server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield collector
-    finally:
-        collector.server.shutdown()
-        collector.server.server_close()
-        thread.join(30)
 
 
 CONNECTIONS = """

@@ -77,10 +77,11 @@ def test_a_default_is_meant_where_none_is_named(resources):
     assert listed.structured_content == {"names": ["people"], "default": "people"}
 
 
-def test_without_one_the_call_is_told_which_there_are(resources):
-    (answer,) = called(mcp_server(resources), ("search", {"query": "Ada"}))
-    assert answer.is_error
-    assert "name a knowledge base: there are people" in answer.content[0].text
+def test_without_one_the_only_one_is_meant_and_an_unknown_one_is_told_which_there_are(resources):
+    (answer, wrong) = called(mcp_server(resources), ("search", {"query": "Ada"}),
+                             ("search", {"query": "Ada", "knowledge_base": "peopel"}))
+    assert not answer.is_error
+    assert "there is no knowledge base 'peopel'; there are: people" in wrong.content[0].text
 
 
 def test_a_default_that_can_be_none_is_refused_at_once(resources):

@@ -86,6 +86,18 @@ def test_the_page_on_python_runs_from_top_to_bottom(tmp_path):
     assert "London" in reader.run_python(code, **{warm_start.HASHED: "1"})
 
 
+def test_what_coding_assistants_are_told_runs_and_its_links_lead_somewhere(tmp_path):
+    told = (PROJECT / "AGENTS.md").read_text("utf-8")
+    (code,) = [block for language, block in _BLOCK.findall(told) if language == "python"]
+    said = Reader(tmp_path).run_python(code.replace('"docs/"', repr(str(PROJECT / "examples" / "en"))))
+    assert "stated" in said
+    assert "polonium.md" in said
+    for page in ("llms.txt", "skills/banyan/SKILL.md", "AGENTS.md"):
+        source = PROJECT / page
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", source.read_text("utf-8")):
+            assert (source.parent / link).exists(), f"{page}: {link}"
+
+
 def test_the_notebook_runs_from_top_to_bottom(tmp_path):
     notebook = json.loads((PROJECT / "docs" / "tutorial.ipynb").read_text("utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)

@@ -1,17 +1,20 @@
 """Banyan in larger agents: deepagents, a plain LangGraph parent, RemoteGraph against a real server, the examples."""
 
 import asyncio
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import banyan
 import pytest
+from banyan.schemas.retrieval import StructuredAnswer
 from deepagents import create_deep_agent
 from langchain_core.messages import ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from typing_extensions import TypedDict
 
 from .. import command_line, langgraph_server, llm_server, small_base, warm_start
@@ -88,7 +91,8 @@ class TestDeepagents:
         reply, final = state["messages"][-2:]
         assert isinstance(reply, ToolMessage)
         assert "Ulm" in final.text
-        assert '[1] ada, characters 31-75: "She was born in Ulm' in final.text
+        answer = StructuredAnswer.model_validate_json(reply.text)  # what deepagents makes of `structured_response`
+        assert (answer.grade, answer.citations[0].document, answer.citations[0].start) == ("stated", "ada", 31)
 
 
 class TestPlainLangGraph:
@@ -163,19 +167,6 @@ class TestRemote:
         assert "NotFoundError" in said
         assert "is a LangGraph server running there" in said
 
-    def test_the_servers_own_mcp_takes_a_question(self, url):
-        """`langgraph dev` offers each graph as a tool, with the graph's narrow input and output."""
-        async def asked():
-            async with Client(f"{url}/mcp", mode="legacy") as client:
-                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-                return tools, await client.call_tool("retrieval", {
-                    "knowledge_base": "english", "question": self.QUESTION})
-        tools, answer = asyncio.run(asked())
-        assert set(tools["retrieval"].input_schema["properties"]) == {"knowledge_base", "question", "messages"}
-        assert tools["retrieval"].description.startswith("Answers a question")
-        assert "Warsaw" in answer.content[0].text
-        assert '"rounds"' not in answer.content[0].text
-
 
 class TestExamples:
     def run(self, folder, name, *arguments, **settings):
@@ -188,7 +179,7 @@ class TestExamples:
     def test_deepagents_with_nothing_configured(self, folder):
         said = self.run(folder, "deepagents_parent", "Where was Lise Meitner born?")
         assert "Vienna" in said
-        assert "[1] lise-meitner.md, characters" in said
+        assert '"document":"lise-meitner.md"' in said.replace(": ", ":")
 
     def test_a_plain_parent_with_a_chat_model(self, folder):
         with llm_server.LlmServer(agent_model("ask_english", question="{question}")) as server:
@@ -203,3 +194,63 @@ class TestExamples:
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
         assert said.count("Warsaw") >= 3
+
+    def test_messages_alone_as_of_studio_and_agent_chat_ui(self, folder, url):
+        said = self.run(folder, "chat_messages", url)
+        assert "Warsaw" in said
+        assert "1867" in said, "a follow-up"
+        assert "[1] marie-curie.md: " in said
+
+    def test_an_agent_that_plans_by_itself(self, folder):
+        said = self.run(folder, "planning_agent", "Where was Lise Meitner born?")
+        assert "Found in: " in said
+        assert "Vienna" in said
+
+    def test_a_supervisor_with_a_subagent(self, folder):
+        said = self.run(folder, "supervisor")
+        assert "[1] marie-curie.md, characters" in said
+        assert "Grade: stated" in said
+
+    def test_an_a2a_client(self, folder, url):
+        said = self.run(folder, "a2a_client", url)
+        assert said.startswith("english: Answers questions from the documents of the knowledge base 'english'")
+        assert "Warsaw" in said
+
+    def test_mcp_in_an_editor(self, folder):
+        """The configuration that editors read starts a server with the tools that only read."""
+        (server,) = json.loads((AGENTS / "editor_mcp.json").read_text("utf-8"))["mcpServers"].values()
+        command = StdioServerParameters(
+            command=str(Path(sys.executable).with_name(server["command"])), args=server["args"],
+            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
+
+        async def asked():
+            async with Client(command) as client:
+                tools = {tool.name for tool in (await client.list_tools()).tools}
+                return tools, await client.call_tool("ask", {"question": TestRemote.QUESTION})
+
+        tools, answer = asyncio.run(asked())
+        assert {"ask", "search", "triple_search"} <= tools
+        assert "add_document" not in tools
+        assert "Warsaw" in answer.content[0].text
+
+    def test_ag_ui(self, folder):
+        """Its app in a process of its own, as it opens the environment's knowledge bases."""
+        said = warm_start.run([sys.executable, "-c", AG_UI], cwd=AGENTS, timeout=command_line.SECONDS,
+                              env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
+        assert said.returncode == 0, said.stderr[-4000:]
+        events = [json.loads(line.removeprefix("data: ")) for line in said.stdout.splitlines() if line]
+        kinds = [event["type"] for event in events]
+        assert (kinds[0], kinds[-1]) == ("RUN_STARTED", "RUN_FINISHED")
+        assert kinds.count("STEP_STARTED") == kinds.count("STEP_FINISHED") > 2
+        (text,) = [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
+        assert "Warsaw" in text
+
+
+AG_UI = """
+import sys
+sys.path.insert(0, ".")
+from ag_ui_server import app
+from starlette.testclient import TestClient
+given = {"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": "Where was Marie Curie born?"}]}
+print(TestClient(app).post("/", json=given).text)
+"""

@@ -181,6 +181,13 @@ def test_a_line_is_cited_by_the_places_of_the_members_that_a_claim_names(documen
     assert all(documents.get(c.document).text[c.start:c.end] == c.quote for c in said.citations)
 
 
+def test_the_lines_that_claims_quote_are_the_answers_rows(documents):
+    said = answered(documents, claim("Ada and Bo were born in 2 places.", 1), items=(ROW, row(("carl", "Turku", ""))))
+    assert [one.text for one in said.rows] == [ROW.statement]
+    assert said.rows[0].documents == tuple(dict.fromkeys(place.document for place in ROW.places))
+    assert said.as_structured().rows == said.rows
+
+
 def test_a_line_supports_a_claim_by_what_it_says_or_its_source_does(documents):
     assert answered(documents, claim("The mathematician Eve obeys.", 1)).abstained
     assert not answered(documents, claim("Turku is a birthplace.", 1)).abstained, "the source's word"

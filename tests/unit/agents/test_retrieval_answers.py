@@ -131,7 +131,14 @@ def test_progress_is_streamed(resources):
 
 def test_the_output_is_small(resources):
     assert set(ask(resources)) == {"answer", "abstained", "confidence", "short", "grade", "citations",
-                                   "sub_queries", "iterations", "messages"}
+                                   "sub_queries", "iterations", "messages", "structured_response"}
+
+
+def test_the_output_as_one_object_says_the_same(resources):
+    said = ask(resources)
+    structured = said["structured_response"].model_dump()
+    assert {name: said[name] for name in ("answer", "abstained", "short", "grade")}.items() <= structured.items()
+    assert list(structured["citations"]) == said["citations"]
 
 
 @pytest.mark.parametrize(("question", "why"), [

@@ -1,12 +1,15 @@
 """What a person may answer to a schema review: each form means the same decisions, and nothing else means any."""
 
 import json
+import re
 
 import pytest
 from banyan.agents.construction.asked_review import request
 from banyan.schemas.delta import Candidate, Example
 from banyan.schemas.review import ReviewError
 from banyan.schemas.review_answers import read_answer
+from langchain.agents.middleware.human_in_the_loop import HITLRequest, HITLResponse
+from pydantic import TypeAdapter
 
 BORN = Candidate(kind="relation", name="born in", labels=("born in", "native of"), documents=2, occurrences=3,
                  confidence=0.9, subject_types=("Person",), object_types=("City", "Country"),
@@ -87,13 +90,53 @@ def test_what_is_shown_says_what_is_asked_and_how_to_answer():
     shown = request("kb", SHOWN)
     assert shown["title"] == "Schema review of 'kb': 3 candidates"
     born = "1. relation 'born in' (Person -> City/Country), in 2 documents, confidence 0.90. a.md: "
-    assert shown["candidates"] == [
+    assert [one["description"] for one in shown["action_requests"]] == [
         f'{born}"Ada was born in Ulm."',
         "2. entity type 'game', in 1 document, confidence 0.50",
         "3. attribute 'age' (Person: number), in 1 document, confidence 0.50"]
     assert "error" not in shown
     assert [Candidate(**one) for one in shown["delta"]["candidates"]] == SHOWN
-    assert request("kb", SHOWN, "that was nothing")["error"] == "nothing was changed: that was nothing"
+    again = request("kb", SHOWN, "that was nothing")
+    assert again["error"] == "nothing was changed: that was nothing"
+    assert again["action_requests"][0]["description"].startswith("nothing was changed: that was nothing")
+
+
+def test_what_is_shown_is_langchains_request():
+    shown = request("kb", SHOWN)
+    checked = TypeAdapter(HITLRequest).validate_python(shown)
+    assert len(checked["action_requests"]) == len(SHOWN)
+    assert {one["name"] for one in checked["action_requests"]} == {
+        one["action_name"] for one in checked["review_configs"]}
+    assert checked["action_requests"][0]["args"] == {
+        "kind": "relation", "name": "born in", "domain": ["Person"], "range": ["City", "Country"], "merge_into": ""}
+
+
+def edit(**changed):
+    return {"type": "edit", "edited_action": {"name": "add_to_schema", "args": changed}}
+
+
+def test_langchains_decisions_are_taken():
+    said = {"decisions": [edit(name="birthplace", range='["City"]'), {"type": "reject", "message": "none"},
+                          edit(kind="attribute", name="age", domain="Person, Pet", merge_into="")]}
+    born, game, age = read_answer(TypeAdapter(HITLResponse).validate_python(said), SHOWN, "ada").decisions
+    assert (born.verdict, born.new_name, born.domain, born.range) == ("rename", "birthplace", None, ("City",))
+    assert (game.verdict, game.why) == ("reject", "none")
+    assert (age.verdict, age.domain, age.range) == ("accept", ("Person", "Pet"), None)
+    assert decided(json.dumps({"decisions": [{"type": "approve"}, {"type": "approve"}, edit(merge_into="years")]})) == [
+        ("born in", "accept"), ("game", "accept"), ("age", "merge", "years")]
+    assert read_answer(said, SHOWN, "ada").who == "ada"
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    ([{"type": "approve"}], "there are 1 decisions on 3 actions"),
+    ([{"type": "approve"}] * 2 + [{"type": "respond", "message": "yes"}], "is no decision"),
+    ([{"type": "approve"}] * 2 + ["approve"], "is no decision"),
+    ([{"type": "approve"}] * 2 + [edit(kind="relation")], "'age' is attribute, which an edit cannot change"),
+    ([{"type": "approve"}] * 2 + [edit(colour="red")], "the edit of 'age' cannot be read"),
+    ([{"type": "approve"}] * 2 + [{"type": "edit"}], "the edit of 'age' cannot be read")])
+def test_langchains_decisions_that_cannot_be_carried_out_are_told(said, why):
+    with pytest.raises(ReviewError, match=re.escape(why)):
+        read_answer({"decisions": said}, SHOWN)
 
 
 @pytest.mark.parametrize("shown", [SHOWN, [GAME]])

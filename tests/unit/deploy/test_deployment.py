@@ -248,6 +248,31 @@ def test_each_replica_has_a_folder_of_its_own():
 
 
 def test_langgraphs_image_has_what_the_server_extra_has():
-    """`langgraph build` knows no extras of a local package."""
+    """`langgraph build` knows no extras of a local package, so uv reads the extra before the package is installed."""
     config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
-    assert config["dependencies"] == [".", *sorted(PYPROJECT["project"]["optional-dependencies"]["server"])]
+    assert config["dependencies"] == ["."], "the extra's list is in pyproject.toml alone"
+    (installs,) = [line for line in config["dockerfile_lines"] if line.startswith("RUN")]
+    assert installs.endswith("-r /tmp/banyan/pyproject.toml --extra server")
+    assert "ADD pyproject.toml /tmp/banyan/pyproject.toml" in config["dockerfile_lines"]
+    assert "!pyproject.toml" in (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+
+
+def test_langgraphs_server_keeps_what_the_user_sets_and_forgets_old_threads():
+    config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
+    assert config["env"] == ".env", "no variable is set over the user's"
+    assert config["checkpointer"]["ttl"]["strategy"] == "delete"
+    assert config["checkpointer"]["ttl"]["default_ttl"] == 30 * 24 * 60, "in minutes"
+
+
+def test_ci_tests_with_the_oldest_frameworks_that_are_allowed():
+    pins = [line.split("==") for line in (PROJECT / ".ci" / "oldest.txt").read_text("utf-8").splitlines()
+            if line and not line.startswith("#")]
+    floors = {match[1]: match[2] for one in PYPROJECT["project"]["dependencies"]
+              if (match := re.match(r"([\w-]+)>=([\d.]+)", one))}
+    assert {name for name, _ in pins} == {"langgraph", "langchain", "langchain-core", "langchain-openai"}
+    for name, pin in pins:
+        assert pin.removesuffix(".0") == floors[name].removesuffix(".0"), name
+    jobs = yaml.safe_load((PROJECT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    versions = jobs["frameworks"]["strategy"]["matrix"]["versions"]
+    assert versions[0] == "-r .ci/oldest.txt"
+    assert versions[1].startswith("--upgrade langgraph langchain langchain-core")

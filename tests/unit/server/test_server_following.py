@@ -1,13 +1,12 @@
-"""Following blocking runs: in order, bounded, to their error, and stopped when nobody follows."""
+"""Following runs: in order, bounded, to their error, and stopped when nobody follows."""
 
-import threading
+import asyncio
 import time
 
 import anyio
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.runtime.cancellation import CallCancelled, current
 from banyan.runtime.event_loop import process_loop
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
@@ -26,8 +25,9 @@ def anyio_backend():
 
 
 async def test_items_come_in_order_and_then_the_error():
-    def items():
-        yield from range(100)
+    async def items():
+        for number in range(100):
+            yield number
         raise ValueError("the end")
 
     seen = []
@@ -38,13 +38,27 @@ async def test_items_come_in_order_and_then_the_error():
     assert seen == list(range(100))
 
 
-async def test_a_run_ends_when_nobody_follows_it():
-    ended = threading.Event()
+async def test_a_run_does_not_wait_for_who_reads_slowly():
+    ended = asyncio.Event()
 
-    def items():
+    async def items():
+        for number in range(100):
+            yield number
+        ended.set()
+
+    async with following(items, anyio.CapacityLimiter(1)) as run:
+        async with asyncio.timeout(10):
+            await ended.wait()
+        assert [item async for item in run] == list(range(100))
+
+
+async def test_a_run_ends_when_nobody_follows_it():
+    ended = asyncio.Event()
+
+    async def items():
         try:
             while True:
-                time.sleep(0.001)
+                await asyncio.sleep(0.001)
                 yield "again"
         finally:
             ended.set()
@@ -52,45 +66,55 @@ async def test_a_run_ends_when_nobody_follows_it():
     async with following(items, anyio.CapacityLimiter(1)) as run:
         async for _ in run:
             break
-    assert await anyio.to_thread.run_sync(ended.wait, 10)
+    async with asyncio.timeout(10):
+        await ended.wait()
 
 
 async def test_a_call_that_a_stopped_run_waits_for_ends_at_once():
     raised = []
-    waiting = threading.Event()
 
-    def items():
+    async def items():
         yield "begun"
         try:
-            waiting.set()
-            process_loop().run(anyio.sleep(30))
-        except CallCancelled as error:
+            await process_loop().arun(anyio.sleep(30))
+        except asyncio.CancelledError as error:
             raised.append(error)
+            raise
 
     began = time.monotonic()
     limiter = anyio.CapacityLimiter(1)
     async with following(items, limiter) as run:
         async for _ in run:
-            await anyio.to_thread.run_sync(waiting.wait)
             break
+        await anyio.sleep(0.1)
     while limiter.borrowed_tokens:
         await anyio.sleep(0.01)
     assert raised
     assert time.monotonic() - began < 20
 
 
+async def test_who_reads_a_run_that_is_stopped_reads_what_there_is():
+    async def items():
+        yield "begun"
+        await anyio.sleep(30)
+
+    async with following(items, anyio.CapacityLimiter(1)) as run:
+        seen = []
+        async for item in run:
+            seen.append(item)
+            run.stop()
+    assert seen == ["begun"]
+
+
 async def test_as_many_run_at_once_as_the_limiter_allows():
     running, most = 0, 0
-    lock = threading.Lock()
 
-    def items():
+    async def items():
         nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.05)
-        with lock:
-            running -= 1
+        running += 1
+        most = max(most, running)
+        await anyio.sleep(0.05)
+        running -= 1
         yield "done"
 
     limiter = anyio.CapacityLimiter(2)
@@ -107,20 +131,22 @@ async def test_as_many_run_at_once_as_the_limiter_allows():
 
 async def test_a_run_that_was_given_up_before_its_turn_never_begins():
     begun = []
-    hold = threading.Event()
+    hold = asyncio.Event()
     limiter = anyio.CapacityLimiter(1)
 
-    def holding():
-        hold.wait(30)
+    async def holding():
+        await hold.wait()
         yield "held"
 
-    def items():
+    async def items():
         begun.append(1)
         yield "begun"
 
     async with following(holding, limiter) as first:
+        while not limiter.borrowed_tokens:
+            await anyio.sleep(0.01)
         async with following(items, limiter):
-            pass
+            await anyio.sleep(0.05)
         hold.set()
         assert [item async for item in first] == ["held"]
     while limiter.statistics().tasks_waiting or limiter.borrowed_tokens:
@@ -129,13 +155,14 @@ async def test_a_run_that_was_given_up_before_its_turn_never_begins():
 
 
 async def test_a_run_ends_at_its_deadline_waiting_included():
-    cancelled = threading.Event()
+    cancelled = asyncio.Event()
 
-    def items():
+    async def items():
         yield "begun"
-        while not current().is_cancelled:
-            time.sleep(0.01)
-        cancelled.set()
+        try:
+            await anyio.sleep(30)
+        finally:
+            cancelled.set()
 
     limiter = anyio.CapacityLimiter(1)
     async with following(items, limiter, seconds=0.3) as run, following(items, limiter, seconds=0.2) as waiting:
@@ -146,7 +173,17 @@ async def test_a_run_ends_at_its_deadline_waiting_included():
             async for item in run:
                 seen.append(item)  # noqa: PERF401  (those before the deadline count)
     assert seen == ["begun"]
-    assert await anyio.to_thread.run_sync(cancelled.wait, 10)
+    assert cancelled.is_set()
+
+
+async def test_a_timeout_of_the_run_itself_is_not_taken_for_the_deadline():
+    async def items():
+        yield "begun"
+        raise TimeoutError("of a socket")
+
+    async with following(items, anyio.CapacityLimiter(1), seconds=30) as run:
+        with pytest.raises(TimeoutError, match="of a socket"):
+            _ = [item async for item in run]
 
 
 async def test_one_client_leaves_a_slot_to_others(tmp_path):

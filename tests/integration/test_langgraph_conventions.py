@@ -1,0 +1,266 @@
+"""What LangGraph's own clients expect of a server: `langgraph_sdk` against `langgraph dev`, one server for all."""
+
+import asyncio
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from banyan.schemas.retrieval import StructuredAnswer
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import APIStatusError
+from mcp import Client
+
+from .. import langgraph_server
+from ..collector import collecting
+
+pytestmark = pytest.mark.integration
+
+GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} was born in {city}.\n\n"
+         f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
+         for name, city, other in (("Otto Kern", "Vienna", "Tom Hale"), ("Ada Blum", "Warsaw", "Otto Kern"))]
+BORN = {"messages": [{"role": "user", "content": "Where was Ada Blum born?"}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return langgraph_server.project_in(tmp_path_factory.mktemp("server"))
+
+
+@pytest.fixture(scope="module")
+def collector():
+    with collecting() as collector:
+        yield collector
+
+
+@pytest.fixture(scope="module")
+def url(folder, collector):
+    (folder / ".env").write_text("BANYAN_SERVER_DOCUMENTS=/srv/named-in-env-file\n", "utf-8")
+    with langgraph_server.langgraph_dev(folder, folder / "server.log", LANGSMITH_TRACING="true",
+                                        LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY="lsv2-test") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def client(url):
+    with get_sync_client(url=url) as client:
+        yield client
+
+
+def build(client, name, thread=None, **more):
+    return client.runs.wait(thread, "construction", input={"knowledge_base": name, "documents": GIVEN}, **more)
+
+
+@pytest.fixture(scope="module")
+def chess(client):
+    """The only knowledge base, and what was said before there was any."""
+    asked = failure(client, BORN)
+    build(client, "chess")
+    return asked
+
+
+@pytest.fixture(scope="module")
+def both(client, chess):
+    """Two knowledge bases; the second says nothing of Ada Blum."""
+    assert "Warsaw" in client.runs.wait(None, "retrieval", input=BORN)["answer"], "there is one knowledge base"
+    client.runs.wait(None, "construction", input={"knowledge_base": "rivers", "documents": [
+        {"id": "mur.md", "text": "# Mur\n\nThe Mur is a river. The Mur flows through Graz."}]})
+
+
+def failure(client, given, assistant="retrieval"):
+    told = client.runs.wait(None, assistant, input=given, raise_error=False)
+    return told["__error__"]["message"]
+
+
+class TestMessagesAlone:
+    def test_without_a_knowledge_base_the_error_says_how_to_make_one(self, chess):
+        assert chess == "there is no knowledge base yet: make one with `banyan build PATH --kb NAME`"
+
+    def test_they_are_asked_of_the_only_one_and_of_several_none_is_guessed(self, client, both):
+        assert failure(client, BORN).startswith("which knowledge base? There are chess, rivers: name one")
+        assert "there are: chess, rivers" in failure(client, {**BORN, "knowledge_base": "nowhere"})
+
+    def test_the_context_and_the_assistant_name_one(self, client, both):
+        told = client.runs.wait(None, "retrieval", input=BORN, context={"knowledge_base": "chess"})
+        assert "Warsaw" in told["messages"][-1]["content"]
+        offered = {one["name"]: one for one in client.assistants.search()}
+        assert offered.keys() == {"construction", "retrieval", "chess", "rivers"}
+        assert "Warsaw" in client.runs.wait(None, offered["chess"]["assistant_id"], input=BORN)["answer"]
+
+    def test_a_thread_follows_the_assistant_that_it_goes_on_with(self, client, both):
+        thread = client.threads.create()["thread_id"]
+        ids = {one["name"]: one["assistant_id"] for one in client.assistants.search()}
+        river = {"messages": [{"role": "user", "content": "Through which city does the Mur flow?"}]}
+        assert "Warsaw" in client.runs.wait(thread, ids["chess"], input=BORN)["answer"]
+        assert "Graz" in client.runs.wait(thread, ids["rivers"], input=river)["answer"]
+
+    def test_a_thread_stays_with_the_knowledge_base_that_its_input_named(self, client, both):
+        thread = client.threads.create()["thread_id"]
+        client.runs.wait(thread, "retrieval", input={"knowledge_base": "chess", **BORN})
+        more = {"messages": [{"role": "user", "content": "Where was Otto Kern born?"}]}
+        assert "Vienna" in client.runs.wait(thread, "retrieval", input=more)["answer"]
+
+    def test_the_assistant_of_a_dropped_knowledge_base_goes_with_it(self, client, both, url):
+        build(client, "short")
+        assert "short" in {one["name"] for one in client.assistants.search()}
+        client.http.client.delete("/api/knowledge-bases/short").raise_for_status()
+        assert "short" not in {one["name"] for one in client.assistants.search()}
+
+
+@contextmanager
+def refused(status, why):
+    """The block ends with the response of this status."""
+    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
+        yield
+    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
+
+
+def agent_chat_ui_actions(interrupt):
+    """The actions that agent-chat-ui and Agent Inbox show of an interrupt, or None where they show plain JSON.
+
+    A double of their check: `HITLRequest` has lists `action_requests`, of a `name`, an object `args` and, where there
+    is one, a text `description`; and `review_configs`, of an `action_name` and its `allowed_decisions`.
+    """
+    value = interrupt.get("value")
+    requests, configs = (value.get(part) if isinstance(value, dict) else None
+                         for part in ("action_requests", "review_configs"))
+    if not (isinstance(requests, list) and requests and isinstance(configs, list) and configs):
+        return None
+    allowed = {one.get("action_name"): one.get("allowed_decisions") for one in configs}
+    fits = all(isinstance(one.get("name"), str) and isinstance(one.get("args"), dict)
+               and isinstance(one.get("description", ""), str)
+               and set(allowed.get(one["name"]) or ["none"]) <= {"approve", "edit", "reject", "respond"}
+               for one in requests)
+    return requests if fits else None
+
+
+def waiting(client, name):
+    """A build that asks a person about the schema."""
+    thread = client.threads.create()["thread_id"]
+    build(client, name, thread, context={"review": True})
+    return thread
+
+
+def resume(client, thread, answer):
+    """Resume as front ends do, which know nothing of the context that the run began with."""
+    return client.runs.wait(thread, "construction", command={"resume": answer}, raise_error=False)
+
+
+def decided(client, name):
+    history = client.http.client.get(f"/api/knowledge-bases/{name}/schema/history").json()
+    return [(version["version"], version["who"]) for version in history["items"]]
+
+
+class TestReview:
+    def test_it_is_shown_and_approved_in_the_standard_form(self, client):
+        thread = waiting(client, "approved")
+        (interrupt,) = client.threads.get_state(thread)["interrupts"]
+        (action,) = agent_chat_ui_actions(interrupt)
+        assert action["args"] == {"kind": "attribute", "name": "defeat", "domain": ["Person"], "merge_into": ""}
+        report = resume(client, thread, {"decisions": [{"type": "approve"}]})["report"]
+        assert (report["schema_version"], report["stopped"]) == (2, "")
+        assert decided(client, "approved") == [(1, "seed"), (2, "local")], "a person, not `auto`"
+
+    def test_an_edit_and_a_rejection_are_carried_out_without_the_context(self, client):
+        thread = waiting(client, "edited")
+        edited = {"name": "add_to_schema", "args": {"name": "won_against"}}
+        resume(client, thread, {"decisions": [{"type": "edit", "edited_action": edited}]})
+        schema = client.http.client.get("/api/knowledge-bases/edited/schema").json()["schema"]
+        assert "won_against" in {one["name"] for one in schema["attribute_types"]}
+        thread = waiting(client, "rejected")
+        report = resume(client, thread, {"decisions": [{"type": "reject", "message": "no attribute"}]})["report"]
+        assert decided(client, "rejected")[0] == (1, "seed")
+        schema = client.http.client.get("/api/knowledge-bases/rejected/schema").json()["schema"]
+        assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
+        assert report["attributes"] == 0, "nothing was admitted instead"
+
+    def test_what_cannot_be_carried_out_is_asked_again(self, client):
+        thread = waiting(client, "again")
+        for answer, why in (([{"type": "respond", "message": "?"}], "is no decision"),
+                            ([{"type": "approve"}] * 2, "there are 2 decisions on 1 actions")):
+            resume(client, thread, {"decisions": answer})
+            (interrupt,) = client.threads.get_state(thread)["interrupts"]
+            assert why in agent_chat_ui_actions(interrupt)[0]["description"]
+            assert decided(client, "again") == [(1, "seed")]
+        assert resume(client, thread, "accept")["report"]["schema_version"] == 2, "in words, as before"
+
+    def test_a_resume_of_what_does_not_wait_is_refused(self, client):
+        thread = waiting(client, "ended")
+        resume(client, thread, "reject")
+        with refused(409, "waits for no decision"):
+            client.runs.wait(thread, "construction", command={"resume": {"decisions": [{"type": "approve"}]}})
+        fresh = client.threads.create()["thread_id"]
+        with refused(409, "waits for no decision"):
+            client.runs.wait(fresh, "construction", command={"resume": "accept"})
+        assert "defeat" not in str(client.http.client.get("/api/knowledge-bases/ended/schema").json()["schema"])
+
+    def test_a_resume_does_not_bring_a_dropped_knowledge_base_back(self, client, folder):
+        thread = waiting(client, "dropped")
+        client.http.client.delete("/api/knowledge-bases/dropped").raise_for_status()
+        told = resume(client, thread, {"decisions": [{"type": "approve"}]})
+        assert "there is no knowledge base 'dropped'" in told["__error__"]["message"]
+        assert not (folder / "home" / "dropped").exists()
+
+
+def mcp(url, *calls):
+    """What the tools of an MCP server are called, and the results of some calls."""
+    async def ask():
+        async with Client(f"{url}/mcp") as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            return names, [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return asyncio.run(ask())
+
+
+class TestOtherProtocols:
+    def test_our_mcp_tools_are_there_with_results_as_data(self, url, both):
+        names, (found, answer, wrong) = mcp(
+            url, ("search", {"query": "Ada Blum", "knowledge_base": "chess"}),
+            ("ask", {"question": "Where was Ada Blum born?", "knowledge_base": "chess"}),
+            ("ask", {"question": "Where was Ada Blum born?"}))
+        assert {"ask", "search", "triple_search", "list_knowledge_bases", "add_document"} <= names
+        assert found.structured_content["passages"][0]["document"] == "Ada Blum.md"
+        assert answer.structured_content["grade"] == "stated"
+        assert "chess" in wrong.content[0].text, "several knowledge bases: the error lists them"
+
+    def test_a_runs_result_has_the_answer_as_one_object(self, client, both):
+        told = client.runs.wait(None, "retrieval", input={
+            "knowledge_base": "chess", "question": "Where was Ada Blum born?"})["structured_response"]
+        answer = StructuredAnswer.model_validate(told)
+        assert (answer.grade, answer.abstained, "Warsaw" in answer.answer) == ("stated", False, True)
+        assert answer.citations[0].document == "Ada Blum.md"
+
+    def test_a2a_has_a_card_that_says_what_it_does_and_answers_messages(self, client, both):
+        (assistant,) = client.assistants.search(metadata={"knowledge_base": "chess"})
+        http, path = client.http.client, f"/a2a/{assistant['assistant_id']}"
+        card = http.get(f"{path}/.well-known/agent-card.json").json()
+        assert card["name"] == "chess"
+        assert card["description"].startswith("Answers questions from the documents of the knowledge base 'chess'")
+        told = http.post(path, headers={"Accept": "application/json"}, json={
+            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+                "role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "Where was Ada Blum born?"}]}}})
+        (artifact,) = told.json()["result"]["artifacts"]
+        assert "Warsaw" in artifact["parts"][0]["text"]
+
+    def test_openai_clients_are_told_which_models_there_are(self, client, both):
+        http = client.http.client
+        assert {one["id"] for one in http.get("/v1/models").json()["data"]} >= {"chess", "rivers"}
+        for model in ("gpt-4o", "models/chess.gguf"):
+            told = http.post("/v1/chat/completions", json={"model": model, **BORN})
+            assert (told.status_code, "there are: " in told.text, "chess" in told.text) == (404, True, True)
+
+
+class TestConfiguration:
+    def test_the_users_env_file_counts(self, client):
+        told = failure(client, {"knowledge_base": "files", "paths": ["/etc/passwd"]}, "construction")
+        assert "(now '/srv/named-in-env-file')" in told
+
+    def test_runs_are_traced_where_the_user_asks_for_it(self, collector, both):
+        deadline = time.monotonic() + 30
+        while not collector.bodies:
+            assert time.monotonic() < deadline, "LANGSMITH_TRACING=true was set over"
+            time.sleep(0.1)
+
+    def test_the_description_of_the_api_says_where_the_key_goes(self, client):
+        schemes = client.http.client.get("/openapi.json").json()["components"]["securitySchemes"]
+        assert (schemes["apiKey"]["name"], schemes["bearer"]["scheme"]) == ("X-API-Key", "bearer")

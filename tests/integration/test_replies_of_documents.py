@@ -1,0 +1,70 @@
+"""Stored replies of a model belong to the documents whose text they have: they go with these, and the others stay."""
+
+import pytest
+from banyan.agents.construction.graph import build_graph as construction
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval.graph import build_graph as retrieval
+from banyan.config import Settings
+
+from .. import llm_server
+from ..hashed_embedding import HashedEmbedder
+
+pytestmark = pytest.mark.integration
+
+TOWNS = ("Graz", "Linz", "Wels", "Steyr", "Enns", "Krems", "Melk", "Tulln", "Baden", "Ybbs", "Imst", "Lech", "Zell",
+         "Hall", "Zams", "Reutte", "Lienz", "Spittal", "Villach", "Bruck")
+NAMES = ("Ada", "Bela", "Cora", "Dora", "Edda", "Fred", "Gerd", "Hugo", "Ida", "Jana", "Karl", "Lena", "Mila", "Nora",
+         "Otto", "Paul", "Quin", "Rosa", "Sara", "Timo")
+GIVEN = [{"id": f"{name.lower()}.md",
+          "text": f"# {name} Berg\n\n{name} Berg was born in {town}. {town} lies in Austria."}
+         for name, town in zip(NAMES, TOWNS, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with llm_server.LlmServer() as running:
+        yield running
+
+
+@pytest.fixture
+def resources(tmp_path, server):
+    settings = Settings(home=tmp_path / "home", llm_base_url=server.base_url, llm_model="scripted", llm_retries=0,
+                        extract_tokens=0)
+    with Resources(settings, embedder=HashedEmbedder()) as resources:
+        yield resources
+
+
+def build(resources, documents):
+    return construction(resources).invoke(
+        {"knowledge_base": "kb", "documents": documents, "schema": "general"})["report"]
+
+
+def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resources, server):
+    assert build(resources, GIVEN)["tokens"]["calls"] >= len(GIVEN)
+    changed = [GIVEN[0], {**GIVEN[1], "text": f"{GIVEN[1]['text']} It is small."}, *GIVEN[2:]]
+    assert build(resources, changed)["tokens"]["calls"], "of a text that was not read before"
+    resources.delete_documents("kb", ["ada.md"])
+    before = len(server.requests)
+    # One document is as it was at first again.
+    report = build(resources, GIVEN[1:])
+    assert (report["documents"], report["chunks_failed"], report["tokens"]["calls"]) == (19, 0, 0)
+    assert len(server.requests) == before
+
+
+def replies(resources):
+    return [row[0] for row in resources.knowledge_base("kb").database.rows(
+        "SELECT response FROM calls WHERE response <> ''")]
+
+
+def test_replies_with_its_text_go_with_a_document(resources, server):
+    build(resources, GIVEN)
+    retrieval(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Berg born?"})
+    assert any("Graz" in reply for reply in replies(resources)), "the test would find it"
+    resources.delete_documents("kb", ["ada.md"])
+    left = replies(resources)
+    assert left
+    assert not [reply for reply in left if "Graz" in reply or "Ada Berg" in reply]
+    before = len(server.requests)
+    report = build(resources, GIVEN)
+    assert report["documents"] == len(GIVEN)
+    assert len(server.requests) > before, "a document that comes back is paid again"
