@@ -6,6 +6,7 @@ and on whether it contains a span of the expected kind.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +14,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
+from ...text.dates import spell_dates
 from ...text.quantities import find_numbers
 from ...text.values import find_values
 from ..parsing.parser import Parser
 from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
-from .question import Question, analyse, tells_time
+from .question import Question, tells_time
 from .recognition.names import find_names, has_name
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
 
-_READ = 6
-"""The most passages read, best first."""
+_READ, _READ_NAMED = 6, 3
+"""The most passages read, best first, and those of each document that the question names."""
+_FEW = 2
+"""The most documents whose titles have a name that means a document."""
+_CONTEXT = 0.3
+"""The weight of a word in a sentence before the one that asks."""
+_LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
+_TITLE_REST = re.compile(r"^中华人民共和国|\s*[(（][^()（）]*[)）]$|\.\w{2,4}$")
 _IN_HEADING, _BESIDE = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _TRUST, _TYPED = 0.2, 0.15
@@ -67,15 +76,18 @@ class Found:
 class Finder:
     """The units of passages, searched for several questions."""
 
-    def __init__(self, passages: Sequence[Passage], parser: Parser) -> None:
+    def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = ()) -> None:
         """Split passages into units.
 
         Args:
             passages: the context, best first; facts and reports are ignored.
             parser: finds names in English sentences.
+            named: the documents of which more passages are read; each has a quote.
         """
-        self.parser = parser
-        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement][:_READ]
+        self.parser, self.named = parser, named
+        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
+        wanted = [[one for one in read if one[1].document == document][:_READ_NAMED] for document in named]
+        read = sorted({number: passage for some in (read[:_READ], *wanted) for number, passage in some}.items())
         self.passages = passages
         self.units = [unit for number, passage in read for unit in find_units(number, passage)]
         best = max((passage.score for _, passage in read), default=0.0)
@@ -89,11 +101,10 @@ class Finder:
         self._names: dict[str, list[Span]] = {}
         self._languages = {number: cue_language(passage.text, parser) for number, passage in read}
 
-    def search(self, text: str) -> tuple[Question, list[Found]]:
-        """Return the analysed question and all units, best first."""
-        question = analyse(text)
+    def search(self, question: Question) -> list[Found]:
+        """Return all units, best first."""
         if not self.units:
-            return question, []
+            return []
         covered, least = self._cover(question)
         scores = covered + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
@@ -106,18 +117,29 @@ class Finder:
                     timed = question.expected == "date" and tells_time(unit.text)
                     scores[at] += _TYPED * bool(spans[int(at)] or timed)
         order = np.argsort(-scores, kind="stable")
-        return question, [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]),
-                                spans.get(int(at), ())) for at in order]
+        return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()))
+                for at in order]
+
+    def share(self, question: Question, text: str) -> float:
+        """Return the share of the words of the sentence that asks which a text says."""
+        asked, stems = _asked_words(question, question.asking)
+        return float(_says(question, asked, stems, [text]).mean()) if asked else 0.0
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
-        """Return the best units whose quotes do not overlap."""
-        chosen: list[Found] = []
-        for item in found:
-            if all(_is_apart(self._place(item.unit), self._place(other.unit)) for other in chosen):
-                chosen.append(item)
-            if len(chosen) == most:
-                break
-        return chosen
+        """Return the best units whose quotes differ and do not overlap, with the best one of each named document."""
+        best = [next(iter(self.of_documents(found, [document])), None) for document in self.named[:most]]
+        first = [item for item in found[:1] if not self.named]
+        chosen: dict[str, Found] = {}
+        for item in (*first, *filter(None, best), *found):
+            if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
+                                          for other in chosen.values()):
+                words = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
+                chosen.setdefault(" ".join(words.split()), item)
+        return sorted(chosen.values(), key=found.index)
+
+    def of_documents(self, found: Sequence[Found], documents: Sequence[str]) -> list[Found]:
+        """Return the units of some documents."""
+        return [item for item in found if self.passages[item.unit.passage - 1].document in documents]
 
     def _place(self, unit: Unit) -> tuple[str, int, int]:
         passage = self.passages[unit.passage - 1]
@@ -128,28 +150,30 @@ class Finder:
 
         Both are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
         """
-        english = question.language == "en"
-        asked = list(dict.fromkeys(spoken_words(question.text) if english else question.words_of(question.text)))
-        if not english and question.has_form:  # an answer to 哪个城市 need not contain the word
-            asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
+        asked, stems = _asked_words(question, question.text)
         if not asked:
             return np.zeros(len(self.units)), np.ones(len(self.units))
-        stems = [stem(word) for word in asked] if english else asked
+        asking = frozenset(_asked_words(question, question.asking)[0])
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
-        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[key] + 0.5)) * (
+            1.0 if word in asking else _CONTEXT) for word, key in zip(asked, stems, strict=True)])
         says = _says(question, asked, stems, self._texts)
         own, above, before, after = (says[places] for places in self._places)
         best: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
         named = frozenset(word for name in (*question.names, question.kind_noun) for word in question.words_of(name))
-        others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
-        return best @ (weights / weights.sum()), best[:, others].min(axis=1, initial=1.0)
+        others = [at for at, word in enumerate(stems)
+                  if word not in named and asked[at] not in _ASKING and asked[at] in asking]
+        # Pairs of Chinese characters cross the borders of words, so a few always differ.
+        least = (best[:, others].mean(axis=1) if question.language == "zh" and others
+                 else best[:, others].min(axis=1, initial=1.0))
+        return best @ (weights / weights.sum()), least
 
     def _name_spans(self, unit: Unit) -> list[Span]:
         """Return the cached spans of a sentence, including capitalised words of unknown kind."""
         found = self._names.get(unit.text)
         if found is None:
             language = self._languages[unit.passage]
-            found = find_spans([unit.text], self.parser, language=language)[0]
+            found = [_whole(unit.text, span) for span in find_spans([unit.text], self.parser, language=language)[0]]
             found += [Span(start, end, "name") for start, end in find_names(unit.text) if not language and start > 0
                       and all(end <= span.start or start >= span.end for span in found)]
             self._names[unit.text] = found
@@ -161,6 +185,36 @@ class Finder:
         return tuple(span for span in sorted(found, key=lambda span: span.start)
                      if (span.kind in kinds or _is_agent(question, unit, span))
                      and not has_name(question.text, unit.text[span.start : span.end]))
+
+
+def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Return the documents that a question names by their titles, or by a name that few titles have."""
+    titles = {passage.document: _TITLE_REST.sub("", _TITLE_REST.sub("", passage.title)) for passage in passages}
+    found: dict[str, None] = {}
+    for name in question.names:
+        exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
+        having = exact or [document for document, title in titles.items() if has_name(title, name)]
+        found |= dict.fromkeys(having if len(having) <= _FEW else ())
+    return tuple(found)
+
+
+def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
+    """Return the distinct words of a question, and the stem of each."""
+    if question.language == "en":
+        asked = list(dict.fromkeys(spoken_words(spell_dates(text, chinese=False))))
+        return asked, [stem(word) for word in asked]
+    asked = list(dict.fromkeys(question.words_of(text)))
+    if question.has_form:  # an answer to 哪个城市 need not contain the word
+        asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
+    return asked, asked
+
+
+def _whole(text: str, span: Span) -> Span:
+    """Return a Latin name of a Chinese sentence with all of its words."""
+    if span.kind in {"date", "number"} or not text[span.start : span.end].isascii() or text.isascii():
+        return span
+    match = _LATIN.match(text, span.start)
+    return Span(span.start, max(span.end, match.end() if match else 0), span.kind)
 
 
 def _values(text: str) -> list[Span]:

@@ -11,12 +11,14 @@ from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.times import is_running
 from ...text.values import kind_of
 from .content_words import spoken_words
-from .finder import Found
+from .finder import Finder, Found
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
 from .recognition.names import has_name
+from .stated_lists import counted, listed
 from .units import Unit
+from .verdicts import verdict
 
 _COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""
@@ -29,7 +31,7 @@ _LIMITING = re.compile(
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
-                      r"n['’]t\b|[不没未无非]", re.IGNORECASE)
+                      r"n['’]t\b|不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未无非]", re.IGNORECASE)
 _HEADERS = {
     "person": re.compile(r"\b(?:name|who|person|contact)\b|姓名|名称|负责人|联系人", re.IGNORECASE),
     "number": re.compile(r"\b(?:quantity|count|amount|number|units|total)\b|数量|库存", re.IGNORECASE),
@@ -43,6 +45,9 @@ _EQUAL, _SIMILAR = 1.0, 0.45
 """The cosine of equal words, and of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
 """The fewest documents, and the share of them with a name, for which the name goes without saying."""
+_LOOKED_AT = 3
+_BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
+"""What follows a date that only bounds another one (到2020前)."""
 _BY_KIND, _BY_SUBJECT = 0.6, 0.5
 _AFTER = 40
 """The number of characters after a number that may name the counted things."""
@@ -53,13 +58,14 @@ _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|int
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 _CLEAR = 0.15
 _ASKED_MEASURES = (
-    (re.compile(r"\bhow long\b|多长时间|多久", re.IGNORECASE),
+    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
      words("time years weeks months days hours minutes length")),
     (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
      words("length area")),
     (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
     (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
                 r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
+    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
     (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
 )
 
@@ -73,27 +79,68 @@ class Short:
     passage: int = 0
 
 
-def short_answer(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
-    """Return the answer that the passages state, or None if none states it clearly.
+def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> list[Short]:
+    """Return the answer that the passages state, one for each document that the question names in 《》, or nothing.
 
     Args:
         question: the analysed question.
         found: all units, best first.
-        passages: the context, with its typed facts and statements.
+        finder: the context, with its typed facts and statements.
     """
-    if not question.has_form or not found or _CHOICE.search(question.text):
-        return None
-    best, usual = found[0], _usual_names(question, passages)
+    if not found or _CHOICE.search(question.asking):
+        return []
+    titled = [document for document in finder.named if "《" in question.text]
+    shorts = [short for document in titled if (own := finder.of_documents(found, [document]))
+              and (short := _short_answer(question, own, finder))]
+    if titled:
+        return shorts if len(shorts) == len(titled) else []
+    short = _short_answer(question, found, finder)
+    return [short] if short else []
+
+
+def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
+    passages, best = finder.passages, found[0]
+    usual = _usual_names(question, passages)
+    if question.expected == "polar":
+        stated = verdict(question, found, finder)
+    else:
+        stated = listed(question, found, finder) or counted(question, found)
+    if stated is not None:
+        words, unit = stated
+        return Short(words, unit) if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}", usual) else None
+    if not question.has_form:
+        return _from_field(question, found, usual)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, usual)
     return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
             or _from_statement(question, passages))
 
 
+def is_unasked(question: Question, row: Row | None) -> bool:
+    """Return True for a row of a document's metadata of which the question names no field."""
+    return row is not None and row.cells[0].header == DOCUMENT and _field(question, row) is None
+
+
+def _field(question: Question, row: Row) -> Cell | None:
+    """Return the cell of a row whose header a question names."""
+    asked = frozenset(question.words_of(question.asking))
+    return next((cell for cell in row.cells[1:] if (words := question.words_of(cell.header))
+                 and asked.issuperset(words)), None)
+
+
+def _from_field(question: Question, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+    """Return the cell under the header that a question such as "what is the status of X" asks for, in the row of X."""
+    for unit in (item.unit for item in found[:_LOOKED_AT]):
+        cell = _field(question, unit.row) if unit.row else None
+        if cell and question.focus and set(question.words_of(question.focus)).issubset(question.words_of(cell.header)):
+            return _from_cell(question, unit, found, usual, cell)
+    return None
+
+
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
-    if best.covered < _COVERED or best.least < _LEAST or not _speaks_of(question, unit, usual):
+    if best.covered < _COVERED or best.least < _LEAST or (question.lists and question.expected != "number") or not _speaks_of(question, unit, usual):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -104,7 +151,8 @@ def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short 
         return Short(" ".join(value.split()), unit) if _is_measured(question, value, after) else None
     if question.expected != "date" and any(map(str.isdigit, value)):
         return None
-    return Short(" ".join(value.split()), unit) if _is_same_clause(question, unit, best.spans[0].start) else None
+    return Short(" ".join(value.split()), unit) if _is_same_clause(
+        question, unit, unit.text.index(value), len(value)) else None
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
@@ -121,17 +169,40 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
         behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
         runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
+    if len(runs) > 1 and question.focus:
+        runs = _of_kind(question.focus, text, runs)
     if len(runs) > 1 and question.language == "zh":
         runs = _in_asked_clause(question, text, runs)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())
 
 
+def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the names that a sentence calls by a noun: "OpenEyes, an application for ...", "the application OpenEyes"."""
+    called = re.compile(rf",? (?:is |was )?(?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b", re.IGNORECASE)
+    before = re.compile(rf"\b{re.escape(noun)} (?:(?:called|named) )?[\"“‘']?$", re.IGNORECASE)
+    return [run for run in runs if called.match(text, run[1]) or before.search(text, 0, run[0])] or runs
+
+
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places within the clause of a Chinese sentence that covers most of the question."""
-    asked = frozenset(question.words_of(question.text)) - _words_of_names(question)
-    clauses = [match.span() for match in re.finditer(r"[^，,；;。：:]+", text)]
-    best = max(clauses, key=lambda clause: len(asked.intersection(question.words_of(text[slice(*clause)]))))
-    return [run for run in runs if best[0] <= run[0] < best[1]] or runs
+    asked = frozenset(question.words_of(question.asking)) - _words_of_names(question)
+    best = max(_clauses(text, runs), key=lambda clause: len(asked.intersection(
+        question.words_of(text[slice(*clause)]))))
+    own = [run for run in runs if best[0] <= run[0] < best[1]]
+    return [run for run in own if not _BOUND.match(text, run[1])] or own or runs
+
+
+def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the clauses of a Chinese sentence; a date before a comma belongs to the clause behind it."""
+    clauses: list[tuple[int, int]] = []
+    start = -1
+    for match in re.finditer(r"[^，,；;。：:]+", text):
+        begin = match.start() if start < 0 else start
+        is_value = any(run[0] <= match.start() + len(match[0]) - len(match[0].lstrip()) and match[0].strip() and
+                       run[1] >= match.end() - len(match[0]) + len(match[0].rstrip()) for run in values)
+        start = begin if is_value else -1
+        clauses += [] if is_value else [(begin, match.end())]
+    return clauses or [(0, len(text))]
 
 
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
@@ -139,7 +210,7 @@ def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATED)
     if (negated.search(unit.text) and not negated.search(question.text)) or not (
-            _figures(question.text) <= _figures(text)):
+            _figures(question.asking) <= _figures(text)):
         return False
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return False
@@ -152,7 +223,7 @@ def _says_limits(question: Question, text: str) -> bool:
     """Return True if a text has each word with which the question distinguishes things of one kind."""
     present = set(question.words_of(text)) | {word.lower() for word in _LIMITING.findall(text)}
     return all(word.lower() in present or present.intersection(question.words_of(word))
-               for word in _LIMITING.findall(question.text))
+               for word in _LIMITING.findall(question.asking))
 
 
 def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
@@ -163,12 +234,15 @@ def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
     """Return the names of a question that many documents contain, so sentences omit them."""
+    titles = {passage.document: passage.title for passage in passages}
     texts: dict[str, str] = {}
     for passage in passages:
         texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"
     if len(texts) < _SEVERAL:
         return frozenset()
-    return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and sum(
+    # A name that titles one of the documents is not what the others are about.
+    return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and not (
+        0 < sum(has_name(title, name) for title in titles.values()) <= len(titles) / 2) and sum(
         has_name(text, name) or has_name(text, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
 
 
@@ -176,9 +250,9 @@ def _words_of_names(question: Question) -> set[str]:
     return {word for name in question.names for word in question.words_of(name)}
 
 
-def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
+def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> bool:
     """Return True if a Chinese sentence names its subject before a value or in its clause, not after it."""
-    end = next((place for place in range(at, len(unit.text)) if unit.text[place] in "，,；;。"), len(unit.text))
+    end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
     named = [name for name in question.names if name in unit.text]
     return question.language != "zh" or not named or any(name in unit.text[:end] for name in named)
 
@@ -189,7 +263,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
     unit = size[0] if size else ""
     money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
     for pattern, wanted in _ASKED_MEASURES:
-        if pattern.search(question.text):
+        if pattern.search(question.asking):
             return unit in wanted or (money and "money" in wanted)
     counted = _COUNTED.search(question.text)
     if counted and after:
@@ -198,7 +272,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
             return False
         return bool(set(nouns).intersection(question.words_of(near))) or float(likeness(
             spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
-    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.text, re.IGNORECASE) else True
+    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
 
 
 def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
@@ -237,18 +311,20 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
     return Short(end, passage=number)
 
 
-def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str],
+               cell: Cell | None = None) -> Short | None:
     """Return the cell under the requested header, in the only table row that the question names."""
     row = unit.row
-    if row is None or row.cells[0].header == DOCUMENT:
+    if row is None or (row.cells[0].header == DOCUMENT and cell is None):
         return None
-    shared, cell = _shared_words(question, row), _asked_cell(question, row)
+    shared, cell = _shared_words(question, row), cell or _asked_cell(question, row)
     text = f"{unit.heading} {unit.text}"
-    if not shared or cell is None or not _figures(question.text) <= _figures(text):
+    if not shared or cell is None or not _figures(question.asking) <= _figures(text):
         return None
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return None
-    for other in (item.unit.row for item in found if item.unit.row is not None and item.unit.heading == unit.heading):
+    for other in (item.unit.row for item in found if item.unit.row is not None and (
+            item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT)):
         if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
                 _shared_words(question, other) >= shared and _value_under(other, cell.header) != cell.value):
             return None
@@ -312,7 +388,7 @@ def _is_measured_cell(question: Question, cell: Cell) -> bool:
 
 
 def _figures(text: str) -> set[str]:
-    return set(re.findall(r"\d+", text))
+    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
 def _value_under(row: Row, header: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.finder import Finder
+from banyan.models.rules.question import analyse
 from banyan.models.rules.units import LONGEST_QUOTE, find_units
 from banyan.schemas.retrieval import Passage, Place, TypedFact
 from hypothesis import given, settings
@@ -77,7 +78,7 @@ def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
 
 def first(question, *texts):
     finder = Finder([passage(text, document=str(n)) for n, text in enumerate(texts)], PARSER)
-    return finder.search(question)[1][0].unit.text
+    return finder.search(analyse(question))[0].unit.text
 
 
 def test_similar_words_count():
@@ -96,7 +97,7 @@ def test_a_sentence_with_the_expected_kind_comes_first():
 
 def test_quotes_do_not_overlap():
     finder = Finder([passage(HUT), passage(HUT)], PARSER)
-    chosen = finder.quotes(finder.search("Who looks after the turbine?")[1])
+    chosen = finder.quotes(finder.search(analyse("Who looks after the turbine?")))
     places = [(item.unit.quote, item.unit.passage) for item in chosen]
     assert len(places) == len(set(places))
     assert len({quote for quote, _ in places}) == len(places), "both passages are of one document"

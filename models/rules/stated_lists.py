@@ -1,0 +1,68 @@
+"""The answers that are several: the items of a list, the cells of a column, the number in a count."""
+
+import re
+from collections.abc import Sequence
+
+from ...text.markup import without_markup
+from ...text.table_rows import DOCUMENT
+from .finder import Finder, Found
+from .question import Question
+from .units import Unit
+
+_COVERED = 0.6
+"""The share of a question's words that stand above a list whose items answer it."""
+_LOOKED_AT = 5
+"""How many units are looked at, best first."""
+_MOST_ITEMS, _LONGEST = 12, 300
+_LONGEST_NAME = 6
+"""Words of an item that may name a person."""
+_END = " \t;；,，。."
+_COUNTED = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
+_NUMBER = r"\d{1,6}|[一二两三四五六七八九十百]{1,4}"
+
+
+def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+    """Return the items that a question for several things asks for, in one text, and the unit that states them."""
+    if not question.lists:
+        return None
+    for item in found[:_LOOKED_AT]:
+        unit = item.unit
+        if unit.row is not None:
+            values, above = _column(question, unit, found), unit.heading
+        else:
+            values = [" ".join(without_markup(text).split()).rstrip(_END) for text in unit.items]
+            above = f"{unit.heading} {unit.opening}"
+        fits = 1 < len(values) <= _MOST_ITEMS and question.counted in {0, len(values)}
+        if not fits or (question.expected == "person" and any(len(value.split()) > _LONGEST_NAME for value in values)):
+            continue
+        joined = ("；" if question.language == "zh" else "; ").join(values)
+        if len(joined) <= _LONGEST and finder.share(question, above) >= _COVERED:
+            return joined, unit
+    return None
+
+
+def _column(question: Question, unit: Unit, found: Sequence[Found]) -> list[str]:
+    """Return the cells of the column whose header a question names, if it names no cell of the table."""
+    asked = frozenset(question.words_of(question.asking))
+    header = next((cell.header for cell in unit.row.cells if set(question.words_of(question.focus)).issubset(
+        question.words_of(cell.header)) and question.focus), "") if unit.row else ""
+    rows = {other.start: other.row for other in (item.unit for item in found) if other.row and unit.row and (
+        other.passage == unit.passage and [cell.header for cell in other.row.cells] == [
+            cell.header for cell in unit.row.cells])}
+    cells = [cell for at in sorted(rows) for cell in rows[at].cells if cell.header == header]
+    if not unit.row or unit.row.cells[0].header == DOCUMENT or any(
+            asked.issuperset(question.words_of(cell.value) or ("",)) for row in rows.values() for cell in row.cells):
+        return []
+    return list(dict.fromkeys(" ".join(without_markup(cell.value).split()) for cell in cells))
+
+
+def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
+    """Return "2人" where a Chinese question asks for 几名副组长 and a sentence or row has 副组长2人 or 2名副组长."""
+    match = _COUNTED.search(question.asking)
+    if match is None:
+        return None
+    noun = re.escape(match["noun"])
+    stated = re.compile(rf"{noun}\s?(?P<after>(?:{_NUMBER})\s?[名人个位家条项])|(?P<before>(?:{_NUMBER})\s?[名人个位家条项]){noun}")
+    places = [(hit["after"] or hit["before"], item.unit) for item in found[:_LOOKED_AT]
+              if (hit := stated.search(item.unit.text))]
+    return places[0] if len({words for words, _ in places}) == 1 else None
