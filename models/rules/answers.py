@@ -107,7 +107,7 @@ def _quote(question: Question, found: Found, finder: Finder) -> Claim:
     """Return the quote of a unit with its surroundings."""
     unit = found.unit
     words = finder.passages[unit.passage - 1].text[slice(*unit.quote)]
-    return _claim(unit, _row_text(question, unit.row) if unit.row else " ".join(words.split()), words)
+    return _claim(unit, _row_text(question, unit.row) if unit.row else words, words)
 
 
 def _stating(question: Question, short: Short, finder: Finder) -> Claim:
@@ -116,7 +116,12 @@ def _stating(question: Question, short: Short, finder: Finder) -> Claim:
     if unit is None:
         fact = finder.passages[short.passage - 1]
         return Claim(text=" ".join(fact.text.split()), quotes=[Quote(item=short.passage, words=fact.text)])
-    return _claim(unit, _row_text(question, unit.row) if unit.row else " ".join(unit.text.split()), unit.text)
+    if unit.row is not None:
+        return _claim(unit, _row_text(question, unit.row), unit.text)
+    # A list is quoted whole, and an answer with its question.
+    is_list = len(short.words) > len(unit.text) or unit.asked
+    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if is_list else unit.text
+    return _claim(unit, words, words)
 
 
 def _row_text(question: Question, row: Row) -> str:

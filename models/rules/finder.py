@@ -18,6 +18,7 @@ from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
 from ...text.dates import spell_dates
 from ...text.quantities import find_numbers
+from ...text.titles import plain_title
 from ...text.values import find_values
 from ..parsing.parser import Parser
 from .content_words import spoken_words, stem
@@ -26,20 +27,21 @@ from .likeness import likeness
 from .question import Question, tells_time
 from .recognition.names import find_names, has_name
 from .recognition.spans import Span, cue_language, find_spans
-from .units import Unit, find_units
+from .units import Unit, find_units, mark_length
 
 Scores = NDArray[np.float64]
 
-_READ, _READ_NAMED = 6, 3
+_READ, _READ_NAMED = 6, 12
 """The most passages read, best first, and those of each document that the question names."""
 _FEW = 2
 """The most documents whose titles have a name that means a document."""
 _CONTEXT = 0.3
 """The weight of a word in a sentence before the one that asks."""
 _LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
-_TITLE_REST = re.compile(r"^中华人民共和国|\s*[(（][^()（）]*[)）]$|\.\w{2,4}$")
 _IN_HEADING, _BESIDE = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
+_REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
+"""The beginning of a sentence that speaks of what the one before names."""
 _TRUST, _TYPED = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
 _TYPED_UNITS = 8
@@ -105,8 +107,8 @@ class Finder:
         """Return all units, best first."""
         if not self.units:
             return []
-        covered, least = self._cover(question)
-        scores = covered + _TRUST * self._trust
+        covered, least, scores = self._cover(question)
+        scores = scores + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
             scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
@@ -120,10 +122,11 @@ class Finder:
         return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()))
                 for at in order]
 
-    def share(self, question: Question, text: str) -> float:
-        """Return the share of the words of the sentence that asks which a text says."""
+    def share(self, question: Question, text: str) -> tuple[float, float]:
+        """Return the share of the words of the sentence that asks which a text says, and the least certain one."""
         asked, stems = _asked_words(question, question.asking)
-        return float(_says(question, asked, stems, [text]).mean()) if asked else 0.0
+        says = _says(question, asked, stems, [text])[0] if asked else np.zeros(1)
+        return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
         """Return the best units whose quotes differ and do not overlap, with the best one of each named document."""
@@ -145,28 +148,31 @@ class Finder:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _cover(self, question: Question) -> tuple[Scores, Scores]:
-        """Return the share of the question's words in each unit, and the certainty of the least certain word.
+    def _cover(self, question: Question) -> tuple[Scores, Scores, Scores]:
+        """Return the share of the words that ask in each unit, the certainty of the least certain one, and of all words.
 
-        Both are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
+        All are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
         """
         asked, stems = _asked_words(question, question.text)
         if not asked:
-            return np.zeros(len(self.units)), np.ones(len(self.units))
+            return np.zeros(len(self.units)), np.ones(len(self.units)), np.zeros(len(self.units))
         asking = frozenset(_asked_words(question, question.asking)[0])
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
-        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[key] + 0.5)) * (
-            1.0 if word in asking else _CONTEXT) for word, key in zip(asked, stems, strict=True)])
+        rare = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        asks = np.array([word in asking for word in asked])
         says = _says(question, asked, stems, self._texts)
         own, above, before, after = (says[places] for places in self._places)
-        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
+        beside = np.array([[_IN_HEADING if _REFERS.match(unit.text) else _BESIDE] for unit in self.units])
+        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, beside * before, _BESIDE * after])
         named = frozenset(word for name in (*question.names, question.kind_noun) for word in question.words_of(name))
         others = [at for at, word in enumerate(stems)
                   if word not in named and asked[at] not in _ASKING and asked[at] in asking]
         # Pairs of Chinese characters cross the borders of words, so a few always differ.
         least = (best[:, others].mean(axis=1) if question.language == "zh" and others
                  else best[:, others].min(axis=1, initial=1.0))
-        return best @ (weights / weights.sum()), least
+        weights, own_weights = np.where(asks, rare, _CONTEXT * rare), np.where(asks, rare, 0.0)
+        own_weights = own_weights if own_weights.any() else weights
+        return best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum())
 
     def _name_spans(self, unit: Unit) -> list[Span]:
         """Return the cached spans of a sentence, including capitalised words of unknown kind."""
@@ -189,11 +195,13 @@ class Finder:
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return the documents that a question names by their titles, or by a name that few titles have."""
-    titles = {passage.document: _TITLE_REST.sub("", _TITLE_REST.sub("", passage.title)) for passage in passages}
-    found: dict[str, None] = {}
+    titles = {passage.document: plain_title(passage.title) for passage in passages}
+    asked = frozenset(question.words_of(question.text))
+    found = dict.fromkeys(document for document, title in titles.items()
+                          if len(words := question.words_of(title)) > 1 and asked.issuperset(words))
     for name in question.names:
         exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
-        having = exact or [document for document, title in titles.items() if has_name(title, name)]
+        having = exact or [] if found else exact or [document for document, title in titles.items() if has_name(title, name)]
         found |= dict.fromkeys(having if len(having) <= _FEW else ())
     return tuple(found)
 
@@ -220,7 +228,8 @@ def _whole(text: str, span: Span) -> Span:
 def _values(text: str) -> list[Span]:
     """Return the dates of a sentence and its other numbers, including those written as words."""
     dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
-    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True)]
+    mark = mark_length(text)
+    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= mark]
     return [*dates, *(number for number in numbers if all(
         number.end <= date.start or number.start >= date.end for date in dates))]
 

@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 
 from ...text.markup import without_markup
-from ...text.table_rows import DOCUMENT
+from ...text.table_rows import DOCUMENT, find_rows
 from .finder import Finder, Found
 from .question import Question
 from .units import Unit
 
-_COVERED = 0.6
-"""The share of a question's words that stand above a list whose items answer it."""
-_LOOKED_AT = 5
+_COVERED, _LEAST = 0.6, 0.4
+"""The share of a question's words that stand above a list whose items answer it, and the certainty of each of them."""
+_LOOKED_AT = 30
 """How many units are looked at, best first."""
 _MOST_ITEMS, _LONGEST = 12, 300
 _LONGEST_NAME = 6
@@ -25,33 +25,40 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
     """Return the items that a question for several things asks for, in one text, and the unit that states them."""
     if not question.lists:
         return None
-    for item in found[:_LOOKED_AT]:
-        unit = item.unit
+    seen = dict[str, tuple[float, str, Unit]]()
+    for unit in (item.unit for item in found[:_LOOKED_AT]):
+        above = f"{unit.heading} {unit.opening}"
+        if above in seen or not (unit.row or unit.items):
+            continue
+        seen[above] = 0.0, "", unit
         if unit.row is not None:
-            values, above = _column(question, unit, found), unit.heading
+            values = _column(question, unit, finder)
         else:
             values = [" ".join(without_markup(text).split()).rstrip(_END) for text in unit.items]
-            above = f"{unit.heading} {unit.opening}"
         fits = 1 < len(values) <= _MOST_ITEMS and question.counted in {0, len(values)}
         if not fits or (question.expected == "person" and any(len(value.split()) > _LONGEST_NAME for value in values)):
             continue
         joined = ("；" if question.language == "zh" else "; ").join(values)
-        if len(joined) <= _LONGEST and finder.share(question, above) >= _COVERED:
-            return joined, unit
-    return None
+        share, least = finder.share(question, above) if len(joined) <= _LONGEST else (0.0, 0.0)
+        if share >= _COVERED and least >= _LEAST:
+            seen[above] = share, joined, unit
+    _, words, unit = max(seen.values(), key=lambda one: one[0], default=(0.0, "", found[0].unit))
+    return (words, unit) if words else None
 
 
-def _column(question: Question, unit: Unit, found: Sequence[Found]) -> list[str]:
+def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
     """Return the cells of the column whose header a question names, if it names no cell of the table."""
-    asked = frozenset(question.words_of(question.asking))
-    header = next((cell.header for cell in unit.row.cells if set(question.words_of(question.focus)).issubset(
-        question.words_of(cell.header)) and question.focus), "") if unit.row else ""
-    rows = {other.start: other.row for other in (item.unit for item in found) if other.row and unit.row and (
-        other.passage == unit.passage and [cell.header for cell in other.row.cells] == [
-            cell.header for cell in unit.row.cells])}
+    if unit.row is None or unit.row.cells[0].header == DOCUMENT or not question.focus:
+        return []
+    asked, headers = frozenset(question.words_of(question.asking)), [cell.header for cell in unit.row.cells]
+    focus = set(question.words_of(question.focus))
+    header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
+    document = finder.passages[unit.passage - 1].document
+    # A table may go on in another passage.
+    rows = {passage.start + row.start: row for passage in finder.passages if passage.document == document
+            for row in find_rows(passage.text) if [cell.header for cell in row.cells] == headers}
     cells = [cell for at in sorted(rows) for cell in rows[at].cells if cell.header == header]
-    if not unit.row or unit.row.cells[0].header == DOCUMENT or any(
-            asked.issuperset(question.words_of(cell.value) or ("",)) for row in rows.values() for cell in row.cells):
+    if any(asked.issuperset(question.words_of(cell.value) or ("",)) for row in rows.values() for cell in row.cells):
         return []
     return list(dict.fromkeys(" ".join(without_markup(cell.value).split()) for cell in cells))
 

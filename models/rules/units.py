@@ -56,14 +56,17 @@ class Unit:
     def items(self) -> tuple[str, ...]:
         """The items of the list that the unit is in or opens, without their marks."""
         text, listed = self._of.text, _list_of(self._of.items, self._at)
-        return tuple(text[item.start + len(mark[0]) : item.end].strip() for item in listed
-                     if item.is_item and (mark := _MARK.match(text[item.start : item.end])))
+        return tuple(text[item.start + mark_length(text[item.start : item.end]) : item.end].strip()
+                     for item in listed if item.is_item)
 
     @property
     def opening(self) -> str:
-        """The sentence that opens that list, or ""."""
+        """The sentence that opens that list, or the unit's table; "" if there is none."""
         listed = _list_of(self._of.items, self._at)
-        return "" if not listed or listed[0].is_item else self._of.text[listed[0].start : listed[0].end]
+        first = next((one for one in reversed(self._of.items[:self._at]) if not one.row), None) if self.row else (
+            listed[0] if listed else None)
+        is_opening = first and not first.is_item and first.section == self._of.items[self._at].section
+        return self._of.text[first.start : first.end] if first and is_opening else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,12 @@ def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
                 break
             start = min(start, sentences[n].start)
     return start, end
+
+
+def mark_length(text: str) -> int:
+    """Return the characters of the mark of a list's item with which a text begins: "- ", "6. " or "（二）"."""
+    mark = _MARK.match(text)
+    return len(mark[0]) if mark else 0
 
 
 def readable_row(row: Row) -> str:

@@ -8,7 +8,7 @@ from .finder import Finder, Found
 from .question import Question
 from .units import Unit
 
-_SAME, _SAID = 0.6, 0.75
+_SAME, _SAID, _HAN_SAID = 0.6, 0.75, 0.55
 """The share of words that two questions have in common if they are the same, and that a denial has of a question."""
 _VERDICT = re.compile(r"[\s*_]*(?P<said>yes|no|是的?|不是|否|可以|不可以|能|不能|会|不会|有|没有|需要|不需要|无需)(?=[\s,.;:!，。；！—–-])",
                       re.IGNORECASE)
@@ -33,7 +33,7 @@ def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple
                      key=lambda unit: unit.start)
         said = _VERDICT.match(answer.text)
         return (said["said"], answer) if said and _is_same(question, best.asked) else None
-    if found[0].covered < _SAID or _LIMITED.search(question.text):
+    if found[0].covered < (_HAN_SAID if question.language == "zh" else _SAID) or _LIMITED.search(question.text):
         return None
     asked = frozenset(question.words_of(question.text))
     if question.language == "zh":
@@ -43,7 +43,7 @@ def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple
         return denied[0], best
     denials = {content_words(match["verb"] or match["other"]) for match in _DENIED.finditer(best.text)}
     is_denied = question.language == "en" and not _LIMITED.search(best.text) and any(
-        words and asked.issuperset(words) for words in denials) and finder.share(question, best.text) >= _SAID
+        words and asked.issuperset(words) for words in denials) and finder.share(question, best.text)[0] >= _SAID
     return ("No", best) if is_denied else None
 
 
