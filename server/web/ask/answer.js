@@ -13,7 +13,7 @@ const MARKS = /(?<=\S) (?:\[\d+\])+$/;
 /** One of them, behind a word joiner, which no answer contains, so it is found within the line's rendered text. */
 const MARK = /\u2060\[(\d+)\]/g;
 /** A line that quotes a passage, as in answers of the rules. */
-const QUOTE = /^“(.*)” \[\d+\]$/s;
+const QUOTE = /^“(.*)”(?: — [^“”]*)? \[\d+\]$/s;
 
 /** An answer, or its checked claims so far below a line on its progress, where the short answer will stand. */
 export function answerView(base, turn, progress) {
