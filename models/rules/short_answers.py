@@ -26,7 +26,7 @@ _LEAST = 0.4
 """The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
-    r"\w{3,}est|most|least|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
+    r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
     re.IGNORECASE)
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
@@ -222,7 +222,7 @@ def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
 def _says_limits(question: Question, text: str) -> bool:
     """Return True if a text has each word with which the question distinguishes things of one kind."""
     present = set(question.words_of(text)) | {word.lower() for word in _LIMITING.findall(text)}
-    return all(word.lower() in present or present.intersection(question.words_of(word))
+    return all(word.lower() in present or present.issuperset(question.words_of(word) or ("",))
                for word in _LIMITING.findall(question.asking))
 
 
