@@ -59,8 +59,8 @@ _WRITTEN = "|".join((
     rf"\b{_WRITTEN_MONTH},?\s{_RECENT}\b",
     rf"\b(?:\d{{1,2}}(?:er|º|\.)?\s)?(?:de\s)?(?<!\w)(?:{_OTHER_MONTH})\s(?:del?\s)?{_RECENT}\b",
     _IN_FIGURES,
-    r"(?:公元前?\d{1,4}|\d{3,4}|\d{1,2}(?=\s?年\s?\d{1,2}\s?月))\s?年(?:度|代|间)?"
-    r"(?:\s?\d{1,2}\s?月(?:份|\s?\d{1,2}\s?[日号])?)?",
+    (r"(?:公元前?\d{1,4}|\d{3,4}|\d{1,2}(?=\s?年\s?\d{1,2}\s?月))\s?年(?:度|代|间)?"
+     r"(?:\s?\d{1,2}\s?月(?:份|\s?\d{1,2}\s?[日号])?)?"),
     r"[〇零一二三四五六七八九]{4}年(?:[一二三四五六七八九十]{1,2}月(?:[一二三四五六七八九十]{1,3}日)?)?",
     r"\d{1,2}\s?月\s?\d{1,2}\s?[日号]",
     r"[一二三四五六七八九十]{1,3}世纪(?:[初末中]|[一二三四五六七八九]十年代)?|\d{1,2}\s?世纪(?:[初末中]|\d0年代)?",
@@ -124,12 +124,16 @@ def parse_date(text: str) -> str:
 
 
 def spell_dates(text: str, *, chinese: bool) -> str:
-    """Return a text whose dates in figures ("2020-2-18", "2020.2.18") are written as "18 february 2020" or 2020年2月18日.
+    """Return a text whose dates in figures ("2020-2-18", "2020.2.18") are "18 february 2020" or 2020年2月18日.
 
     So a question and a text that write a date differently have the same words.
     """
-    return _FIGURES.sub(lambda date: (f"{date['year']}年{int(date['month'])}月{int(date['day'])}日" if chinese else
-                        f"{int(date['day'])} {_ENGLISH_MONTHS[int(date['month']) - 1].split()[0]} {date['year']}"), text)
+    def spelled(date: re.Match[str]) -> str:
+        year, month, day = date["year"], int(date["month"]), int(date["day"])
+        name = _ENGLISH_MONTHS[month - 1].partition(" ")[0]
+        return f"{year}年{month}月{day}日" if chinese else f"{day} {name} {year}"
+
+    return _FIGURES.sub(spelled, text)
 
 
 def is_month(word: str) -> bool:

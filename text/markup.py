@@ -3,14 +3,16 @@
 import re
 
 _COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}+(?:-->)?|\A[^\n<]{0,200}?-->", re.DOTALL)
-_FENCE = re.compile(r"(?::::+|```+)[a-z]{0,20}(?![^\s:`])")
+_FENCE = re.compile(r"(?<!\S)(?::::+|```+)[a-z]{1,20}(?![^\s:`])|^[ \t]{0,4}(?::::+|```+)[ \t]{0,4}$", re.MULTILINE)
 _IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,600}(?:\s\"[^\"\n]{0,200}\")?\)")
-_LINK = re.compile(r"(?<![\w\]])\[((?:[^\[\]\n]|\\[\[\]]){1,300})\]\s?\((?:<[^<>\n]{1,600}>|[^()\s]{1,600}(?:\([^()\s]{0,100}\)[^()\s]{0,200})?)"
-                   r"(?:\s\"[^\"\n]{0,200}\")?\)")
-_TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|pre|"
-                  r"small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]{0,600}>", re.IGNORECASE)
+_LINK = re.compile(
+    r"(?<![\w\]])\[((?:[^\[\]\n\\]|\\[\[\]]){1,300})\]\s?"
+    r"\((?:<[^<>\n]{1,600}>|[^()\s]{1,600}(?:\([^()\s]{0,100}\)[^()\s]{0,200})?)(?:\s\"[^\"\n]{0,200}\")?\)")
+_TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|"
+                  r"pre|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]{0,600}>",
+                  re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]{0,12}(?:[-*+][ \t]{1,4})?#{1,6}[ \t]{1,4}", re.MULTILINE)
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1)[^\n]){1,300}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\n]){1,300}?)(?<=\S)\*\*")
 
 
 def without_markup(text: str) -> str:
@@ -19,7 +21,7 @@ def without_markup(text: str) -> str:
     Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
     """
     for form, kept in ((_COMMENT, ""), (_FENCE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, ""), (_HEADING, ""),
-                       (_EMPHASIS, r"\2")):
+                       (_EMPHASIS, r"\1")):
         text = form.sub(kept, text)
     return text
 

@@ -90,7 +90,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
 def _of_named(retriever: Retriever, question: str, shown: Sequence[Passage], tokens: int, switches: Switches,
               ) -> Iterator[Block]:
-    """Yield the best passages of each document that a question names in 《》 or as it is called and that is not shown."""
+    """Yield the best passages of each document that a question names by its title and no passage is of."""
     for name in names_in(question[:LONGEST]):
         named = documents_called(retriever.index, name)
         if named.isdisjoint(item.document for item in shown):

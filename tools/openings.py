@@ -26,6 +26,8 @@ _FIRST = 5
 _MOST_DOCUMENTS = 300
 _MOST_ALONE, _MOST_TITLES = 20, 12
 """Documents of several folders that are listed one by one, and titles of a folder; of more, their number is said."""
+_LONG = 5
+"""Words that count against a sentence besides its own, so that the shortest are not the best."""
 _FOLDER_ASKED = re.compile(r"\b(?:about|describ\w+|cover\w*|contain\w*|discuss\w*|deals? with|in the folder)\b|"
                            r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
 
@@ -86,7 +88,8 @@ def _group(name: str, group: Sequence[_Opening]) -> Passage:
     """Return a folder's titles, with the opening that has most words in common with the others."""
     words = [set(content_words(one.words)) for one in group]
     shared = Counter(word for own in words for word in own)
-    best = max(range(len(group)), key=lambda at: (group[at].is_sentence, sum(shared[word] - 1 for word in words[at]) / (len(words[at]) + 5), -at))
+    likeness = [sum(shared[word] - 1 for word in own) / (len(own) + _LONG) for own in words]
+    best = max(range(len(group)), key=lambda at: (group[at].is_sentence, likeness[at], -at))
     said = _shown(group[best])
     titles = "; ".join(one.title for one in group[:_MOST_TITLES])
     more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""

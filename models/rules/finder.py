@@ -149,9 +149,11 @@ class Finder:
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
     def _cover(self, question: Question) -> tuple[Scores, Scores, Scores]:
-        """Return the share of the words that ask in each unit, the certainty of the least certain one, and of all words.
+        """Return how well each unit covers the question.
 
-        All are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
+        Returns:
+            Float arrays of shape (units,): the share of the words of the sentence that asks, the certainty of the least
+            certain of them without names and the requested noun, and the share of all words.
         """
         asked, stems = _asked_words(question, question.text)
         if not asked:
@@ -201,7 +203,7 @@ def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[st
                           if len(words := question.words_of(title)) > 1 and asked.issuperset(words))
     for name in question.names:
         exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
-        having = exact or [] if found else exact or [document for document, title in titles.items() if has_name(title, name)]
+        having = exact or [document for document, title in titles.items() if not found and has_name(title, name)]
         found |= dict.fromkeys(having if len(having) <= _FEW else ())
     return tuple(found)
 

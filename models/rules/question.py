@@ -47,7 +47,8 @@ _ASKED_NOUN = re.compile(
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
 _CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
-    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|(?:[在于是]|^)几几?年|几[月点号]|星期几|周几|日期", "date"),
+    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|(?:[在于是]|^)几几?年|几[月点号]|星期几|周几|日期",
+     "date"),
     (r"多少|几[个位人名座条次家所件种只公页层块天年日周倍岁]|多[长高大远深重宽久]|比例|百分之几", "number"),
     (r"谁|哪(?:一|几)?位|什么人|哪个人", "person"),
     (r"哪(?:一|几)?(?:家|所)|(?:什么|哪个)(?:公司|机构|大学|学校|组织|企业|单位|部门)", "organization"),
@@ -61,11 +62,14 @@ _CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FOR
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
-_LISTS = re.compile(r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:[\w-]+ ){0,3}?"
-                    r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s\b|\bwho (?:all )?(?:attended|were|are)\b", re.IGNORECASE)
+_LISTS = re.compile(
+    r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|\bwho (?:all )?(?:attended|were|are)\b|"
+    r"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:[\w-]+ ){0,3}?(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s\b",
+    re.IGNORECASE)
 _COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _ASKING = re.compile(r"[^.?？。!！;；\n]*[^\s?？][?？]")
-_ASIDE = re.compile(r"\s*(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",
+                    re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME = re.compile(

@@ -26,7 +26,8 @@ _LEAST = 0.4
 """The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
-    r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
+    r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|"
+    r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
     re.IGNORECASE)
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
@@ -140,7 +141,8 @@ def _from_field(question: Question, found: Sequence[Found], usual: frozenset[str
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
-    if best.covered < _COVERED or best.least < _LEAST or (question.lists and question.expected != "number") or not _speaks_of(question, unit, usual):
+    is_list = question.lists and question.expected != "number"
+    if best.covered < _COVERED or best.least < _LEAST or is_list or not _speaks_of(question, unit, usual):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -177,7 +179,7 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 
 def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the names that a sentence calls by a noun: "OpenEyes, an application for ...", "the application OpenEyes"."""
+    """Return the names that a sentence calls by a noun: "OpenEyes, an application", "the application OpenEyes"."""
     called = re.compile(rf",? (?:is |was )?(?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b", re.IGNORECASE)
     before = re.compile(rf"\b{re.escape(noun)} (?:(?:called|named) )?[\"“‘']?$", re.IGNORECASE)
     return [run for run in runs if called.match(text, run[1]) or before.search(text, 0, run[0])] or runs

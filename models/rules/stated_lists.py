@@ -69,7 +69,8 @@ def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | No
     if match is None:
         return None
     noun = re.escape(match["noun"])
-    stated = re.compile(rf"{noun}\s?(?P<after>(?:{_NUMBER})\s?[名人个位家条项])|(?P<before>(?:{_NUMBER})\s?[名人个位家条项]){noun}")
+    number = rf"(?:{_NUMBER})\s?[名人个位家条项]"
+    stated = re.compile(rf"{noun}\s?(?P<after>{number})|(?P<before>{number}){noun}")
     places = [(hit["after"] or hit["before"], item.unit) for item in found[:_LOOKED_AT]
               if (hit := stated.search(item.unit.text))]
     return places[0] if len({words for words, _ in places}) == 1 else None

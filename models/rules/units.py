@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"#+\s+(?:[\d.]+|第\S{1,6}[条章节])?[^\d\n]*\d")
 class Unit:
     """A sentence or row of a passage: `text` is `passage.text[start:end]`.
 
-    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `asked` is
-    the question of which it is the answer, in a list of such. `before` and `after` are the adjacent sentences in its
+    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `asked`
+    is the question of which it is the answer, in a list of such. `before` and `after` are the adjacent sentences in its
     paragraph.
     """
 
@@ -122,7 +122,7 @@ def _sentences(text: str) -> list[_Sentence]:
     for start, end in split_sentences(text):
         part, gap = text[start:end], text[previous_end:start]
         previous_end = end
-        if _is_asked(text, start, end, gap):
+        if _is_asked(text, start, end):
             if asked_at >= 0 and not (found and found[-1].start > asked_at):
                 found.append(_Sentence(asked_at, asked_at + len(asked), heading, section, block, False, None))
             asked, asked_at, block, section, label = part, start, block + 1, section + 1, ""
@@ -148,7 +148,7 @@ def _sentences(text: str) -> list[_Sentence]:
     return found
 
 
-def _is_asked(text: str, start: int, end: int, gap: str) -> bool:
+def _is_asked(text: str, start: int, end: int) -> bool:
     """Return True for a question on a line of its own, below which its answer stands."""
     line = text.rfind("\n", 0, start) + 1
     return not text[line:start].strip() and _ASKED.match(text[start:end]) is not None and not (

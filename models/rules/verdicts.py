@@ -10,13 +10,15 @@ from .units import Unit
 
 _SAME, _SAID, _HAN_SAID = 0.6, 0.75, 0.55
 """The share of words that two questions have in common if they are the same, and that a denial has of a question."""
-_VERDICT = re.compile(r"[\s*_]*(?P<said>yes|no|是的?|不是|否|可以|不可以|能|不能|会|不会|有|没有|需要|不需要|无需)(?=[\s,.;:!，。；！—–-])",
-                      re.IGNORECASE)
+_VERDICT = re.compile(
+    r"[\s*_]{0,4}(?P<said>yes|no|是的?|不是|否|可以|不可以|能|不能|会|不会|有|没有|需要|不需要|无需)(?=[\s,.;:!，。；！—–-])",
+    re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:do|does|did|is|are|was|were|can|could|may|must|will|would|shall|should|has|have|had)(?: not|n['’]t)\s+"
     r"(?:be\s+)?(?P<verb>[a-z]{3,})|\bcannot\s+(?:be\s+)?(?P<other>[a-z]{3,})", re.IGNORECASE)
-_HAN_DENIED = re.compile(r"(?:不得|不能|不可以?|不应当?|无需|不需要|禁止|严禁|不享受|不予)(?P<what>[^，,。；;：:]{2,20})")
-_LIMITED = re.compile(r"\b(?:if|unless|until|when|where|except|without|only|before|after)\b|除外|另有|但|如果|未", re.IGNORECASE)
+_HAN_DENIED = re.compile("(?:不[得能应予]|不可以?|不应当|无需|不需要|禁止|严禁|不享受)(?P<what>[^，,。；;：:]{2,20})")
+_LIMITED = re.compile(r"\b(?:if|unless|until|when|where|except|without|only|before|after)\b|除外|另有|但|如果|未",
+                      re.IGNORECASE)
 
 
 def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
@@ -29,8 +31,8 @@ def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple
     """
     best = found[0].unit
     if best.asked:
-        answer = min((item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)),
-                     key=lambda unit: unit.start)
+        own = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
+        answer = min(own, key=lambda unit: unit.start)
         said = _VERDICT.match(answer.text)
         return (said["said"], answer) if said and _is_same(question, best.asked) else None
     if found[0].covered < (_HAN_SAID if question.language == "zh" else _SAID) or _LIMITED.search(question.text):
