@@ -125,7 +125,8 @@ class Finder:
     def share(self, question: Question, text: str) -> tuple[float, float]:
         """Return the share of the words of the sentence that asks which a text says, and the least certain one."""
         asked, stems = _asked_words(question, question.asking)
-        says = _says(question, asked, stems, [text])[0] if asked else np.zeros(1)
+        counts = [word != question.count_word for word in asked]
+        says = _says(question, asked, stems, [text])[0][counts] if any(counts) else np.zeros(1)
         return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
@@ -199,9 +200,10 @@ def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[st
     """Return the documents that a question names by their titles, or by a name that few titles have."""
     titles = {passage.document: plain_title(passage.title) for passage in passages}
     asked = frozenset(question.words_of(question.text))
-    found = dict.fromkeys(document for document, title in titles.items()
-                          if len(words := question.words_of(title)) > 1 and asked.issuperset(words))
-    for name in question.names:
+    quoted = [name for name in question.names if f"《{name}》" in question.text]
+    found = dict.fromkeys(document for document, title in titles.items() if not quoted
+                          and len(words := question.words_of(title)) > 1 and asked.issuperset(words))
+    for name in quoted or question.names:
         exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
         having = exact or [document for document, title in titles.items() if not found and has_name(title, name)]
         found |= dict.fromkeys(having if len(having) <= _FEW else ())

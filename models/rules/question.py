@@ -118,10 +118,15 @@ class Question:
         return _LISTS.search(self.asking) is not None
 
     @property
+    def count_word(self) -> str:
+        """The word that says how many things are asked for; "" if there is none."""
+        match = _COUNT.search(self.asking) if self.lists else None
+        return (match[1] or match[2]).lower() if match else ""
+
+    @property
     def counted(self) -> int:
         """How many things are asked for; 0 if the question does not say."""
-        match = _COUNT.search(self.asking) if self.lists else None
-        return int(figures_of(parse_number(match[1] or match[2]))[1][0]) if match else 0
+        return int(figures_of(parse_number(self.count_word))[1][0]) if self.count_word else 0
 
     @property
     def has_form(self) -> bool:

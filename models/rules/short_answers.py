@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
@@ -11,7 +12,7 @@ from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.times import is_running
 from ...text.values import kind_of
 from .content_words import spoken_words
-from .finder import Finder, Found
+from .finder import Finder, Found, named_documents
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
@@ -27,7 +28,7 @@ _LEAST = 0.4
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
     r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|"
-    r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
+    r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副|[主总](?=教练|裁判|编辑|编|设计|工程师|经理|监)",
     re.IGNORECASE)
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
@@ -90,13 +91,20 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     """
     if not found or _CHOICE.search(question.asking):
         return []
-    titled = [document for document in finder.named if "《" in question.text]
-    shorts = [short for document in titled if (own := finder.of_documents(found, [document]))
-              and (short := _short_answer(question, own, finder))]
-    if titled:
-        return shorts if len(shorts) == len(titled) else []
-    short = _short_answer(question, found, finder)
-    return [short] if short else []
+    if not (titled := [name for name in question.names if f"《{name}》" in question.text]):
+        short = _short_answer(question, found, finder)
+        return [short] if short else []
+    shorts = [short for name in titled if (short := _of_titled(question, name, titled, finder))]
+    return shorts if len(shorts) == len(titled) else []
+
+
+def _of_titled(question: Question, name: str, titled: Sequence[str], finder: Finder) -> Short | None:
+    """Return the answer of the document that a name in 《》 means, to the question without the other ones."""
+    others = [other for other in titled if other != name]
+    text = reduce(lambda text, other: text.replace(f"《{other}》", " "), others, question.text)
+    own = replace(question, text=text, names=tuple(one for one in question.names if one not in others))
+    found = finder.of_documents(finder.search(own), named_documents(own, finder.passages))
+    return _short_answer(own, found, finder) if found else None
 
 
 def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
@@ -187,9 +195,11 @@ def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[in
 
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places within the clause of a Chinese sentence that covers most of the question."""
-    asked = frozenset(question.words_of(question.asking)) - _words_of_names(question)
-    best = max(_clauses(text, runs), key=lambda clause: len(asked.intersection(
-        question.words_of(text[slice(*clause)]))))
+    # The predicate stands at the end of a question, and says more than its subject.
+    asked = {word: at for at, word in enumerate(question.words_of(question.asking), 1)
+             if word not in _words_of_names(question)}
+    best = max(_clauses(text, runs), key=lambda clause: sum(map(asked.__getitem__, asked.keys() & frozenset(
+        question.words_of(text[slice(*clause)])))))
     own = [run for run in runs if best[0] <= run[0] < best[1]]
     return [run for run in own if not _BOUND.match(text, run[1])] or own or runs
 

@@ -27,7 +27,8 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
         return None
     seen = dict[str, tuple[float, str, Unit]]()
     for unit in (item.unit for item in found[:_LOOKED_AT]):
-        above = f"{unit.heading} {unit.opening}"
+        headers = " ".join(cell.header for cell in unit.row.cells) if unit.row else ""
+        above = f"{unit.heading} {unit.opening} {headers}"
         if above in seen or not (unit.row or unit.items):
             continue
         seen[above] = 0.0, "", unit
