@@ -35,7 +35,7 @@ _READ, _READ_NAMED = 6, 12
 """The most passages read, best first, and those of each document that the question names."""
 _FEW = 2
 """The most documents whose titles have a name that means a document."""
-_CONTEXT = 0.3
+_CONTEXT = 0.5
 """The weight of a word in a sentence before the one that asks."""
 _LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
 _IN_HEADING, _BESIDE = 0.9, 0.5

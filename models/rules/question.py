@@ -62,10 +62,12 @@ _CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FOR
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
+_PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
 _LISTS = re.compile(
     r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|\bwho (?:all )?(?:attended|were|are)\b|"
-    r"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:[\w-]+ ){0,3}?(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s\b",
-    re.IGNORECASE)
+    rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
+    r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
+    r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
 _COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _ASKING = re.compile(r"[^.?？。!！;；\n]*[^\s?？][?？]")
 _ASIDE = re.compile(r"\s*(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",

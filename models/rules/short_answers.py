@@ -55,6 +55,8 @@ _AFTER = 40
 """The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
+_DEFINED = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
+_CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
                           re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
@@ -122,7 +124,7 @@ def _short_answer(question: Question, found: Sequence[Found], finder: Finder) ->
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, usual)
     return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
-            or _from_statement(question, passages))
+            or _from_statement(question, passages) or _from_definition(question, best.unit))
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:
@@ -171,6 +173,8 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     If the question begins with a preposition ("on which river"), only values after that preposition count.
     """
     text, runs = best.unit.text, list[tuple[int, int]]()
+    if question.focus and (match := re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)):
+        return [match[1]]
     for span in best.spans:
         if runs and question.expected not in {"date", "number"} and _JOINT.fullmatch(text, runs[-1][1], span.start):
             runs[-1] = runs[-1][0], span.end
@@ -188,9 +192,13 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the names that a sentence calls by a noun: "OpenEyes, an application", "the application OpenEyes"."""
-    called = re.compile(rf",? (?:is |was )?(?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b", re.IGNORECASE)
+    called = re.compile(_called(noun), re.IGNORECASE)
     before = re.compile(rf"\b{re.escape(noun)} (?:(?:called|named) )?[\"“‘']?$", re.IGNORECASE)
     return [run for run in runs if called.match(text, run[1]) or before.search(text, 0, run[0])] or runs
+
+
+def _called(noun: str) -> str:
+    return rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b"
 
 
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -302,6 +310,17 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
         needed and asked.issuperset(needed) for needed in map(question.words_of, fact.asked_by))
 
 
+def _from_definition(question: Question, unit: Unit) -> Short | None:
+    """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
+    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
+    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, frozenset()):
+        return None
+    asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
+    subject = " ".join(match["subject"].split())
+    said = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
+    return Short(subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
+
+
 def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
     """Return the other end of a fact if the question names one end and its relation."""
     asked = frozenset(question.words_of(question.text))
@@ -368,6 +387,10 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
     asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
     near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
+    # "Which note" is not answered by what the rows are about, if that is something else.
+    is_subject = question.expected in {"person", "organization"} or (
+        question.expected == "name" and (not question.kind_noun or float(
+            likeness([question.kind_noun], [row.cells[0].header])[0, 0]) >= _SIMILAR))
     scored: list[tuple[float, int, Cell]] = []
     for at, cell in enumerate(row.cells):
         if not _may_answer(question, cell) or (set(question.words_of(cell.value)) and asked.issuperset(
@@ -376,7 +399,7 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
         similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
         equal = _EQUAL if asked.intersection(question.words_of(cell.header)) else similar
         score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
-                    _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
+                    _BY_SUBJECT if at == 0 and is_subject else 0.0)
         if score:
             scored.append((score, -at, cell))
     scored.sort(reverse=True)

@@ -110,6 +110,9 @@ def test_quotes_do_not_overlap():
      "Marie Curie and Pierre Curie"),
     ("On which river does Ulm lie?", "Ulm lies on the Danube, in the lowlands of Swabia.", "Danube"),
     ("How many people work at the mill?", "58 people work at the mill.", "58 people"),
+    ("Which animal was chosen as the mascot of the club?", "Grey heron is the mascot of the club.", "Grey heron"),
+    ("Which tool did the club choose?", "OpenMill, a tool for millers made by Ann Lee Labs, was chosen by the club.",
+     "OpenMill"),
     ("林小雨出生在哪个城市？", "林小雨是中国画家，1930年出生于宁波。", "宁波"),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
@@ -125,6 +128,8 @@ def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     ("How much does the mill cost?", "The mill cost 12% more."),
     ("Who is the warden?", "Leonhard Abegg is the warden's first contact."),  # an owner only
     ("Who could deliver sooner, Linnert or Vasteel?", "Linnert could deliver sooner, says Ann Lee."),  # a choice
+    ("Which animal ate the mascot of the club?", "Grey heron is the mascot of the club."),
+    ("Which boats sail to Ulm?", "The Heron Line is the firm whose boats sail to Ulm."),  # one name for several
     ("Did Ann Lee open the mill?", "Ann Lee opened the mill in 1921."),  # no verdicts
     ("青屿大学成立于哪一年？", "青屿研究所成立于1952年，隶属于青屿大学。"),  # another subject
 ])
@@ -266,7 +271,8 @@ def test_several_things_are_the_cells_of_a_column_if_no_row_is_meant():
     ("合同期限是多少个月？", "合同期限为18个月。", "18个月"),
     ("合作社有几名副主任？", "合作社设副主任3人，秘书1人。", "3人"),
     ("加班应当支付多少工资？", "加班的，支付不低于百分之二百的工资。", "百分之二百"),
-    ("哪些情形不予退票？", "有下列情形之一的，不予退票：\n（一）演出已经开始的；\n（二）票面损毁的。", "演出已经开始的；票面损毁的"),
+    ("哪些情形不予退票？", "有下列情形之一的，不予退票：\n（一）演出已经开始的；\n（二）票面损毁的。",
+     "演出已经开始的；票面损毁的"),
     ("规范初稿是什么时候写的？", "规范初稿写于2022-8-24。", "2022-8-24"),
     ("谁发表了宣言？", "Rita Solberg 发表了宣言。", "Rita Solberg"),
 ])
@@ -301,7 +307,7 @@ def test_rows_of_metadata_are_quoted_only_for_a_field_that_is_asked_for():
 
 
 def test_nothing_is_quoted_twice():
-    said = ask("How many stones has the mill?", passage("It has stones.", "Mill", "a"), passage("It has stones.", "Mill", "b"))
+    said = ask("How many stones has the mill?", *(passage("It has stones.", "Mill", name) for name in "ab"))
     assert len(said.claims) == 1
 
 
