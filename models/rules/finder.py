@@ -25,18 +25,22 @@ from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, tells_time
-from .recognition.names import find_names, has_name
+from .recognition.names import find_names, has_name, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units, mark_length
 
 Scores = NDArray[np.float64]
 
-_READ, _READ_NAMED = 6, 12
+_READ, _READ_NAMED = 9, 12
 """The most passages read, best first, and those of each document that the question names."""
 _FEW = 2
 """The most documents whose titles have a name that means a document."""
 _CONTEXT = 0.5
 """The weight of a word in a sentence before the one that asks."""
+_GAIN = 0.05
+"""The least share of a question's words that a quote adds to the best one, to be shown for a name that they share."""
+_SHORTEST = 3
+"""Letters of a capitalised word that is too short for a name."""
 _LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
 _IN_HEADING, _BESIDE = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
@@ -65,7 +69,7 @@ class Found:
 
     `covered` is the share of the question's words in it, 0 to 1. `least` is the certainty of its least certain question
     word, without names. `score` ranks the units. `spans` are the spans of the expected kind that the question does not
-    contain.
+    contain. `says` is what each word of the question adds to `covered`, by the unit and the sentences beside it.
     """
 
     unit: Unit
@@ -73,6 +77,7 @@ class Found:
     least: float
     score: float
     spans: tuple[Span, ...] = ()
+    says: tuple[float, ...] = ()
 
 
 class Finder:
@@ -107,7 +112,7 @@ class Finder:
         """Return all units, best first."""
         if not self.units:
             return []
-        covered, least, scores = self._cover(question)
+        covered, least, scores, says = self._cover(question)
         scores = scores + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
@@ -119,8 +124,8 @@ class Finder:
                     timed = question.expected == "date" and tells_time(unit.text)
                     scores[at] += _TYPED * bool(spans[int(at)] or timed)
         order = np.argsort(-scores, kind="stable")
-        return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()))
-                for at in order]
+        return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()),
+                      tuple(says[at].tolist())) for at in order]
 
     def share(self, question: Question, text: str) -> tuple[float, float]:
         """Return the share of the words of the sentence that asks which a text says, and the least certain one."""
@@ -130,16 +135,31 @@ class Finder:
         return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
-        """Return the best units whose quotes differ and do not overlap, with the best one of each named document."""
-        best = [next(iter(self.of_documents(found, [document])), None) for document in self.named[:most]]
-        first = [item for item in found[:1] if not self.named]
+        """Return the best units whose quotes differ and do not overlap, with the best one of each named document.
+
+        One of them complements the first: of a nested question it is what answers the second part.
+        """
+        named = [item for document in self.named for item in self.of_documents(found, [document])[:1]][:most]
+        lead = (named or found)[:1]
         chosen: dict[str, Found] = {}
-        for item in (*first, *filter(None, best), *found):
+        for item in (*named, *found[:most - 1], *self._complements(lead, found), *found):
             if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
                                           for other in chosen.values()):
                 words = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
                 chosen.setdefault(" ".join(words.split()), item)
         return sorted(chosen.values(), key=found.index)
+
+    def _complements(self, lead: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+        """Return the unit that says most of what the best one does not, about a name that the best one brings."""
+        if not lead or not lead[0].says:
+            return []
+        names = [name for name in names_in(lead[0].unit.text) if len(name) > _SHORTEST or not name.isascii()]
+        about = [item for item in found
+                 if any(has_name(f"{item.unit.before} {item.unit.text}", name) for name in names)]
+        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, lead[0].says, strict=True))
+                 for item in about]
+        gain = max(gains, default=0.0)
+        return [about[gains.index(gain)]] if gain >= _GAIN else []
 
     def of_documents(self, found: Sequence[Found], documents: Sequence[str]) -> list[Found]:
         """Return the units of some documents."""
@@ -149,7 +169,7 @@ class Finder:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _cover(self, question: Question) -> tuple[Scores, Scores, Scores]:
+    def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
         """Return how well each unit covers the question.
 
         Returns:
@@ -158,7 +178,8 @@ class Finder:
         """
         asked, stems = _asked_words(question, question.text)
         if not asked:
-            return np.zeros(len(self.units)), np.ones(len(self.units)), np.zeros(len(self.units))
+            none = np.zeros(len(self.units))
+            return none, np.ones(len(self.units)), none, np.zeros((len(self.units), 0))
         asking = frozenset(_asked_words(question, question.asking)[0])
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
         rare = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
@@ -175,7 +196,8 @@ class Finder:
                  else best[:, others].min(axis=1, initial=1.0))
         weights, own_weights = np.where(asks, rare, _CONTEXT * rare), np.where(asks, rare, 0.0)
         own_weights = own_weights if own_weights.any() else weights
-        return best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum())
+        return (best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum()),
+                np.maximum(own, _BESIDE * np.maximum(before, after)) * (weights / weights.sum()))
 
     def _name_spans(self, unit: Unit) -> list[Span]:
         """Return the cached spans of a sentence, including capitalised words of unknown kind."""
