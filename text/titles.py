@@ -2,7 +2,7 @@
 
 import re
 
-_REST = re.compile(r"^中华人民共和国|\s*[(（][^()（）]*[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
+_REST = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
 
 
 def plain_title(title: str) -> str:

@@ -12,6 +12,7 @@ from ...text.dates import spell_dates
 from ...text.languages import language_of
 from ...text.quantities import figures_of, parse_number
 from ...text.scripts import MARKS
+from ...text.sentences import split_sentences
 from .content_words import content_words
 from .content_words import language_of as english_or_chinese
 from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
@@ -69,8 +70,7 @@ _LISTS = re.compile(
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
 _COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
-_ASKING = re.compile(r"[^.?？。!！;；\n]*[^\s?？][?？]")
-_ASIDE = re.compile(r"\s*(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",
+_ASIDE = re.compile(r"\A(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",
                     re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
@@ -111,8 +111,9 @@ class Question:
     @property
     def asking(self) -> str:
         """The sentence that asks, without those before it and without how the answer is to be written."""
-        found = _ASKING.findall(self.text)
-        return _ASIDE.sub("", found[-1]) if found and len(self.words_of(found[-1])) > 1 else self.text
+        sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
+        asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
+        return _ASIDE.sub("", asking) if len(self.words_of(asking)) > 1 else self.text
 
     @property
     def lists(self) -> bool:
