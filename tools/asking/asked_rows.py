@@ -78,7 +78,7 @@ def _limits(schema: GraphSchema, lookup: TripleLookup, question: str) -> str:
         field, sign, value = re.split(r"(!?=|[<>]=?)", condition, maxsplit=1) if re.search("[<>=]", condition) else (
             condition, "", "")
         stated.append(f"{_label(schema, field, question)}{colon if sign == '=' else sign}{value}")
-    said = comma.join(filter(None, [lookup.head, *stated])).replace("!=", "≠ ")
+    said = comma.join(filter(None, [lookup.head, *stated])).replace("!=", " ≠ ").replace(f"{colon} ≠", " ≠")
     return brackets.format(said) if said else ""
 
 

@@ -299,6 +299,14 @@ def test_each_document_that_a_question_names_is_quoted():
     assert {2, 3} <= {quote.item for claim in said.claims for quote in claim.quotes}
 
 
+def test_one_quote_says_what_the_best_one_lacks_about_a_name_that_it_brings():
+    texts = ["Corvel & Sons advised the Aster mill to grind rye.", "The Aster mill grinds rye.",
+             "Rye is ground at the mill.", "The mill stands in a valley.", "Bea Lind is the director at Corvel & Sons."]
+    said = ask("Who is the director of the firm that advised the Aster mill to grind rye?", *(
+        passage(text, document=str(number)) for number, text in enumerate(texts)))
+    assert {1, 5} <= {quote.item for claim in said.claims for quote in claim.quotes}
+
+
 def test_rows_of_metadata_are_quoted_only_for_a_field_that_is_asked_for():
     text = "| Document: Otter | Title: Otter | Status: Draft |\n\nOtter is a proposal about mills."
     assert ask("What is the status of Otter?", passage(text, "Otter")).short == "Draft"
