@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
 from ...text.dates import spell_dates
+from ...text.openings import mark_length
 from ...text.quantities import find_numbers
 from ...text.titles import plain_title
 from ...text.values import find_values
@@ -27,7 +28,7 @@ from .likeness import likeness
 from .question import Question, tells_time
 from .recognition.names import find_names, has_name, names_in
 from .recognition.spans import Span, cue_language, find_spans
-from .units import Unit, find_units, mark_length
+from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
 from .recognition.names import has_name
+from .recognition.spans import VALUES
 from .stated_lists import counted, listed
 from .units import Unit
 from .verdicts import verdict
@@ -158,13 +159,14 @@ def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short 
     if len(values) != 1:
         return None
     (value,) = values
+    at, is_answer = unit.text.index(value), True
     if question.expected == "number":
-        after = unit.text[best.spans[0].end : best.spans[0].end + _AFTER]
-        return Short(" ".join(value.split()), unit) if _is_measured(question, value, after) else None
-    if question.expected != "date" and any(map(str.isdigit, value)):
-        return None
-    return Short(" ".join(value.split()), unit) if _is_same_clause(
-        question, unit, unit.text.index(value), len(value)) else None
+        is_answer = _is_measured(question, value, unit.text[at + len(value):][:_AFTER])
+    elif question.expected == "date" or not any(map(str.isdigit, value)):
+        is_answer = _is_same_clause(question, unit, at, len(value))
+    else:
+        is_answer = False
+    return Short(" ".join(value.split()), unit) if is_answer else None
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
@@ -173,10 +175,11 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     If the question begins with a preposition ("on which river"), only values after that preposition count.
     """
     text, runs = best.unit.text, list[tuple[int, int]]()
-    if question.focus and (match := re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)):
-        return [match[1]]
+    defined = re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)
+    if question.focus and question.expected not in VALUES and defined:
+        return [defined[1]]
     for span in best.spans:
-        if runs and question.expected not in {"date", "number"} and _JOINT.fullmatch(text, runs[-1][1], span.start):
+        if runs and question.expected not in VALUES and _JOINT.fullmatch(text, runs[-1][1], span.start):
             runs[-1] = runs[-1][0], span.end
         else:
             runs.append((span.start, span.end))
@@ -216,13 +219,12 @@ def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, in
     """Return the clauses of a Chinese sentence; a date before a comma belongs to the clause behind it."""
     clauses: list[tuple[int, int]] = []
     start = -1
-    for match in re.finditer(r"[^，,；;。：:]+", text):
-        begin = match.start() if start < 0 else start
-        is_value = any(run[0] <= match.start() + len(match[0]) - len(match[0].lstrip()) and match[0].strip() and
-                       run[1] >= match.end() - len(match[0]) + len(match[0].rstrip()) for run in values)
+    for match in re.finditer(r"[^\s，,；;。：:][^，,；;。：:]*", text):
+        begin, end = match.start() if start < 0 else start, match.start() + len(match[0].rstrip())
+        is_value = any(first <= match.start() and end <= last for first, last in values)
         start = begin if is_value else -1
         clauses += [] if is_value else [(begin, match.end())]
-    return clauses or [(0, len(text))]
+    return clauses if start < 0 else [*clauses, (start, len(text))]
 
 
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
@@ -299,7 +301,7 @@ def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage
     """Return the graph's value of the requested entity and attribute, if the best sentence states it."""
     unit = best.unit
     facts = [fact for fact in passages[unit.passage - 1].facts if unit.start <= fact.start < unit.end]
-    kind = question.expected if question.expected in {"date", "number"} else "text"
+    kind = question.expected if question.expected in VALUES else "text"
     values = {fact.value for fact in facts if kind_of(fact.value) == kind and _asks_for(question, fact)}
     return Short(" ".join(values.pop().split()), unit) if len(values) == 1 else None
 

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from ...schemas.retrieval import Passage
 from ...text.markup import has_words
+from ...text.openings import LIST_MARK, mark_length
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
 
@@ -16,8 +17,7 @@ LONGEST_QUOTE = 400
 _LONGEST_LIST = 600
 """The width in columns up to which a list is quoted whole."""
 _RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
-_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
-_ITEM = re.compile(rf"{_MARK.pattern}\S")
+_ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
                     r"([A-Z][^\W\d_]*(?:[ ’'-][^\W\d_]{1,30}){0,3}[.:])(?=\s))")
 """A label at the beginning of a paragraph, in bold or of a few words, which applies to all its sentences."""
@@ -186,12 +186,6 @@ def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
                 break
             start = min(start, sentences[n].start)
     return start, end
-
-
-def mark_length(text: str) -> int:
-    """Return the characters of the mark of a list's item with which a text begins: "- ", "6. " or "（二）"."""
-    mark = _MARK.match(text)
-    return len(mark[0]) if mark else 0
 
 
 def readable_row(row: Row) -> str:

@@ -22,13 +22,7 @@ _LIMITED = re.compile(r"\b(?:if|unless|until|when|where|except|without|only|befo
 
 
 def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    """Return the words that answer a yes-or-no question, and the unit that states them.
-
-    Args:
-        question: the question.
-        found: all units, best first.
-        finder: measures what a text says of the question.
-    """
+    """Return the words that answer a yes-or-no question, and the unit that states them; `found` has the best first."""
     best = found[0].unit
     if best.asked:
         own = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
