@@ -51,13 +51,16 @@ _WRITTEN_MONTH = (r"(?:January|February|March|April|May|June|July|August|Septemb
 _OTHER_MONTH = "|".join(sorted({form for listed in _OTHER_MONTHS.values() for names in listed for name in names.split()
                                 for form in (name, name.capitalize())}, key=lambda form: (-len(form), form)))
 _RECENT = r"(?:1\d{3}|20\d{2})"
+_IN_FIGURES = (rf"(?<![A-Za-z\d.-])(?P<year>{_RECENT})(?P<mark>[-./])(?P<month>0?[1-9]|1[0-2])(?P=mark)"
+               r"(?P<day>0?[1-9]|[12]\d|3[01])(?!\d|[-./]\d)")
 _WRITTEN = "|".join((
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH},?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH},?\s{_RECENT}\b",
     rf"\b(?:\d{{1,2}}(?:er|º|\.)?\s)?(?:de\s)?(?<!\w)(?:{_OTHER_MONTH})\s(?:del?\s)?{_RECENT}\b",
-    rf"\b{_RECENT}-\d{{2}}-\d{{2}}\b",
-    r"(?:公元前?)?\d{1,4}\s?年(?:度|代|间)?(?:\s?\d{1,2}\s?月(?:份|\s?\d{1,2}\s?[日号])?)?",
+    _IN_FIGURES,
+    (r"(?:公元前?\d{1,4}|\d{3,4}|\d{1,2}(?=\s?年\s?\d{1,2}\s?月))\s?年(?:度|代|间)?"
+     r"(?:\s?\d{1,2}\s?月(?:份|\s?\d{1,2}\s?[日号])?)?"),
     r"[〇零一二三四五六七八九]{4}年(?:[一二三四五六七八九十]{1,2}月(?:[一二三四五六七八九十]{1,3}日)?)?",
     r"\d{1,2}\s?月\s?\d{1,2}\s?[日号]",
     r"[一二三四五六七八九十]{1,3}世纪(?:[初末中]|[一二三四五六七八九]十年代)?|\d{1,2}\s?世纪(?:[初末中]|\d0年代)?",
@@ -75,6 +78,7 @@ def _bare_years(before: str, interval: str = "") -> str:
 _DATES = re.compile(_WRITTEN + "|" + _bare_years(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
 _SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_bare_years('.,$€£¥#0-9')}")
 _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
+_FIGURES = re.compile(_IN_FIGURES)
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 
 
@@ -117,6 +121,19 @@ def parse_date(text: str) -> str:
             normal = _normal({name: value for name, value in match.groupdict().items() if value})
             return f"{normal}~" if normal and plain != folded else normal
     return ""
+
+
+def spell_dates(text: str, *, chinese: bool) -> str:
+    """Return a text whose dates in figures ("2020-2-18", "2020.2.18") are "18 february 2020" or 2020年2月18日.
+
+    So a question and a text that write a date differently have the same words.
+    """
+    def spelled(date: re.Match[str]) -> str:
+        year, month, day = date["year"], int(date["month"]), int(date["day"])
+        name = _ENGLISH_MONTHS[month - 1].partition(" ")[0]
+        return f"{year}年{month}月{day}日" if chinese else f"{day} {name} {year}"
+
+    return _FIGURES.sub(spelled, text)
 
 
 def is_month(word: str) -> bool:

@@ -6,6 +6,8 @@ from .sentences import split_sentences
 
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•·‣◦▪][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]"
                    r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）])")
+LIST_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
+"""The mark of a list's item in Markdown, English or Chinese: "- ", "6. " or "（二）"."""
 _MOST_LINES = 2000
 """Lines that are looked back over; a longer list has no opening."""
 _LONGEST = 300
@@ -14,6 +16,12 @@ _LONGEST = 300
 def is_item(text: str, at: int) -> bool:
     """Return True if a list's item begins at a place of a text, which is the first of its line but for blanks."""
     return _ITEM.match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
+
+
+def mark_length(text: str) -> int:
+    """Return the characters of the mark with which an item of a list begins; 0 for other texts."""
+    mark = LIST_MARK.match(text)
+    return len(mark[0]) if mark else 0
 
 
 def opening_of(text: str, start: int) -> str:

@@ -50,6 +50,7 @@ _AMOUNT = re.compile(
 _LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|over|more than|less than|at least|up to|"
                    r"some|roughly|c\.|ca\.|circa) ?|[约近超达逾~≈]|大约|超过|不足|不到)+")
 _ASIDE = re.compile(r" ?\([^()]*\)$")
+_HAN_PERCENT = re.compile(r"^百分之(\S+)$")
 _RANGE = re.compile(r" ?(?:-|–|—|~|to|至|到) ?")
 _UNIT_WORDS = 3
 """Longest unit in words: "square kilometres", "members of parliament"; anything longer is a sentence."""
@@ -58,7 +59,7 @@ _BASE_UNITS = {unit: (measure, factor) for measure, units in {
     "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
     "area": {"km2": 1e6, "m2": 1.0, "ha": 1e4, "mi2": 2589988.11},
     "mass": {"t": 1e3, "kg": 1.0, "g": 1e-3, "mg": 1e-6, "lb": 0.45359237},
-    "time": {"a": 365.25, "d": 1.0, "h": 1 / 24, "min": 1 / 1440},
+    "time": {"a": 365.25, "mo": 30.44, "wk": 7.0, "d": 1.0, "h": 1 / 24, "min": 1 / 1440},
     "": dict.fromkeys(("", "inhabitants", "people", "persons", "个", "人"), 1.0),
 }.items() for unit, factor in units.items()}
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
@@ -68,15 +69,15 @@ _WRITTEN_SCALE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)\b)?"
 _WRITTEN_UNIT = (
     r"%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|square\s(?:kilomet(?:re|er)s?|miles?|met(?:re|er)s?|feet)|"
     r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
-    r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|years|"
+    r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|weeks|months|years|"
     r"euros|dollars|pounds|yuan|yen")
 _WRITTEN_UNIT += "|" + "|".join(sorted((spelling for unit in ("km", "m", "kg") for spelling in
                                         _SPELLINGS[unit].split(", ") if not spelling.isascii()), key=len, reverse=True))
 _WRITTEN_HAN_UNIT = (
     "美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|千克|毫克|克|公顷|"
-    "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|小时|分钟|摄氏度|℃")
-_COUNTED_UNIT = rf"square\s\w+|years?|hours?|days?|‰|{_WRITTEN_UNIT}"
-_COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年]"
+    "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|周|星期|个?小时|个月|个工作日|分钟|摄氏度|℃")
+_COUNTED_UNIT = rf"square\s\w+|years?|months?|weeks?|hours?|days?|‰|{_WRITTEN_UNIT}"
+_COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年层本部位条日]"
 
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
@@ -91,8 +92,8 @@ _NUMBERS = re.compile(_number_pattern("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_
                       + rf"(?:{_WRITTEN_HAN_UNIT})?")
 _COUNTS = re.compile(
     _number_pattern("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
-    + r"|百分之[一二三四五六七八九十零]+"
-    r"|(?<![一二三四五六七八九十两百千万亿])[一二三四五六七八九十两百千万亿]++[多余几]?[个名人次项家座所岁本部位]"
+    + r"|百分之[一二三四五六七八九十零百\d]+"
+    rf"|(?<![第一二三四五六七八九十两百千万亿])[一二三四五六七八九十两百千万亿]++[多余几]?(?:{_COUNTED_HAN_UNIT})(?!级)"
     rf"|\b(?:(?:{_TENS.replace(' ', '|')})(?:-(?:{'|'.join(_BELOW_TWENTY.split()[1:10])}))?"
     rf"|{'|'.join(_BELOW_TWENTY.split()[2:])}|hundred|thousand|million)\b(?: \w+)?")
 
@@ -118,6 +119,7 @@ def parse_number(text: str) -> str:
         The normal form; "" if the text is not a number.
     """
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(text)).strip(" .;。，")))
+    folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
     if low is None:
         return ""

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 
 from ..schemas.naming import normalise
+from ..text.titles import plain_title
 from .index import RetrievalIndex
+
+_FEW = 2
+"""The most documents that one name means."""
 
 
 def documents_with(index: RetrievalIndex, parts: Sequence[str]) -> frozenset[str]:
@@ -14,3 +18,11 @@ def documents_with(index: RetrievalIndex, parts: Sequence[str]) -> frozenset[str
         exact = [key for key, own in names.items() if part in own]
         found.update(exact or (key for key, own in names.items() if any(part in name for name in own)))
     return frozenset(found)
+
+
+def documents_called(index: RetrievalIndex, name: str) -> frozenset[str]:
+    """Return the ids of the few documents that are called by a name, as their titles or files are quoted."""
+    wanted = normalise(name)
+    found = frozenset(entry.id for entry in index.store.documents.entries() if wanted in {
+        normalise(plain_title(called)) for called in (entry.id, entry.title)})
+    return found if len(found) <= _FEW else frozenset()

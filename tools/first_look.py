@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..models.rules.lexicon import SUMMARY_CUES
+from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
@@ -11,9 +12,11 @@ from ..schemas.retrieval import EVERYTHING, Passage, Place, SubQuery, Switches
 from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
+from .document_names import documents_called
 from .entity_names import named_entities
 from .index import RetrievalIndex
 from .line_budget import item_cost
+from .openings import asked_folder, openings
 from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
@@ -26,6 +29,8 @@ _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 """Of the budget; passages have the rest and what these leave."""
 _ASKED_SHARE = 1 / 2
 """Of the budget, for the table that the question asks for."""
+_NAMED_SHARE = 1 / 8
+"""Of the budget, for documents that the question names and no passage is of."""
 _REPORTS_SHARE = 3 / 4
 """Of a question about the documents as a whole, which passages hardly answer."""
 _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
@@ -75,10 +80,24 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if "passage_search" in tools:
         found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches)
         blocks += [block.model_copy(update={"title": "passages"}) for block in found]
+        blocks += _of_named(retriever, question, [item for block in found for item in block.items],
+                            int(tokens * _NAMED_SHARE), switches)
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     unsaid = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
               for block in graph]
     return [block for block in (*blocks, *unsaid) if block.items]
+
+
+def _of_named(retriever: Retriever, question: str, shown: Sequence[Passage], tokens: int, switches: Switches,
+              ) -> Iterator[Block]:
+    """Yield the best passages of each document that a question names by its title and no passage is of."""
+    for name in names_in(question[:LONGEST]):
+        named = documents_called(retriever.index, name)
+        if named.isdisjoint(item.document for item in shown):
+            for document in sorted(named):
+                lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
+                yield from look_up_passages(retriever, lookup, tokens // len(named),
+                                            [item.chunk_id for item in shown], switches)
 
 
 def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
@@ -91,8 +110,12 @@ def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, token
 def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> list[Block]:
     """Return the survey that a question asks for, or reports on the whole if it is about that."""
     survey = asked_survey(retriever.index, schema, question)
+    if survey is None and SUMMARY_CUES.search(question):
+        return look_up_reports(retriever, CommunityLookup(), question, tokens)
     if survey is None:
-        return look_up_reports(retriever, CommunityLookup(), question, tokens) if SUMMARY_CUES.search(question) else []
+        folder = asked_folder(retriever.index, question)
+        opened = openings(retriever.index, tokens, folder) if folder else []
+        return [Block(title=folder, items=tuple(opened))] if opened else []
     return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
             for block in look_up_reports(retriever, survey, question, tokens)]
 

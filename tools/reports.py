@@ -4,39 +4,28 @@ The level for the whole is the finest one whose reports fit the budget, as in Mi
 there are few documents, the opening of each is shown too, as it says what the document is about.
 """
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 
 from ..graph_store.ledger.communities import Community
-from ..schemas.documents import Document
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
-from ..schemas.naming import normalise
 from ..schemas.retrieval import Passage, SubQuery
-from ..text.sentences import split_sentences
 from .best import best_rows
 from .fact_rows import triple_rows
 from .index import RetrievalIndex
-from .line_budget import MARK_TOKENS, fit_lines, item_cost
+from .line_budget import fit_lines, item_cost
+from .openings import openings
 from .query import Query
 from .retriever import Retriever
 from .surveys import survey_along, survey_by
 from .table_query import FieldError
 
-_SENTENCE = re.compile(r"(?!\s*(?:[#|*=-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=-])[^\n]*[\u4e00-\u9fff]{8}")
-"""A sentence, not a heading, a row or a field."""
 _WHOLE = "What are these documents about?"
 _NEAREST = 6
 """Reports on one theme."""
 _FACTS = 3
 """Facts that support a report."""
 _OPENINGS_SHARE = 2 / 3
-_OPENING = 250
-"""Characters of an opening: a long sentence."""
-_FIRST = 5
-"""How many first sentences of a document its opening is chosen from."""
 
 
 def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
@@ -62,10 +51,10 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         cosines = index.community_cosines(query.vector)
         nearest = [index.communities[index.community_row.at(int(row))] for row in best_rows(cosines, _NEAREST)]
         return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
-    openings = list(_openings(index, int(tokens * _OPENINGS_SHARE)))
-    left = tokens - sum(map(item_cost, openings))
+    opened = openings(index, int(tokens * _OPENINGS_SHARE))
+    left = tokens - sum(map(item_cost, opened))
     whole = _block("reports on the whole", _finest_that_fits(index, query, left), left)
-    return [Block(title="documents", items=tuple(openings)), whole] if openings else [whole]
+    return [Block(title="documents", items=tuple(opened)), whole] if opened else [whole]
 
 
 def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
@@ -103,30 +92,3 @@ def _item(index: RetrievalIndex, query: Query, community: Community, text: str) 
     return Passage(chunk_id="", document=places[0].document, title=community.name, text=places[0].text,
                    start=places[0].start, score=0.0, kind="report", statement=" ".join(text.split()),
                    places=tuple(places))
-
-
-def _openings(index: RetrievalIndex, tokens: int) -> Iterator[Passage]:
-    """Yield title and a first sentence of each document, or nothing if they do not fit the tokens.
-
-    Sentences that several documents share, such as the first words of all of a company's reports, are used only for
-    documents without others.
-    """
-    documents = index.store.documents
-    cost = _OPENING // 4 + MARK_TOKENS  # four characters of English a token
-    if documents.count_documents() * cost > tokens:
-        return
-    texts = [documents.get(entry.id) for entry in documents.entries()]
-    first = [_first_sentences(document) for document in texts]
-    shared = Counter(words for sentences in first for words in {normalise(words) for _, words in sentences})
-    for document, sentences in zip(texts, first, strict=True):
-        own = [sentence for sentence in sentences if shared[normalise(sentence[1])] == 1]
-        for start, words in (own or sentences)[:1]:
-            yield Passage(chunk_id="", document=document.id, title=document.title, text=words, start=start, score=0.0,
-                          kind="opening", statement=f"{document.title or document.id}: {' '.join(words.split())}")
-
-
-def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document with their places, without headings, rows and fields."""
-    found = ((start, end) for start, end in split_sentences(document.text)
-             if _SENTENCE.match(document.text[start:end]))
-    return [(start, document.text[start:min(end, start + _OPENING)].strip()) for start, end in islice(found, _FIRST)]

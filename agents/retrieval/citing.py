@@ -10,6 +10,7 @@ from ...models.rules.content_words import Language, language_of
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
+from ...text.markup import without_markup
 from ...text.table_rows import SET_APART
 from .shown_text import plain_text, source_text
 from .supporting import follows, is_support
@@ -24,6 +25,7 @@ _MOST_CITED, _FIRST_CITED = 12, 3
 """Places of one line that a claim cites: of the members that it names, or of the first ones."""
 _METADATA = 1000
 """Characters at the beginning of a document that hold what it says of itself."""
+_HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -60,7 +62,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     # A chain that lost a link no longer leads to the short answer.
     is_whole = mode != "strict" or not any(map(is_inferred, claims))
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=(source_text(draft.short) if quoted
+                  short=(_as_shown(draft.short) if quoted
                          else plain_text(draft.short) if is_whole and follows(draft.short, said) else ""),
                   grade=_grade(survivors, lines), rows=_rows(survivors, items))
 
@@ -104,13 +106,13 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
         quoted: whether the claim's words are a document's instead of a model's (see `QuotedDraft`).
 
     Returns:
-        The claim with `[n]` behind it, or "" if it is left out.
+        The claim with `[n]` behind it, or "" if it is left out. Quotes say where they stand: the title, the heading.
     """
     if mode == "strict" and is_inferred(claim):
         return ""
     numbers = _cite(claim, items, documents, citations)
-    text = (_show_source(claim.text, [citations[n - 1].quote for n in numbers]) if quoted
-            else plain_text(claim.text))
+    text = (_show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
+            if quoted and numbers else plain_text(claim.text))
     if numbers:
         note = f" {_words(text, 'inferred').format(plain_text(claim.unstated))}" if is_inferred(claim) else ""
         return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
@@ -121,13 +123,25 @@ def _words(text: str, what: str) -> str:
     return _NOTES[language_of(text)][what]
 
 
-def _show_source(text: str, quotes: Iterable[str]) -> str:
-    """Return a document's words, in quotation marks if one of its quotes has them as they stand.
+def _show_source(text: str, cited: Sequence[Citation], item: Passage) -> str:
+    """Return a document's words with where they stand, in quotation marks if one of its quotes has them as they are.
 
     The cells of a table's row are put in other words, so they get none.
     """
-    shown = source_text(text)
-    return f"“{shown}”" if any(shown in source_text(quote) for quote in quotes) else shown
+    shown = _as_shown(text)
+    quoted = f"“{shown}”" if any(shown in _as_shown(one.quote) for one in cited) else shown
+    place = _as_shown(_place(item, cited[0].start)) if item.kind == "passage" else ""
+    return f"{quoted} — {place}" if place else quoted
+
+
+def _as_shown(text: str) -> str:
+    return source_text(without_markup(text))
+
+
+def _place(item: Passage, start: int) -> str:
+    """Return the document's title and the nearest heading above words of a passage."""
+    headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
+    return " › ".join(dict.fromkeys(filter(None, [item.title or item.document, headings[-1].strip(" #")])))
 
 
 def _cite(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:

@@ -21,7 +21,7 @@ _WORDS: dict[Language, dict[str, str]] = {
            "near": "Names in the documents with a similar spelling: {}.", "joint": ", ",
            "hint": "No language model is configured, so Banyan finds and quotes; with one it also reasons "
                    "(set BANYAN_LLM_BASE_URL)."},
-    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到简短答案；以上段落最接近。",
+    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到简短的答案；引用的段落最为接近。",
            "near": "文档中写法相近的名称：{}。", "joint": "、",
            "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
 }

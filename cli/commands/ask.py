@@ -1,5 +1,6 @@
 """`banyan ask` and `banyan chat`: answers from a knowledge base."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
@@ -121,7 +122,7 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
         # Omit quotes that the answer itself contains.
-        quoted = f"” [{citation['id']}]\n" in f"{answer['answer']}\n"
+        quoted = re.search(rf"^“.*”(?: — [^“”\n]*)? \[{citation['id']}\]$", answer["answer"], re.MULTILINE)
         said = f"[dim]{place}[/dim]" if quoted else (
             f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:

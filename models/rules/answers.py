@@ -11,10 +11,10 @@ from cachetools import LRUCache
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft
 from ...text.table_rows import Row
 from ..parsing.parser import Parser
-from .finder import Finder, Found
+from .finder import Finder, Found, named_documents
 from .overviews import overview
-from .question import Question
-from .short_answers import Short, asked_cell, short_answer
+from .question import Question, analyse
+from .short_answers import Short, asked_cell, is_unasked, short_answer
 from .table_columns import find_extreme
 from .units import Unit, readable_row
 
@@ -33,7 +33,7 @@ class Answers:
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._finders: LRUCache[tuple[Passage, ...], Finder] = LRUCache(_POOLS)
+        self._finders: LRUCache[tuple[tuple[Passage, ...], tuple[str, ...]], Finder] = LRUCache(_POOLS)
         self._lock = threading.Lock()
 
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
@@ -52,26 +52,27 @@ class Answers:
             return overview(passages)
         if passages and passages[0].kind == "row":
             return _draft_rows(passages)
-        return _draft_answer(question, self._finder(passages))
+        return self.find(question, passages)
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
-        return _draft_answer(question, self._finder(passages))
+        analysed = analyse(question)
+        return _draft_answer(analysed, self._finder(passages, named_documents(analysed, passages)))
 
-    def _finder(self, passages: Sequence[Passage]) -> Finder:
-        key = tuple(passages)
+    def _finder(self, passages: Sequence[Passage], named: tuple[str, ...]) -> Finder:
+        key = tuple(passages), named
         with self._lock:
             finder = self._finders.get(key)
         if finder is None:
-            finder = Finder(passages, self._parser)
+            finder = Finder(passages, self._parser, named)
             with self._lock:
                 self._finders[key] = finder
         return finder
 
 
-def _draft_answer(text: str, finder: Finder) -> QuotedDraft:
+def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     """Return the draft for one question that is searched as a whole."""
-    question, found = finder.search(text)
+    found = [item for item in finder.search(question) if not is_unasked(question, item.unit.row)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
     extreme = find_extreme(question, finder.units)
@@ -79,10 +80,10 @@ def _draft_answer(text: str, finder: Finder) -> QuotedDraft:
         claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in extreme.units]
         claims[0] = Claim(text=extreme.line, quotes=claims[0].quotes)
         return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=extreme.words)
-    short = short_answer(question, found, finder.passages)
-    if short is not None:
-        return QuotedDraft(answerable=True, claims=[_stating(question, short, finder)], confidence=STATED,
-                           short=short.words)
+    if shorts := short_answer(question, found, finder):
+        joint = "；" if question.language == "zh" else "; "
+        return QuotedDraft(answerable=True, claims=[_stating(question, short, finder) for short in shorts],
+                           confidence=STATED, short=joint.join(dict.fromkeys(short.words for short in shorts)))
     claims = [_quote(question, item, finder) for item in finder.quotes(found)]
     covered = found[0].covered
     answers = not question.has_form and covered >= _COVERED
@@ -106,7 +107,7 @@ def _quote(question: Question, found: Found, finder: Finder) -> Claim:
     """Return the quote of a unit with its surroundings."""
     unit = found.unit
     words = finder.passages[unit.passage - 1].text[slice(*unit.quote)]
-    return _claim(unit, _row_text(question, unit.row) if unit.row else " ".join(words.split()), words)
+    return _claim(unit, _row_text(question, unit.row) if unit.row else words, words)
 
 
 def _stating(question: Question, short: Short, finder: Finder) -> Claim:
@@ -115,7 +116,12 @@ def _stating(question: Question, short: Short, finder: Finder) -> Claim:
     if unit is None:
         fact = finder.passages[short.passage - 1]
         return Claim(text=" ".join(fact.text.split()), quotes=[Quote(item=short.passage, words=fact.text)])
-    return _claim(unit, _row_text(question, unit.row) if unit.row else " ".join(unit.text.split()), unit.text)
+    if unit.row is not None:
+        return _claim(unit, _row_text(question, unit.row), unit.text)
+    # A list is quoted whole, and an answer with its question.
+    is_list = len(short.words) > len(unit.text) or unit.asked
+    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if is_list else unit.text
+    return _claim(unit, words, words)
 
 
 def _row_text(question: Question, row: Row) -> str:

@@ -6,6 +6,7 @@ and on whether it contains a span of the expected kind.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,24 +14,39 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
+from ...text.dates import spell_dates
+from ...text.openings import mark_length
 from ...text.quantities import find_numbers
+from ...text.titles import plain_title
 from ...text.values import find_values
 from ..parsing.parser import Parser
 from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
-from .question import Question, analyse, tells_time
-from .recognition.names import find_names, has_name
+from .question import Question, tells_time
+from .recognition.names import find_names, has_name, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
 
-_READ = 6
-"""The most passages read, best first."""
+_READ, _READ_NAMED = 9, 12
+"""The most passages read, best first, and those of each document that the question names."""
+_FEW = 2
+"""The most documents whose titles have a name that means a document."""
+_CONTEXT = 0.5
+"""The weight of a word in a sentence before the one that asks."""
+_GAIN = 0.05
+"""The least share of a question's words that a quote adds to the best one, to be shown for a name that they share."""
+_SHORTEST = 3
+"""Letters of a capitalised word that is too short for a name."""
+_LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
 _IN_HEADING, _BESIDE = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
+_REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
+"""The beginning of a sentence that speaks of what the one before names."""
 _TRUST, _TYPED = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
 _TYPED_UNITS = 8
@@ -54,7 +70,7 @@ class Found:
 
     `covered` is the share of the question's words in it, 0 to 1. `least` is the certainty of its least certain question
     word, without names. `score` ranks the units. `spans` are the spans of the expected kind that the question does not
-    contain.
+    contain. `says` is what each word of the question adds to `covered`, by the unit and the sentences beside it.
     """
 
     unit: Unit
@@ -62,20 +78,24 @@ class Found:
     least: float
     score: float
     spans: tuple[Span, ...] = ()
+    says: tuple[float, ...] = ()
 
 
 class Finder:
     """The units of passages, searched for several questions."""
 
-    def __init__(self, passages: Sequence[Passage], parser: Parser) -> None:
+    def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = ()) -> None:
         """Split passages into units.
 
         Args:
             passages: the context, best first; facts and reports are ignored.
             parser: finds names in English sentences.
+            named: the documents of which more passages are read; each has a quote.
         """
-        self.parser = parser
-        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement][:_READ]
+        self.parser, self.named = parser, named
+        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
+        wanted = [[one for one in read if one[1].document == document][:_READ_NAMED] for document in named]
+        read = sorted({number: passage for some in (read[:_READ], *wanted) for number, passage in some}.items())
         self.passages = passages
         self.units = [unit for number, passage in read for unit in find_units(number, passage)]
         best = max((passage.score for _, passage in read), default=0.0)
@@ -89,13 +109,12 @@ class Finder:
         self._names: dict[str, list[Span]] = {}
         self._languages = {number: cue_language(passage.text, parser) for number, passage in read}
 
-    def search(self, text: str) -> tuple[Question, list[Found]]:
-        """Return the analysed question and all units, best first."""
-        question = analyse(text)
+    def search(self, question: Question) -> list[Found]:
+        """Return all units, best first."""
         if not self.units:
-            return question, []
-        covered, least = self._cover(question)
-        scores = covered + _TRUST * self._trust
+            return []
+        covered, least, scores, says = self._cover(question)
+        scores = scores + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
             scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
@@ -106,50 +125,87 @@ class Finder:
                     timed = question.expected == "date" and tells_time(unit.text)
                     scores[at] += _TYPED * bool(spans[int(at)] or timed)
         order = np.argsort(-scores, kind="stable")
-        return question, [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]),
-                                spans.get(int(at), ())) for at in order]
+        return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()),
+                      tuple(says[at].tolist())) for at in order]
+
+    def share(self, question: Question, text: str) -> tuple[float, float]:
+        """Return the share of the words of the sentence that asks which a text says, and the least certain one."""
+        asked, stems = _asked_words(question, question.asking)
+        counts = [word != question.count_word for word in asked]
+        says = _says(question, asked, stems, [text])[0][counts] if any(counts) else np.zeros(1)
+        return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
-        """Return the best units whose quotes do not overlap."""
-        chosen: list[Found] = []
-        for item in found:
-            if all(_is_apart(self._place(item.unit), self._place(other.unit)) for other in chosen):
-                chosen.append(item)
-            if len(chosen) == most:
-                break
-        return chosen
+        """Return the best units whose quotes differ and do not overlap, with the best one of each named document.
+
+        One of them complements the first: of a nested question it is what answers the second part.
+        """
+        named = [item for document in self.named for item in self.of_documents(found, [document])[:1]][:most]
+        lead = (named or found)[:1]
+        chosen: dict[str, Found] = {}
+        for item in (*named, *found[:most - 1], *self._complements(lead, found), *found):
+            if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
+                                          for other in chosen.values()):
+                words = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
+                chosen.setdefault(" ".join(words.split()), item)
+        return sorted(chosen.values(), key=found.index)
+
+    def _complements(self, lead: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+        """Return the unit that says most of what the best one does not, about a name that the best one brings."""
+        if not lead or not lead[0].says:
+            return []
+        names = [name for name in names_in(lead[0].unit.text) if len(name) > _SHORTEST or not name.isascii()]
+        about = [item for item in found
+                 if any(has_name(f"{item.unit.before} {item.unit.text}", name) for name in names)]
+        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, lead[0].says, strict=True))
+                 for item in about]
+        gain = max(gains, default=0.0)
+        return [about[gains.index(gain)]] if gain >= _GAIN else []
+
+    def of_documents(self, found: Sequence[Found], documents: Sequence[str]) -> list[Found]:
+        """Return the units of some documents."""
+        return [item for item in found if self.passages[item.unit.passage - 1].document in documents]
 
     def _place(self, unit: Unit) -> tuple[str, int, int]:
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _cover(self, question: Question) -> tuple[Scores, Scores]:
-        """Return the share of the question's words in each unit, and the certainty of the least certain word.
+    def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
+        """Return how well each unit covers the question.
 
-        Both are float arrays of shape (units,). Names and the requested noun are not considered for the second one.
+        Returns:
+            Float arrays of shape (units,): the share of the words of the sentence that asks, the certainty of the least
+            certain of them without names and the requested noun, and the share of all words.
         """
-        english = question.language == "en"
-        asked = list(dict.fromkeys(spoken_words(question.text) if english else question.words_of(question.text)))
-        if not english and question.has_form:  # an answer to 哪个城市 need not contain the word
-            asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
+        asked, stems = _asked_words(question, question.text)
         if not asked:
-            return np.zeros(len(self.units)), np.ones(len(self.units))
-        stems = [stem(word) for word in asked] if english else asked
+            none = np.zeros(len(self.units))
+            return none, np.ones(len(self.units)), none, np.zeros((len(self.units), 0))
+        asking = frozenset(_asked_words(question, question.asking)[0])
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
-        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        rare = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        asks = np.array([word in asking for word in asked])
         says = _says(question, asked, stems, self._texts)
         own, above, before, after = (says[places] for places in self._places)
-        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, _BESIDE * before, _BESIDE * after])
+        beside = np.array([[_IN_HEADING if _REFERS.match(unit.text) else _BESIDE] for unit in self.units])
+        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, beside * before, _BESIDE * after])
         named = frozenset(word for name in (*question.names, question.kind_noun) for word in question.words_of(name))
-        others = [at for at, word in enumerate(stems) if word not in named and asked[at] not in _ASKING]
-        return best @ (weights / weights.sum()), best[:, others].min(axis=1, initial=1.0)
+        others = [at for at, word in enumerate(stems)
+                  if word not in named and asked[at] not in _ASKING and asked[at] in asking]
+        # Pairs of Chinese characters cross the borders of words, so a few always differ.
+        least = (best[:, others].mean(axis=1) if question.language == "zh" and others
+                 else best[:, others].min(axis=1, initial=1.0))
+        weights, own_weights = np.where(asks, rare, _CONTEXT * rare), np.where(asks, rare, 0.0)
+        own_weights = own_weights if own_weights.any() else weights
+        return (best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum()),
+                np.maximum(own, _BESIDE * np.maximum(before, after)) * (weights / weights.sum()))
 
     def _name_spans(self, unit: Unit) -> list[Span]:
         """Return the cached spans of a sentence, including capitalised words of unknown kind."""
         found = self._names.get(unit.text)
         if found is None:
             language = self._languages[unit.passage]
-            found = find_spans([unit.text], self.parser, language=language)[0]
+            found = [_whole(unit.text, span) for span in find_spans([unit.text], self.parser, language=language)[0]]
             found += [Span(start, end, "name") for start, end in find_names(unit.text) if not language and start > 0
                       and all(end <= span.start or start >= span.end for span in found)]
             self._names[unit.text] = found
@@ -163,10 +219,44 @@ class Finder:
                      and not has_name(question.text, unit.text[span.start : span.end]))
 
 
+def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Return the documents that a question names by their titles, or by a name that few titles have."""
+    titles = {passage.document: plain_title(passage.title) for passage in passages}
+    asked = frozenset(question.words_of(question.text))
+    quoted = [name for name in question.names if f"《{name}》" in question.text]
+    found = dict.fromkeys(document for document, title in titles.items() if not quoted
+                          and len(words := question.words_of(title)) > 1 and asked.issuperset(words))
+    for name in quoted or question.names:
+        exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
+        having = exact or [document for document, title in titles.items() if not found and has_name(title, name)]
+        found |= dict.fromkeys(having if len(having) <= _FEW else ())
+    return tuple(found)
+
+
+def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
+    """Return the distinct words of a question, and the stem of each."""
+    if question.language == "en":
+        asked = list(dict.fromkeys(spoken_words(spell_dates(text, chinese=False))))
+        return asked, [stem(word) for word in asked]
+    asked = list(dict.fromkeys(question.words_of(text)))
+    if question.has_form:  # an answer to 哪个城市 need not contain the word
+        asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
+    return asked, asked
+
+
+def _whole(text: str, span: Span) -> Span:
+    """Return a Latin name of a Chinese sentence with all of its words."""
+    if span.kind in {"date", "number"} or not text[span.start : span.end].isascii() or text.isascii():
+        return span
+    match = _LATIN.match(text, span.start)
+    return Span(span.start, max(span.end, match.end() if match else 0), span.kind)
+
+
 def _values(text: str) -> list[Span]:
     """Return the dates of a sentence and its other numbers, including those written as words."""
     dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
-    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True)]
+    mark = mark_length(text)
+    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= mark]
     return [*dates, *(number for number in numbers if all(
         number.end <= date.start or number.start >= date.end for date in dates))]
 

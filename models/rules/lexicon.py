@@ -22,7 +22,7 @@ ENGLISH_STOP = words(
 
 CHINESE_STOP = re.compile(
     "什么时候|什么地方|什么样|多少|什么|哪一[年天个位家些]|哪[个家位年天里儿些所座条部本国省市月]|何时|何地|为何|如何|怎么|怎样|是否|"
-    "有没有|请问|告诉我|[的了是在于和与及吗呢吧啊谁哪几么被把由从对将为其之这那有个]"
+    "有没有|请问|告诉我|开始|一共|总共|分别|可以|能够|能否|可否|能不能|应当|应该|必须|不得|不能|[的了是在于和与及吗呢吧啊谁哪几么被把由从对将为其之这那有个]"
 )
 """Chinese words and characters without content; runs of characters are cut at them."""
 

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Literal
 
 from ...schemas.naming import normalise
+from ...text.dates import spell_dates
 from ...text.languages import language_of
+from ...text.quantities import figures_of, parse_number
 from ...text.scripts import MARKS
+from ...text.sentences import split_sentences
 from .content_words import content_words
 from .content_words import language_of as english_or_chinese
 from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
@@ -45,8 +48,9 @@ _ASKED_NOUN = re.compile(
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
 _CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
-    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|几[年月点]|星期几|周几|日期", "date"),
-    (r"多少|几[个位人名座条次家所件种只公页层块]|多[长高大远深重宽久]|比例|百分之几", "number"),
+    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|(?:[在于是]|^)几几?年|几[月点号]|星期几|周几|日期",
+     "date"),
+    (r"多少|几[个位人名座条次家所件种只公页层块天年日周倍岁]|多[长高大远深重宽久]|比例|百分之几", "number"),
     (r"谁|哪(?:一|几)?位|什么人|哪个人", "person"),
     (r"哪(?:一|几)?(?:家|所)|(?:什么|哪个)(?:公司|机构|大学|学校|组织|企业|单位|部门)", "organization"),
     (r"哪里|哪儿|何地|什么地方|哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|区|地区|地方|江|河|湖|山|岛|州|洲|海)",
@@ -59,6 +63,15 @@ _CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FOR
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
+_PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
+_LISTS = re.compile(
+    r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|\bwho (?:all )?(?:attended|were|are)\b|"
+    rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
+    r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
+    r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
+_COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\A(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",
+                    re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME = re.compile(
@@ -93,7 +106,30 @@ class Question:
 
     def words_of(self, text: str) -> tuple[str, ...]:
         """Return the content words of a text for comparison with the question's; see `content_words`."""
-        return content_words(text, self.language)
+        return content_words(spell_dates(text, chinese=self.language == "zh"), self.language)
+
+    @property
+    def asking(self) -> str:
+        """The sentence that asks, without those before it and without how the answer is to be written."""
+        sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
+        asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
+        return _ASIDE.sub("", asking) if len(self.words_of(asking)) > 1 else self.text
+
+    @property
+    def lists(self) -> bool:
+        """Whether several things are asked for."""
+        return _LISTS.search(self.asking) is not None
+
+    @property
+    def count_word(self) -> str:
+        """The word that says how many things are asked for; "" if there is none."""
+        match = _COUNT.search(self.asking) if self.lists else None
+        return (match[1] or match[2]).lower() if match else ""
+
+    @property
+    def counted(self) -> int:
+        """How many things are asked for; 0 if the question does not say."""
+        return int(figures_of(parse_number(self.count_word))[1][0]) if self.count_word else 0
 
     @property
     def has_form(self) -> bool:

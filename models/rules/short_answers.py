@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage, TypedFact
@@ -11,12 +12,15 @@ from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.times import is_running
 from ...text.values import kind_of
 from .content_words import spoken_words
-from .finder import Found
+from .finder import Finder, Found, named_documents
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
 from .recognition.names import has_name
+from .recognition.spans import VALUES
+from .stated_lists import counted, listed
 from .units import Unit
+from .verdicts import verdict
 
 _COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""
@@ -24,12 +28,13 @@ _LEAST = 0.4
 """The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
-    r"\w{3,}est|most|least|more|less|fewer|than)\b|第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副",
+    r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|"
+    r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副|[主总](?=教练|裁判|编辑|编|设计|工程师|经理|监)",
     re.IGNORECASE)
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
 _CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
-                      r"n['’]t\b|[不没未无非]", re.IGNORECASE)
+                      r"n['’]t\b|不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未无非]", re.IGNORECASE)
 _HEADERS = {
     "person": re.compile(r"\b(?:name|who|person|contact)\b|姓名|名称|负责人|联系人", re.IGNORECASE),
     "number": re.compile(r"\b(?:quantity|count|amount|number|units|total)\b|数量|库存", re.IGNORECASE),
@@ -43,23 +48,29 @@ _EQUAL, _SIMILAR = 1.0, 0.45
 """The cosine of equal words, and of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
 """The fewest documents, and the share of them with a name, for which the name goes without saying."""
+_LOOKED_AT = 3
+_BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
+"""What follows a date that only bounds another one (到2020前)."""
 _BY_KIND, _BY_SUBJECT = 0.6, 0.5
 _AFTER = 40
 """The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
+_DEFINED = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
+_CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
                           re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 _CLEAR = 0.15
 _ASKED_MEASURES = (
-    (re.compile(r"\bhow long\b|多长时间|多久", re.IGNORECASE),
+    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
      words("time years weeks months days hours minutes length")),
     (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
      words("length area")),
     (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
     (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
                 r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
+    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
     (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
 )
 
@@ -73,38 +84,89 @@ class Short:
     passage: int = 0
 
 
-def short_answer(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
-    """Return the answer that the passages state, or None if none states it clearly.
+def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> list[Short]:
+    """Return the answer that the passages state, one for each document that the question names in 《》, or nothing.
 
     Args:
         question: the analysed question.
         found: all units, best first.
-        passages: the context, with its typed facts and statements.
+        finder: the context, with its typed facts and statements.
     """
-    if not question.has_form or not found or _CHOICE.search(question.text):
-        return None
-    best, usual = found[0], _usual_names(question, passages)
+    if not found or _CHOICE.search(question.asking):
+        return []
+    if not (titled := [name for name in question.names if f"《{name}》" in question.text]):
+        short = _short_answer(question, found, finder)
+        return [short] if short else []
+    shorts = [short for name in titled if (short := _of_titled(question, name, titled, finder))]
+    return shorts if len(shorts) == len(titled) else []
+
+
+def _of_titled(question: Question, name: str, titled: Sequence[str], finder: Finder) -> Short | None:
+    """Return the answer of the document that a name in 《》 means, to the question without the other ones."""
+    others = [other for other in titled if other != name]
+    text = reduce(lambda text, other: text.replace(f"《{other}》", " "), others, question.text)
+    own = replace(question, text=text, names=tuple(one for one in question.names if one not in others))
+    found = finder.of_documents(finder.search(own), named_documents(own, finder.passages))
+    return _short_answer(own, found, finder) if found else None
+
+
+def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
+    passages, best = finder.passages, found[0]
+    usual = _usual_names(question, passages)
+    if question.expected == "polar":
+        stated = verdict(question, found, finder)
+    else:
+        stated = listed(question, found, finder) or counted(question, found)
+    if stated is not None:
+        words, unit = stated
+        return Short(words, unit) if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}", usual) else None
+    if not question.has_form:
+        return _from_field(question, found, usual)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, usual)
     return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
-            or _from_statement(question, passages))
+            or _from_statement(question, passages) or _from_definition(question, best.unit))
+
+
+def is_unasked(question: Question, row: Row | None) -> bool:
+    """Return True for a row of a document's metadata of which the question names no field."""
+    return row is not None and row.cells[0].header == DOCUMENT and _field(question, row) is None
+
+
+def _field(question: Question, row: Row) -> Cell | None:
+    """Return the cell of a row whose header a question names."""
+    asked = frozenset(question.words_of(question.asking))
+    return next((cell for cell in row.cells[1:] if (words := question.words_of(cell.header))
+                 and asked.issuperset(words)), None)
+
+
+def _from_field(question: Question, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+    """Return the cell under the header that a question such as "what is the status of X" asks for, in the row of X."""
+    for unit in (item.unit for item in found[:_LOOKED_AT]):
+        cell = _field(question, unit.row) if unit.row else None
+        if cell and question.focus and set(question.words_of(question.focus)).issubset(question.words_of(cell.header)):
+            return _from_cell(question, unit, found, usual, cell)
+    return None
 
 
 def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
-    if best.covered < _COVERED or best.least < _LEAST or not _speaks_of(question, unit, usual):
+    is_list = question.lists and question.expected != "number"
+    if best.covered < _COVERED or best.least < _LEAST or is_list or not _speaks_of(question, unit, usual):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
         return None
     (value,) = values
+    at, is_answer = unit.text.index(value), True
     if question.expected == "number":
-        after = unit.text[best.spans[0].end : best.spans[0].end + _AFTER]
-        return Short(" ".join(value.split()), unit) if _is_measured(question, value, after) else None
-    if question.expected != "date" and any(map(str.isdigit, value)):
-        return None
-    return Short(" ".join(value.split()), unit) if _is_same_clause(question, unit, best.spans[0].start) else None
+        is_answer = _is_measured(question, value, unit.text[at + len(value):][:_AFTER])
+    elif question.expected == "date" or not any(map(str.isdigit, value)):
+        is_answer = _is_same_clause(question, unit, at, len(value))
+    else:
+        is_answer = False
+    return Short(" ".join(value.split()), unit) if is_answer else None
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
@@ -113,25 +175,56 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     If the question begins with a preposition ("on which river"), only values after that preposition count.
     """
     text, runs = best.unit.text, list[tuple[int, int]]()
+    defined = re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)
+    if question.focus and question.expected not in VALUES and defined:
+        return [defined[1]]
     for span in best.spans:
-        if runs and question.expected not in {"date", "number"} and _JOINT.fullmatch(text, runs[-1][1], span.start):
+        if runs and question.expected not in VALUES and _JOINT.fullmatch(text, runs[-1][1], span.start):
             runs[-1] = runs[-1][0], span.end
         else:
             runs.append((span.start, span.end))
     if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
         behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
         runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
+    if len(runs) > 1 and question.focus:
+        runs = _of_kind(question.focus, text, runs)
     if len(runs) > 1 and question.language == "zh":
         runs = _in_asked_clause(question, text, runs)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())
 
 
+def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the names that a sentence calls by a noun: "OpenEyes, an application", "the application OpenEyes"."""
+    called = re.compile(_called(noun), re.IGNORECASE)
+    before = re.compile(rf"\b{re.escape(noun)} (?:(?:called|named) )?[\"“‘']?$", re.IGNORECASE)
+    return [run for run in runs if called.match(text, run[1]) or before.search(text, 0, run[0])] or runs
+
+
+def _called(noun: str) -> str:
+    return rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b"
+
+
 def _in_asked_clause(question: Question, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places within the clause of a Chinese sentence that covers most of the question."""
-    asked = frozenset(question.words_of(question.text)) - _words_of_names(question)
-    clauses = [match.span() for match in re.finditer(r"[^，,；;。：:]+", text)]
-    best = max(clauses, key=lambda clause: len(asked.intersection(question.words_of(text[slice(*clause)]))))
-    return [run for run in runs if best[0] <= run[0] < best[1]] or runs
+    # The predicate stands at the end of a question, and says more than its subject.
+    asked = {word: at for at, word in enumerate(question.words_of(question.asking), 1)
+             if word not in _words_of_names(question)}
+    best = max(_clauses(text, runs), key=lambda clause: sum(map(asked.__getitem__, asked.keys() & frozenset(
+        question.words_of(text[slice(*clause)])))))
+    own = [run for run in runs if best[0] <= run[0] < best[1]]
+    return [run for run in own if not _BOUND.match(text, run[1])] or own or runs
+
+
+def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the clauses of a Chinese sentence; a date before a comma belongs to the clause behind it."""
+    clauses: list[tuple[int, int]] = []
+    start = -1
+    for match in re.finditer(r"[^\s，,；;。：:][^，,；;。：:]*", text):
+        begin, end = match.start() if start < 0 else start, match.start() + len(match[0].rstrip())
+        is_value = any(first <= match.start() and end <= last for first, last in values)
+        start = begin if is_value else -1
+        clauses += [] if is_value else [(begin, match.end())]
+    return clauses if start < 0 else [*clauses, (start, len(text))]
 
 
 def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
@@ -139,7 +232,7 @@ def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATED)
     if (negated.search(unit.text) and not negated.search(question.text)) or not (
-            _figures(question.text) <= _figures(text)):
+            _figures(question.asking) <= _figures(text)):
         return False
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return False
@@ -151,8 +244,8 @@ def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
 def _says_limits(question: Question, text: str) -> bool:
     """Return True if a text has each word with which the question distinguishes things of one kind."""
     present = set(question.words_of(text)) | {word.lower() for word in _LIMITING.findall(text)}
-    return all(word.lower() in present or present.intersection(question.words_of(word))
-               for word in _LIMITING.findall(question.text))
+    return all(word.lower() in present or present.issuperset(question.words_of(word) or ("",))
+               for word in _LIMITING.findall(question.asking))
 
 
 def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
@@ -163,12 +256,15 @@ def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
     """Return the names of a question that many documents contain, so sentences omit them."""
+    titles = {passage.document: passage.title for passage in passages}
     texts: dict[str, str] = {}
     for passage in passages:
         texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"
     if len(texts) < _SEVERAL:
         return frozenset()
-    return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and sum(
+    # A name that titles one of the documents is not what the others are about.
+    return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and not (
+        0 < sum(has_name(title, name) for title in titles.values()) <= len(titles) / 2) and sum(
         has_name(text, name) or has_name(text, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
 
 
@@ -176,9 +272,9 @@ def _words_of_names(question: Question) -> set[str]:
     return {word for name in question.names for word in question.words_of(name)}
 
 
-def _is_same_clause(question: Question, unit: Unit, at: int) -> bool:
+def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> bool:
     """Return True if a Chinese sentence names its subject before a value or in its clause, not after it."""
-    end = next((place for place in range(at, len(unit.text)) if unit.text[place] in "，,；;。"), len(unit.text))
+    end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
     named = [name for name in question.names if name in unit.text]
     return question.language != "zh" or not named or any(name in unit.text[:end] for name in named)
 
@@ -189,7 +285,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
     unit = size[0] if size else ""
     money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
     for pattern, wanted in _ASKED_MEASURES:
-        if pattern.search(question.text):
+        if pattern.search(question.asking):
             return unit in wanted or (money and "money" in wanted)
     counted = _COUNTED.search(question.text)
     if counted and after:
@@ -198,14 +294,14 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
             return False
         return bool(set(nouns).intersection(question.words_of(near))) or float(likeness(
             spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
-    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.text, re.IGNORECASE) else True
+    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
 
 
 def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
     """Return the graph's value of the requested entity and attribute, if the best sentence states it."""
     unit = best.unit
     facts = [fact for fact in passages[unit.passage - 1].facts if unit.start <= fact.start < unit.end]
-    kind = question.expected if question.expected in {"date", "number"} else "text"
+    kind = question.expected if question.expected in VALUES else "text"
     values = {fact.value for fact in facts if kind_of(fact.value) == kind and _asks_for(question, fact)}
     return Short(" ".join(values.pop().split()), unit) if len(values) == 1 else None
 
@@ -214,6 +310,17 @@ def _asks_for(question: Question, fact: TypedFact) -> bool:
     asked = frozenset(question.words_of(question.text))
     return any(has_name(question.text, entity) for entity in fact.entities) and any(
         needed and asked.issuperset(needed) for needed in map(question.words_of, fact.asked_by))
+
+
+def _from_definition(question: Question, unit: Unit) -> Short | None:
+    """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
+    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
+    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, frozenset()):
+        return None
+    asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
+    subject = " ".join(match["subject"].split())
+    said = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
+    return Short(subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
 
 
 def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
@@ -237,18 +344,20 @@ def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | 
     return Short(end, passage=number)
 
 
-def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str],
+               cell: Cell | None = None) -> Short | None:
     """Return the cell under the requested header, in the only table row that the question names."""
     row = unit.row
-    if row is None or row.cells[0].header == DOCUMENT:
+    if row is None or (row.cells[0].header == DOCUMENT and cell is None):
         return None
-    shared, cell = _shared_words(question, row), _asked_cell(question, row)
+    shared, cell = _shared_words(question, row), cell or _asked_cell(question, row)
     text = f"{unit.heading} {unit.text}"
-    if not shared or cell is None or not _figures(question.text) <= _figures(text):
+    if not shared or cell is None or not _figures(question.asking) <= _figures(text):
         return None
     if not _says_limits(question, text) or not _names_all(question, text, usual):
         return None
-    for other in (item.unit.row for item in found if item.unit.row is not None and item.unit.heading == unit.heading):
+    for other in (item.unit.row for item in found if item.unit.row is not None and (
+            item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT)):
         if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
                 _shared_words(question, other) >= shared and _value_under(other, cell.header) != cell.value):
             return None
@@ -280,6 +389,10 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
     asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
     near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
+    # "Which note" is not answered by what the rows are about, if that is something else.
+    is_subject = question.expected in {"person", "organization"} or (
+        question.expected == "name" and (not question.kind_noun or float(
+            likeness([question.kind_noun], [row.cells[0].header])[0, 0]) >= _SIMILAR))
     scored: list[tuple[float, int, Cell]] = []
     for at, cell in enumerate(row.cells):
         if not _may_answer(question, cell) or (set(question.words_of(cell.value)) and asked.issuperset(
@@ -288,7 +401,7 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
         similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
         equal = _EQUAL if asked.intersection(question.words_of(cell.header)) else similar
         score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
-                    _BY_SUBJECT if at == 0 and question.expected in {"person", "name", "organization"} else 0.0)
+                    _BY_SUBJECT if at == 0 and is_subject else 0.0)
         if score:
             scored.append((score, -at, cell))
     scored.sort(reverse=True)
@@ -312,7 +425,7 @@ def _is_measured_cell(question: Question, cell: Cell) -> bool:
 
 
 def _figures(text: str) -> set[str]:
-    return set(re.findall(r"\d+", text))
+    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
 def _value_under(row: Row, header: str) -> str:

@@ -96,7 +96,8 @@ def _extreme(question: Question, degree: re.Match[str], rows: Sequence[Unit]) ->
     best = [item for item in valued if item[0] == valued[0][0]]
     winners = ", ".join(unit.row.cells[0].value for _, unit, _ in best if unit.row)
     listed = "; ".join(f"{unit.row.cells[0].value}: {cell.value}" for _, unit, cell in valued[:_SHOWN] if unit.row)
-    return Extreme(winners, f"{header}, {len(valued)} rows compared: {listed}",
+    line = "{}，比较了 {} 行：{}" if question.language == "zh" else "{}, {} rows compared: {}"
+    return Extreme(winners, line.format(header, len(valued), listed),
                    tuple(unit for _, unit, _ in valued[:_SHOWN]))
 
 

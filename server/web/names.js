@@ -1,7 +1,7 @@
 // The schema in the user's language: labels of its elements, and the texts of the built-in schemas, which are English.
 
 import { get, of } from "./api.js";
-import { language } from "./strings.js";
+import { language, t } from "./strings.js";
 
 let labels = new Map();
 let seeds = null;
@@ -49,6 +49,13 @@ async function seedTexts() {
   const response = await fetch(`assets/seeds.${language()}.json`);
   if (!response.ok) throw new Error(`seeds.${language()}.json: ${response.status}`);
   return response.json();
+}
+
+/** The reason for a decision; of one by thresholds, in other languages than English, only what the evidence lacks. */
+export function reasonText(why) {
+  if (language() === "en") return why;
+  const said = why.replace(/(?:^|: )mean confidence .*/s, "");
+  return said.startsWith("also called ") ? t("entity.aliases", { names: said.slice(12) }) : seedText(said);
 }
 
 /** A text of a built-in schema in the user's language; other texts are returned unchanged. */

@@ -187,7 +187,8 @@ def test_the_model_reads_again_what_it_read_with_other_instructions(home):
     assert steps["extraction"] == extracted, "nothing is read again unless that is asked for"
     with home.resources("scripted") as resources:
         hint = estimate_reread(resources, "kb")
-        nodes, run = ConstructionNodes(resources), {"knowledge_base": "kb", "run": "r", "batch": [], "stopped": ""}
+        nodes, run = ConstructionNodes(resources), {"knowledge_base": "kb", "run": "r", "batch": [], "stopped": "",
+                                                 "options": {}}
         assert nodes.choose_batch({**run, "outdated": ["llm:scripted"]})["batch"]
         nodes.abandon(run)
     assert (hint.chunks, hint.read_by) == (chunks, {"scripted": chunks})

@@ -214,4 +214,4 @@ def test_the_api_is_described_at_docs_without_anything_from_elsewhere_and_tried(
 
 def test_what_the_server_refuses_is_said_in_the_language_of_the_page(web_browser, web_server):
     with browsing.opened(web_browser, web_server, "#/graph?kb=absent", locale="zh-CN", expected=("404",)) as page:
-        expect(page.get_by_role("alert")).to_contain_text("没有该名称的内容。")
+        expect(page.get_by_role("alert")).to_contain_text("没有找到这项内容。")

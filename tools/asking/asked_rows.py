@@ -1,5 +1,6 @@
 """The table that a question asks for, a row an item: what is shown where no model chooses and words it."""
 
+import re
 from collections.abc import Iterator
 
 from ...models.rules.content_words import language_of
@@ -48,7 +49,8 @@ def _items(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: Tri
         unit = f" {computed.unit}" if computed.unit else ""
         said = f"{shown_number(computed.value)}{unit}"
         more = _more(question, min(len(table.rows), MOST_SHOWN), computed.total)
-        yield _summary(table.rows[:3], said, f"{said} ({filters_text(lookup)}){more}", computed.total)
+        limits = _limits(schema, lookup, question)
+        yield _summary(table.rows[:3], said, f"{said}{limits}{more}", computed.total)
     beside = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
     for row in table.rows[:lookup.most_rows or MOST_SHOWN]:
         yield _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question))
@@ -65,6 +67,19 @@ def _compared(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: 
         if row.head not in shown:
             item = _row(row, "", lookup, _label(schema, row.relation, question))
             yield item.model_copy(update={"cells": ()})
+
+
+def _limits(schema: GraphSchema, lookup: TripleLookup, question: str) -> str:
+    """Return what limits the rows, in brackets and in the question's language."""
+    is_chinese = language_of(question) == "zh"
+    colon, comma, brackets = ("：", "，", "（{}）") if is_chinese else (": ", ", ", " ({})")
+    stated = [f"{_label(schema, lookup.relation, question)}{colon}{lookup.tail}"] if lookup.tail else []
+    for condition in lookup.where:
+        field, sign, value = re.split(r"(!?=|[<>]=?)", condition, maxsplit=1) if re.search("[<>=]", condition) else (
+            condition, "", "")
+        stated.append(f"{_label(schema, field, question)}{colon if sign == '=' else sign}{value}")
+    said = comma.join(filter(None, [lookup.head, *stated])).replace("!=", " ≠ ").replace(f"{colon} ≠", " ≠")
+    return brackets.format(said) if said else ""
 
 
 def _more(question: str, shown: int, total: int) -> str:

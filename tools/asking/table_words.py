@@ -14,12 +14,13 @@ WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 ASIDE = _form(
     r"\([^()]*\)", r"（[^（）]*）", r",? (?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*",
     r"(?<=[.?!]) (?:give|state|name|list|show)? ?(?:me )?(?:both|the|all|their)? ?(?:numbers?|counts?|names?)"
-    r"(?: (?:of each|for each|please))?[^.?!]*[.?!]?$")
-"""What limits nothing: remarks in brackets, "whatever the status", "Give both numbers."."""
+    r"(?: (?:of each|for each|please))?[^.?!]*[.?!]?$",
+    r"(?<=[.?!]) (?:also )?includ(?:e|ing) (?:also |even )?(?:ones|those|any|all)\b[^.?!]*[.?!]?$")
+"""What limits nothing: remarks in brackets, "whatever the status", "Give both numbers.", "Include those that ..."."""
 
 # What to do with the rows.
-COUNT = _form(r"\bhow many\b", r"\bnumber of\b", r"\bhow often\b", "多少(?![钱元块米])", "数量", "总数", "共有几",
-              "几[个位名家人本件部种项条份只张篇台款座所次期]")
+COUNT = _form(r"\bhow many\b", r"\bnumber of\b(?! (?:every|each)\b)", r"\bhow often\b", "多少(?![钱元块米])", "数量",
+              "总数", "共有几", "几[个位名家人本件部种项条份只张篇台款座所次期]")
 SUM = _form(r"\b(?:total|sum|altogether|in all|combined)\b", "总[共计额和]", "合计", "一共")
 MEAN = _form(r"\b(?:average|mean)\b", "平均")
 LISTED = _form(r"\b(?:which|what|list|name all|name every|give me all|show|all|every|who)\b", "哪|列出|所有|谁")
@@ -95,7 +96,8 @@ NO_FIELD = words("count number name value total list field row record item entry
 ENDINGS = frozenset(stem(word) for word in ("date", "year", "name", "number", "time", "place", "day"))
 """What fields' names add to the word by which they are asked about: "birth date"."""
 GENERIC = words("""
-    go gone be become became been turn turned stand stands end ended up still now today yet currently present moment
+    go gone here reach reaches reached be become became been turn turned stand stands end ended up still now today yet
+    currently present moment
     time field fields value values entry entries row rows record records item items thing things one ones each both
     list lists listed listing name names named show shows give gives given count counts number numbers total
     different distinct various other others another else own directly direct themselves itself himself herself

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from ...graph_store.bounding.grounding import words
 from ...graph_store.index.name_trie import Named
 from ...models.parsing.parser import Parser
-from ...models.rules.decomposition import unfold
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
 from ..query import wording
+from .decomposition import unfold
 
 NamesIn = Callable[[str], Sequence[Named]]
 """Returns the names of a text that the knowledge base knows, from left to right."""

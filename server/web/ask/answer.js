@@ -12,8 +12,8 @@ import { tableLink } from "./trace.js";
 const MARKS = /(?<=\S) (?:\[\d+\])+$/;
 /** One of them, behind a word joiner, which no answer contains, so it is found within the line's rendered text. */
 const MARK = /\u2060\[(\d+)\]/g;
-/** A line that quotes a passage, as in answers of the rules. */
-const QUOTE = /^“(.*)” \[\d+\]$/s;
+/** A line that quotes a passage, as in answers of the rules, with the title and heading above it. */
+const QUOTE = /^“(.*)”(?: — ([^“”]*))? \[\d+\]$/s;
 
 /** An answer, or its checked claims so far below a line on its progress, where the short answer will stand. */
 export function answerView(base, turn, progress) {
@@ -74,12 +74,14 @@ function quoteList(quotes, cited, short) {
     quotes.map((line) => {
       const [marks] = MARKS.exec(line);
       const one = cited.get(Number(/\d+/.exec(marks)));
-      const words = QUOTE.exec(line)?.[1];
+      const [, words, above] = QUOTE.exec(line) ?? [];
       const quote = h(words ? "q" : "span", {}, ...highlighted(words ?? line.slice(0, -marks.length), short));
-      return h("li", {}, one ? h("a", { href: sourceHref(one) }, quote, h("cite", {}, placeOf(one))) : quote);
+      return h("li", {}, one ? h("a", { href: sourceHref(one) }, quote, h("cite", {}, placed(one, above))) : quote);
     }),
   );
 }
+
+const placed = (one, above) => [above, placeOf(one)].filter(Boolean).join(" · ");
 
 /** Text in which the short answer is marked. */
 function highlighted(words, short) {

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { withoutBars } from "../markdown.js";
-import { factText } from "../names.js";
+import { factText, seedText } from "../names.js";
 import { sourceHref } from "../sources.js";
 import { t } from "../strings.js";
 import { tableHref } from "../table/address.js";
@@ -53,7 +53,7 @@ function roundView(round, { thoughts, lookups }, opened) {
 }
 
 const thoughtView = ({ text, notes = [] }) => [text && h("p", {}, text), notes.map(noteView)];
-const noteView = (note) => h("p", { class: "soft note" }, note);
+const noteView = (note) => h("p", { class: "soft note" }, seedText(note));
 
 /** A lookup with the first of its findings; the server writes its tool before its arguments. */
 function lookupView(step, opened) {

@@ -3,7 +3,7 @@
 import { get, of, post } from "../api.js";
 import { button, failure, fill, h } from "../dom.js";
 import { emptyNotice, emptyView } from "../empty.js";
-import { seedText, spaced } from "../names.js";
+import { reasonText, seedText, spaced } from "../names.js";
 import { defineDialog } from "./define.js";
 import { fileView } from "./file.js";
 import { icon } from "../icons.js";
@@ -273,7 +273,7 @@ function decided({ decision, evidence }) {
     `${t(`kind.${decision.kind}`)} `,
     h("strong", {}, spaced(decision.name)),
     to ? ` → ${spaced(to)}` : "",
-    decision.why && h("span", { class: "soft" }, ` ${decision.why}`),
+    decision.why && h("span", { class: "soft" }, ` ${reasonText(decision.why)}`),
     evidence && h("span", { class: "soft" }, ` · ${support(evidence)}`),
   );
 }

@@ -9,6 +9,7 @@ from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_m
 from banyan.agents.retrieval.supporting import is_support
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
+from banyan.text.markup import without_markup
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,21 +130,36 @@ SIGNS = ["[2008]", "[1]", " [1]", "[1][2]", "[1, 2]", "[^3]", "【4】", "[[1]2]
 
 
 @given(st.lists(st.sampled_from([*SIGNS, "decree", " of "]), max_size=8).map(lambda parts: f"Decree {''.join(parts)}"))
-def test_a_quote_is_shown_as_it_stands(text):
+def test_a_quote_is_shown_as_a_reader_of_its_markup_sees_it(text):
     answer = quote_all(text)
     line, short = answer.answer, answer.short
     assert line.startswith("“")
-    assert line.endswith("” [1]")
-    assert letters(without_marks(line)) == letters(f"“{text}”")
-    assert letters(short) == letters(text)
+    assert line.endswith("” — d [1]")
+    assert letters(without_marks(line)) == letters(f"“{without_markup(' '.join(text.split()))}” — d")
+    assert letters(short) == letters(without_markup(text))
     assert [mark.span() for mark in find_marks(line)] == [(len(line) - 3, len(line))]
     assert not re.search(r"<[A-Za-z/!?]|\][(\[:](?!1\]$)|\n", line)
 
 
 def test_cells_of_a_row_are_not_shown_as_a_quote():
     row = "| Model: X200 | Order: decree [2008] | Price: 499 USD |"
-    assert quote_all(row, "Order of X200: decree [2008]").answer == "Order of X200: decree [2008] [1]"
-    assert quote_all(row).answer == f"“{row}” [1]"
+    assert quote_all(row, "Order of X200: decree [2008]").answer == "Order of X200: decree [2008] — d [1]"
+    assert quote_all(row).answer == f"“{row}” — d [1]"
+
+
+def test_a_quote_says_its_documents_title_and_the_nearest_heading():
+    text = "Intro.\n## Fees\nMembers pay [40 euros](fees.html).\n## Rooms\nThere are nine."
+    source = SimpleNamespace(get=lambda _: SimpleNamespace(text=text), page=lambda *_: None, metadata=lambda _: {})
+    item = Passage(chunk_id="c", document="d.md", title="Club", text=text, start=0, score=1, heading="Club > Rules")
+
+    def shown(words: str) -> str:
+        draft = QuotedDraft(answerable=True, confidence=1, claims=[
+            Claim(text=words, quotes=[Quote(item=1, words=words)])])
+        return cite(draft, [item], source, "reject").answer
+
+    assert shown("Intro.") == "“Intro.” — Club › Rules [1]"
+    assert shown("Members pay [40 euros](fees.html).") == "“Members pay 40 euros.” — Club › Fees [1]"
+    assert shown("There are nine.") == "“There are nine.” — Club › Rooms [1]"
 
 
 def test_only_the_marks_at_the_end_of_a_line_are_an_answers():

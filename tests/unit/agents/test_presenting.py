@@ -37,7 +37,7 @@ def quoting(short="", confidence=0.9):
 
 def test_a_short_answer_stands_above_the_quote_that_states_it():
     said = present_quotes("Where was it built?", quoting("Marlow"), [PASSAGE], DOCUMENTS, 0.5)
-    assert said.answer == "Found: Marlow\n“It was built in Marlow.” [1]"
+    assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
     assert (said.short, said.abstained) == ("Marlow", False)
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
 
@@ -50,7 +50,7 @@ def test_a_short_answer_is_not_taken_for_a_citation():
 
 def test_without_a_short_answer_the_quotes_come_first():
     said = present_quotes("Where was it built?", quoting("Marlow", 0.4), [PASSAGE], DOCUMENTS, 0.5)
-    assert said.answer == f"“It was built in Marlow.” [1]\n{CLOSEST}"
+    assert said.answer == f"“It was built in Marlow.” — Ferry [1]\n{CLOSEST}"
     assert (said.short, said.abstained, said.confidence) == ("", True, 0.4)
 
 

@@ -4,6 +4,7 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.finder import Finder
+from banyan.models.rules.question import analyse
 from banyan.models.rules.units import LONGEST_QUOTE, find_units
 from banyan.schemas.retrieval import Passage, Place, TypedFact
 from hypothesis import given, settings
@@ -77,7 +78,7 @@ def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
 
 def first(question, *texts):
     finder = Finder([passage(text, document=str(n)) for n, text in enumerate(texts)], PARSER)
-    return finder.search(question)[1][0].unit.text
+    return finder.search(analyse(question))[0].unit.text
 
 
 def test_similar_words_count():
@@ -96,7 +97,7 @@ def test_a_sentence_with_the_expected_kind_comes_first():
 
 def test_quotes_do_not_overlap():
     finder = Finder([passage(HUT), passage(HUT)], PARSER)
-    chosen = finder.quotes(finder.search("Who looks after the turbine?")[1])
+    chosen = finder.quotes(finder.search(analyse("Who looks after the turbine?")))
     places = [(item.unit.quote, item.unit.passage) for item in chosen]
     assert len(places) == len(set(places))
     assert len({quote for quote, _ in places}) == len(places), "both passages are of one document"
@@ -109,6 +110,9 @@ def test_quotes_do_not_overlap():
      "Marie Curie and Pierre Curie"),
     ("On which river does Ulm lie?", "Ulm lies on the Danube, in the lowlands of Swabia.", "Danube"),
     ("How many people work at the mill?", "58 people work at the mill.", "58 people"),
+    ("Which animal was chosen as the mascot of the club?", "Grey heron is the mascot of the club.", "Grey heron"),
+    ("Which tool did the club choose?", "OpenMill, a tool for millers made by Ann Lee Labs, was chosen by the club.",
+     "OpenMill"),
     ("林小雨出生在哪个城市？", "林小雨是中国画家，1930年出生于宁波。", "宁波"),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
@@ -124,6 +128,8 @@ def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     ("How much does the mill cost?", "The mill cost 12% more."),
     ("Who is the warden?", "Leonhard Abegg is the warden's first contact."),  # an owner only
     ("Who could deliver sooner, Linnert or Vasteel?", "Linnert could deliver sooner, says Ann Lee."),  # a choice
+    ("Which animal ate the mascot of the club?", "Grey heron is the mascot of the club."),
+    ("Which boats sail to Ulm?", "The Heron Line is the firm whose boats sail to Ulm."),  # one name for several
     ("Did Ann Lee open the mill?", "Ann Lee opened the mill in 1921."),  # no verdicts
     ("青屿大学成立于哪一年？", "青屿研究所成立于1952年，隶属于青屿大学。"),  # another subject
 ])
@@ -184,6 +190,139 @@ def test_superlatives_and_comparisons_over_one_column(question, expected):
 @pytest.mark.parametrize("question", ["Which boat is the most beautiful?", "What do I pay if I am a member?"])
 def test_what_no_column_measures_is_not_compared(question):
     assert short(question, BOATS) == ""
+
+
+FAQ = """**Is the hut open in winter?**
+
+No. It closes in October.
+
+**Can I pay by card?**
+
+Yes, at the bar.
+
+## Rooms
+
+Does a dog sleep inside?
+"""
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("Is the hut open in winter?", "No"), ("Can I pay by card?", "Yes"), ("Can I pay by cheque in summer?", "")])
+def test_a_listed_question_answers_with_its_answer(question, expected):
+    said = ask(question, passage(FAQ))
+    assert said.short == expected
+    assert not said.claims[0].text.rstrip("*").endswith("?"), "a question is not quoted without its answer"
+
+
+def test_an_answer_is_quoted_with_its_question():
+    assert quotes_of(FAQ, "It closes") == "**Is the hut open in winter?**\n\nNo. It closes in October."
+
+
+@pytest.mark.parametrize(("question", "text", "expected"), [
+    ("Does the club lend skis?", "The club does not lend skis.", "No"),
+    ("Does the club lend skis?", "The club lends skis.", ""),
+    ("Does the club lend skis?", "The club does not lend skis before May.", ""),
+    ("Does the club lend skis?", "The club does not own the hut where it lends skis.", ""),
+    ("访客可以携带宠物吗？", "访客不得携带宠物。", "不得携带宠物"),
+    ("访客可以携带宠物吗？", "访客可以携带宠物。", ""),
+    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""),
+])
+def test_no_is_said_where_a_sentence_denies_what_is_asked(question, text, expected):
+    assert short(question, text) == expected
+
+
+STEPS = """# Mill
+
+## Stages of a visit
+
+A visit has these stages:
+
+- Arrival
+- Tour
+- Tasting
+
+## Attendees
+
+* [Ann Lee](https://x.example/ann)
+* [Bo Karlsen](https://x.example/bo)
+"""
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("Which stages does a visit have?", "Arrival; Tour; Tasting"),
+    ("What are the three stages of a visit?", "Arrival; Tour; Tasting"),
+    ("What are the four stages of a visit?", ""),
+    ("Who attended the mill?", "Ann Lee; Bo Karlsen"),
+    ("Which machines does the mill have?", ""),
+])
+def test_several_things_are_the_items_of_the_list_below_what_is_asked(question, expected):
+    assert ask(question, passage(STEPS, "Mill")).short == expected
+
+
+def test_several_things_are_the_cells_of_a_column_if_no_row_is_meant():
+    assert short("Which captains are there?", BOATS) == "Jonas Wiebe; Ann Lee; Bo Karlsen"
+    assert short("Which captains are on the Teal?", BOATS) == "Ann Lee"
+
+
+@pytest.mark.parametrize(("question", "text", "expected"), [
+    ("王芳什么时候加入研究所？", "2019年5月，王芳加入研究所。", "2019年5月"),
+    ("王芳什么时候加入研究所？", "王芳加入研究所：2019年5月", "2019年5月"),
+    ("合作社什么时候决定迁址？", "合作社2001年成立，2017年11月，社员大会决定到2020年前迁址。", "2017年11月"),
+    ("试用期最长几个月？", "试用期最长不得超过六个月。", "六个月"),
+    ("合同期限是多少个月？", "合同期限为18个月。", "18个月"),
+    ("合作社有几名副主任？", "合作社设副主任3人，秘书1人。", "3人"),
+    ("加班应当支付多少工资？", "加班的，支付不低于百分之二百的工资。", "百分之二百"),
+    ("哪些情形不予退票？", "有下列情形之一的，不予退票：\n（一）演出已经开始的；\n（二）票面损毁的。",
+     "演出已经开始的；票面损毁的"),
+    ("规范初稿是什么时候写的？", "规范初稿写于2022-8-24。", "2022-8-24"),
+    ("谁发表了宣言？", "Rita Solberg 发表了宣言。", "Rita Solberg"),
+])
+def test_chinese_questions_are_answered_by_tables_of_words(question, text, expected):
+    assert short(question, text) == expected
+
+
+LAWS = [passage("本法自2011年6月1日起施行。渔船登记的期限为十日。", "中华人民共和国渔船法(2010-12-01)", "a"),
+        passage("本条例自2015年3月1日起施行。渔船登记的期限为三十日。", "渔船法实施条例", "b")]
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("《渔船法》从什么时候开始施行？", "2011年6月1日"), ("《渔船法实施条例》什么时候施行？", "2015年3月1日"),
+    ("渔船登记的期限，《渔船法》和《渔船法实施条例》分别规定多少日？", "十日；三十日"),
+])
+def test_a_title_in_brackets_means_one_document(question, expected):
+    assert ask(question, *LAWS).short == expected
+
+
+def test_each_document_that_a_question_names_is_quoted():
+    mills = [passage(f"The {name} mill grinds rye. It has two stones.", f"The {name} mill", name)
+             for name in ("Aster", "Birch", "Cedar")]
+    said = ask("How do the stones of the Birch mill and of the Cedar mill differ?", *mills)
+    assert {2, 3} <= {quote.item for claim in said.claims for quote in claim.quotes}
+
+
+def test_one_quote_says_what_the_best_one_lacks_about_a_name_that_it_brings():
+    texts = ["Corvel & Sons advised the Aster mill to grind rye.", "The Aster mill grinds rye.",
+             "Rye is ground at the mill.", "The mill stands in a valley.", "Bea Lind is the director at Corvel & Sons."]
+    said = ask("Who is the director of the firm that advised the Aster mill to grind rye?", *(
+        passage(text, document=str(number)) for number, text in enumerate(texts)))
+    assert {1, 5} <= {quote.item for claim in said.claims for quote in claim.quotes}
+
+
+def test_rows_of_metadata_are_quoted_only_for_a_field_that_is_asked_for():
+    text = "| Document: Otter | Title: Otter | Status: Draft |\n\nOtter is a proposal about mills."
+    assert ask("What is the status of Otter?", passage(text, "Otter")).short == "Draft"
+    assert [claim.text for claim in ask("What is Otter about?", passage(text, "Otter")).claims] == [
+        "Otter is a proposal about mills."]
+
+
+def test_nothing_is_quoted_twice():
+    said = ask("How many stones has the mill?", *(passage("It has stones.", "Mill", name) for name in "ab"))
+    assert len(said.claims) == 1
+
+
+def test_a_heading_with_a_figure_can_answer():
+    said = short("When were the minutes approved?", "# Minutes (approved on 3 May 2021)\n\n- Roof\n- Fees")
+    assert said == "3 May 2021"
 
 
 def overview_item(kind, statement, *places):

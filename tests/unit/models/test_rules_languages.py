@@ -7,7 +7,6 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.content_words import content_words, language_of
-from banyan.models.rules.decomposition import unfold
 from banyan.models.rules.question import analyse, foreign_forms
 from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.name_cues import known_languages
@@ -15,6 +14,7 @@ from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
+from banyan.tools.ranking.decomposition import unfold
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"
 

@@ -5,11 +5,11 @@ import time
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.content_words import content_words
-from banyan.models.rules.decomposition import unfold
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
 from banyan.models.rules.recognition.names import has_name, names_in
 from banyan.schemas.references import references
+from banyan.tools.ranking.decomposition import unfold
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 import datetime
 
 import pytest
-from banyan.text.dates import parse_date
-from banyan.text.quantities import parse_number
+from banyan.text.dates import find_dates, parse_date, spell_dates
+from banyan.text.quantities import find_numbers, parse_number
 from banyan.text.values import kind_of, means, parse_value
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +25,29 @@ from hypothesis import strategies as st
 ])
 def test_dates(text, normal):
     assert parse_date(text) == normal
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("于2022-8-24发布", ["2022-8-24"]), ("2024.3.5 起", ["2024.3.5"]), ("2024/3/5", ["2024/3/5"]),
+    ("v2024.3.5", []), ("1.2024.3.5", []), ("2001-2-3-4", ["2001"]), ("工作满10年的职工", []), ("98年3月", ["98年3月"]),
+])
+def test_dates_in_a_text(text, found):
+    assert [text[start:end] for start, end in find_dates(text)] == found
+
+
+def test_a_date_in_figures_has_the_words_of_one_in_letters():
+    assert spell_dates("Meeting 2020.2.18, v1.2.3", chinese=False) == "Meeting 18 february 2020, v1.2.3"
+    assert spell_dates("2024-06-10 放假", chinese=True) == "2024年6月10日 放假"
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("18个月", {"18个月": "18 mo"}), ("六个月", {"六个月": "6 mo"}), ("二年", {"二年": "2 a"}),
+    ("百分之八十", {"百分之八十": "80 %"}), ("十五日", {"十五日": "15 d"}), ("3周", {"3周": "3 wk"}),
+    ("48小时", {"48小时": "48 h"}), ("五名", {"五名": "5 名"}),
+    ("6 months", {"6 months": "6 mo"}), ("第二年", {}), ("三年级", {}),
+])
+def test_numbers_with_what_they_measure(text, numbers):
+    assert {text[start:end]: parse_number(text[start:end]) for start, end in find_numbers(text, counts=True)} == numbers
 
 
 @given(st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)))

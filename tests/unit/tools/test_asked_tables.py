@@ -105,6 +105,8 @@ class TestQuestionsAboutRows:
     @pytest.mark.parametrize(("question", "lookup"), [
         ("How many lighthouses are active?", {"relation": "status", "tail": "active", "do": "count"}),
         ("How many lighthouses have status Closed?", {"relation": "status", "tail": "Closed", "do": "count"}),
+        ("How many of these lighthouses have reached status Closed?", {"relation": "status", "tail": "Closed",
+                                                                       "do": "count"}),
         ("How many lighthouses were lit in 1874?", {"relation": "lit", "tail": "1874", "do": "count"}),
         ("How many lighthouses have Ada Byron as keeper?", {"relation": "keeper", "tail": "Ada Byron", "do": "count"}),
         ("在售的书有几本？", {"relation": "状态", "tail": "在售", "do": "count"}),
@@ -120,6 +122,9 @@ class TestQuestionsAboutRows:
         ("Who is the keeper of Dune End?", {"relation": "keeper", "head": "Dune End"}),
         ("Which lighthouses in Norland were lit before 1900?", {"relation": "region", "tail": "Norland",
                                                                "where": ("lit<1900",)}),
+        ("Give the number of every lighthouse here whose status is Closed.", {"relation": "status", "tail": "Closed"}),
+        ("List all lighthouses whose status is anything other than Closed", {"relation": "status", "tail": "!=Closed"}),
+        ("Which lighthouses are Closed? Include those that burned down.", {"relation": "status", "tail": "Closed"}),
         ("哪些书在售？", {"relation": "状态", "tail": "在售"}),
         ("哪些书的作者是林小雨？", {"relation": "作者", "tail": "林小雨"}),
         ("山海录的作者是谁？", {"relation": "作者", "head": "山海录"})])
@@ -142,6 +147,12 @@ class TestQuestionsAboutRows:
         ("作者不是林小雨的书有哪些？", {"relation": "作者", "tail": "!=林小雨"})])
     def test_negation(self, resources, question, lookup):
         assert arguments(resources, question) == lookup
+
+    @pytest.mark.parametrize(("question", "line"), [
+        ("How many lighthouses in Norland are not Active?", "2 (region: Norland, status ≠ Active) "),
+        ("在售的书有几本？", "3（状态：在售） ")])
+    def test_a_count_says_what_was_counted_in_the_questions_language(self, resources, question, line):
+        assert ask(resources, question)["answer"].splitlines()[1].startswith(line)
 
     @pytest.mark.parametrize(("question", "names"), [
         ("Which Closed lighthouses have no keeper?", {"Elm Spit"}),

@@ -200,7 +200,11 @@ class TestReports:
                     if item.kind == "opening"]
         assert {item.document for item in openings} == {"rivers0", "rivers12", "flow", "mayors", "census", "ship",
                                                         "comet"}
-        assert not [item for block in found(retriever, CommunityLookup(), tokens=200) for item in block.items
+        (titles,) = (item for block in found(retriever, CommunityLookup(), tokens=60) for item in block.items
+                     if item.kind == "opening")
+        assert titles.statement.startswith("census; comet; flow; mayors; Rivers")
+        assert {place.document for place in titles.places} == {item.document for item in openings}
+        assert not [item for block in found(retriever, CommunityLookup(), tokens=10) for item in block.items
                     if item.kind == "opening"]
 
     def test_what_does_not_fit_is_counted(self, retriever):

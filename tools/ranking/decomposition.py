@@ -1,10 +1,10 @@
 """Decomposition of nested questions by grammar."""
 
-from ..parsing.parser import Parser
-from .lexicon import SUMMARY_CUES
+from ...models.parsing.parser import Parser
+from ...models.rules.lexicon import SUMMARY_CUES
+from ...models.rules.question import analyse
 from .nested_chinese import unfold_chinese
 from .nested_english import unfold_english
-from .question import analyse
 
 
 def unfold(question: str, limit: int, parser: Parser) -> list[str]:

@@ -5,8 +5,8 @@
 
 import re
 
+from ...models.rules.lexicon import words
 from ...schemas.references import reference
-from .lexicon import words
 
 _NOUNS = (
     "城市|省份|省|国家|国|大学|学校|学院|公司|机构|地方|地区|县|市|河流|河|江|湖|山|岛|医院|研究所|书|小说|电影|歌曲|"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...models.parsing.parser import Parser
+from ...models.rules.lexicon import words
+from ...models.rules.recognition.name_kinds import kind_of_noun
 from ...schemas.references import reference
-from ..parsing.parser import Parser
-from .lexicon import words
-from .recognition.name_kinds import kind_of_noun
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

@@ -1,0 +1,80 @@
+"""What documents and folders are about, and passages of documents that a question names."""
+
+import pytest
+from banyan.schemas.graph_schema import open_schema
+from banyan.tools.document_names import documents_called
+from banyan.tools.first_look import first_look
+from banyan.tools.openings import asked_folder, openings
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+MILLS = ("Aster", "Birch", "Cedar")
+HARBOURS = ("Dorn", "Elm", "Fell")
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    home = tmp_path_factory.mktemp("home")
+    with base.create(home, "kb", hashed_embedder) as kb, kb.writing():
+        for name in MILLS:
+            base.put(kb, f"grain-mills/{name}.md", title=f"{name} mill", text=(
+                f"# {name}\n\n<!-- draft -->\n\nAsk at the gate if you want to come in. "
+                f"The [{name} mill](x.md) grinds rye and oats for the valley.\n"))
+        for name in HARBOURS:
+            base.put(kb, f"harbours/{name}.md", title=f"{name} harbour",
+                     text=f"The harbour of {name} takes boats of up to nine metres.\n")
+        base.put(kb, "harbours/prices.csv", "| Boat: small | Price: 9 |", title="Prices")
+        base.put(kb, "a.md", "第一条 为了管理渔船，制定本法，自公布之日起施行。",
+                 title="中华人民共和国渔船法(2010-12-01)")
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def lines(items):
+    return [item.statement for item in items]
+
+
+def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retriever):
+    assert lines(openings(retriever.index, 4000, "grain-mills")) == [
+        f"{name} mill: The {name} mill grinds rye and oats for the valley." for name in MILLS]
+
+
+def test_a_document_without_a_sentence_has_its_title_and_a_line_as_source(retriever):
+    prices = next(item for item in openings(retriever.index, 4000, "harbours") if item.title == "Prices")
+    assert prices.statement == "Prices"
+    assert prices.text == "| Boat: small | Price: 9 |"
+
+
+def test_where_they_do_not_fit_folders_are_told_with_all_titles_and_places(retriever):
+    items = openings(retriever.index, 150)
+    assert [item.title for item in items] == ["", "grain-mills", "harbours"]
+    assert items[1].statement == (
+        "grain-mills: Aster mill; Birch mill; Cedar mill. “The Aster mill grinds rye and oats for the valley.”")
+    assert [place.document for place in items[1].places] == [f"grain-mills/{name}.md" for name in MILLS]
+    assert openings(retriever.index, 20) == []
+
+
+@pytest.mark.parametrize(("question", "folder"), [
+    ("Which mills are described in the grain mills?", "grain-mills"), ("What are the harbours about?", "harbours"),
+    ("Who owns the harbours?", ""), ("What is described in the woods?", "")])
+def test_a_question_may_be_about_a_folder(retriever, question, folder):
+    assert asked_folder(retriever.index, question) == folder
+
+
+def test_the_first_look_at_a_folder_are_its_openings(retriever):
+    first, *_ = first_look(retriever, open_schema(), "What are the grain mills about?", 2000, ("community_search",))
+    assert (first.title, len(first.items)) == ("grain-mills", 3)
+
+
+@pytest.mark.parametrize(("name", "found"), [
+    ("渔船法", {"a.md"}), ("Dorn harbour", {"harbours/Dorn.md"}), ("Dorn", {"harbours/Dorn.md"}), ("harbour", set())])
+def test_documents_are_called_by_their_titles_and_files(retriever, name, found):
+    assert documents_called(retriever.index, name) == found
+
+
+def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(retriever):
+    question = "Which mill grinds rye and oats for the valley, and what says 《渔船法》?"
+    items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
+             for item in block.items]
+    assert "a.md" in {item.document for item in items}

@@ -1,0 +1,31 @@
+"""Markup of a document's text: what of it is shown, and what is only for a renderer."""
+
+import re
+
+_COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}+(?:-->)?|\A[^\n<]{0,200}?-->", re.DOTALL)
+_FENCE = re.compile(r"(?<!\S)(?::::+|```+)[a-z]{1,20}(?![^\s:`])|^[ \t]{0,4}(?::::+|```+)[ \t]{0,4}$", re.MULTILINE)
+_IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,600}(?:\s\"[^\"\n]{0,200}\")?\)")
+_LINK = re.compile(
+    r"(?<![\w\]])\[((?:[^\[\]\n\\]|\\[\[\]]){1,300})\]\s?"
+    r"\((?:<[^<>\n]{1,600}>|[^()\s]{1,600}(?:\([^()\s]{0,100}\)[^()\s]{0,200})?)(?:\s\"[^\"\n]{0,200}\")?\)")
+_TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|"
+                  r"pre|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)\b[^<>]{0,600}>",
+                  re.IGNORECASE)
+_HEADING = re.compile(r"^[ \t]{0,12}(?:[-*+][ \t]{1,4})?#{1,6}[ \t]{1,4}", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\n]){1,300}?)(?<=\S)\*\*")
+
+
+def without_markup(text: str) -> str:
+    """Return a document's words without comments, images, tags, fences and marks of headings; links keep their words.
+
+    Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
+    """
+    for form, kept in ((_COMMENT, ""), (_FENCE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, ""), (_HEADING, ""),
+                       (_EMPHASIS, r"\1")):
+        text = form.sub(kept, text)
+    return text
+
+
+def has_words(text: str) -> bool:
+    """Return True if a text says anything besides markup."""
+    return any(map(str.isalnum, without_markup(text)))

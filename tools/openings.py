@@ -1,0 +1,128 @@
+"""What documents are about: of each its title and the sentence that says it best, or of each folder its titles."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ..models.rules.content_words import content_words
+from ..models.rules.recognition.names import has_name
+from ..schemas.documents import Document
+from ..schemas.naming import normalise
+from ..schemas.retrieval import Passage, Place
+from ..text.markup import without_markup
+from ..text.sentences import split_sentences
+from .index import RetrievalIndex
+from .line_budget import item_cost
+
+_SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
+"""A sentence, not a heading, a row, a tag or a field."""
+_OPENING = 250
+"""Characters of an opening: a long sentence."""
+_FIRST = 5
+"""How many first sentences of a document its opening is chosen from."""
+_MOST_DOCUMENTS = 300
+_MOST_ALONE, _MOST_TITLES = 20, 12
+"""Documents of several folders that are listed one by one, and titles of a folder; of more, their number is said."""
+_LONG = 5
+"""Words that count against a sentence besides its own, so that the shortest are not the best."""
+_FOLDER_ASKED = re.compile(r"\b(?:about|describ\w+|cover\w*|contain\w*|discuss\w*|deals? with|in the folder)\b|"
+                           r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
+
+
+class _Opening(NamedTuple):
+    """A document's id and title, and the sentence that says best what it is about, with its place, or else a line."""
+
+    document: str
+    title: str
+    start: int
+    words: str
+    is_sentence: bool
+
+
+def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passage]:
+    """Return the openings of documents: one by one if they are few, else a folder an item; nothing if they do not fit.
+
+    Args:
+        index: the knowledge base.
+        tokens: the budget, estimated tokens.
+        folder: the folder whose documents are wanted; by default all are.
+    """
+    documents = index.store.documents
+    ids = [entry.id for entry in documents.entries() if not folder or folder in PurePosixPath(entry.id).parts[:-1]]
+    if len(ids) > _MOST_DOCUMENTS:
+        return []
+    found = list(_openings([documents.get(key) for key in ids]))
+    groups: dict[str, list[_Opening]] = {}
+    for one in found:
+        groups.setdefault("/".join(PurePosixPath(one.document).parts[:-1]), []).append(one)
+    alone = [_alone(one) for one in found]
+    if (len(groups) == 1 or len(found) <= _MOST_ALONE) and sum(map(item_cost, alone)) <= tokens:
+        return alone
+    items = [_group(name, group) for name, group in sorted(groups.items())]
+    return items if sum(map(item_cost, items)) <= tokens else []
+
+
+def asked_folder(index: RetrievalIndex, question: str) -> str:
+    """Return the folder about whose documents a question asks, as "which firms are in the case studies?"; "" if none.
+
+    Args:
+        index: the knowledge base.
+        question: the question.
+    """
+    if not _FOLDER_ASKED.search(question):
+        return ""
+    folders = {part for entry in index.store.documents.entries() for part in PurePosixPath(entry.id).parts[:-1]}
+    named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
+    return max(named, key=lambda folder: (len(folder), folder), default="")
+
+
+def _alone(one: _Opening) -> Passage:
+    return Passage(chunk_id="", document=one.document, title=one.title, text=one.words, start=one.start, score=0.0,
+                   kind="opening", statement=": ".join(filter(None, [one.title, _shown(one)])))
+
+
+def _group(name: str, group: Sequence[_Opening]) -> Passage:
+    """Return a folder's titles, with the opening that has most words in common with the others."""
+    words = [set(content_words(one.words)) for one in group]
+    shared = Counter(word for own in words for word in own)
+    likeness = [sum(shared[word] - 1 for word in own) / (len(own) + _LONG) for own in words]
+    best = max(range(len(group)), key=lambda at: (group[at].is_sentence, likeness[at], -at))
+    said = _shown(group[best])
+    titles = "; ".join(one.title for one in group[:_MOST_TITLES])
+    more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""
+    places = tuple(Place(document=one.document, start=one.start, text=one.words, member=one.title) for one in group)
+    return Passage(chunk_id="", document=group[best].document, title=name, text=group[best].words,
+                   start=group[best].start, score=0.0, kind="opening", places=places,
+                   statement=f"{name}{': ' if name else ''}{titles}{more}{f'. “{said}”' if said else ''}")
+
+
+def _shown(one: _Opening) -> str:
+    return " ".join(without_markup(one.words).split()) if one.is_sentence else ""
+
+
+def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
+    """Yield of each document the sentence that has most words of its title, the first one of several.
+
+    Sentences that several documents share, such as the first words of all of a company's reports, are used only for
+    documents without others. A document without a sentence opens with its first line.
+    """
+    first = [_first_sentences(document) for document in documents]
+    shared = Counter(words for sentences in first for words in {normalise(words) for _, words in sentences})
+    for document, sentences in zip(documents, first, strict=True):
+        own = [sentence for sentence in sentences if shared[normalise(sentence[1])] == 1] or sentences
+        title = set(content_words(document.title))
+        line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
+        start, words = max(own, key=lambda one: (len(title.intersection(content_words(one[1]))), -one[0]),
+                           default=(len(document.text) - len(document.text.lstrip()), line))
+        if words:
+            yield _Opening(document.id, document.title or document.id, start, words, bool(own))
+
+
+def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
+    """Return the first sentences of a document with their places, without headings, rows and fields."""
+    found = ((start, end) for start, end in split_sentences(document.text)
+             if _SENTENCE.match(document.text[start:end]))
+    return [(start, document.text[start:min(end, start + _OPENING)].strip()) for start, end in islice(found, _FIRST)]
