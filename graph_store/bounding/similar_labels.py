@@ -30,11 +30,11 @@ _CONVERSES = (("before", "after"), ("buyer", "seller"), ("sender", "recipient"),
               ("previous", "next"), ("successor", "predecessor"), ("employer", "employee"), ("teacher", "student"))
 """Words that say the same of two things, from either end."""
 # ruff: noqa: SIM905  (lists of words read better as text)
-_REVERSALS = frozenset("""not never non without former formerly ex past fired dismissed sacked terminated expelled left
-    leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses rejected
-    rejects declined failed lost lacks""".split())
-_CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止", "解散",
-                  "否认", "拒绝", "失去")
+_REVERSALS = frozenset("""not never non without former formerly ex past fired dismissed sacked terminated expelled
+    left leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses
+    rejected rejects declined failed lost lacks""".split())
+_CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
+                  "解散", "否认", "拒绝", "失去")
 """Words that end or deny what a label says otherwise."""
 _ROWS = 512  # compared with all others in one batch, which limits memory and does not change the result
 _DECIMALS = 4  # encoding in other batches differs by rounding errors, which must not change a decision

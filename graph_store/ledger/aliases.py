@@ -74,8 +74,8 @@ class AliasTable:
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
         """Return the ids of the statements that each verdict was shown, by pair."""
-        return {(row.first, row.second): tuple(json.loads(row.statements))
-                for row in self._db.rows("SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
+        return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
+            "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, StoredVerdict]], reasoner: str) -> None:
         """Store a model's verdicts, so it is not asked again."""
