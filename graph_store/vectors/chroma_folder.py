@@ -1,12 +1,14 @@
 """Store vectors in a folder, through Chroma's embedded client."""
 
+import os
 import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from weakref import WeakSet
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.cancellation import CallCancelled, current
@@ -46,8 +48,14 @@ _ANSWER_SECONDS = 300.0
 disk, a call to the same client may never return."""
 
 
+_ALIVE: WeakSet["FolderCollections"] = WeakSet()
+
+
 class FolderCollections(Collections):
     """The vectors in a folder. Its files stay open, so a removal by others is noticed only at the next opening."""
+
+    _opened_in: ClassVar[int | None] = None
+    """The process in which Chroma was first used; its library has threads that a fork does not."""
 
     def __init__(self, folder: Path, model: str) -> None:
         """Prepare to use a folder, which is created at first use; `model` is part of the collections' names."""
@@ -62,6 +70,7 @@ class FolderCollections(Collections):
         self._written: set[str] = set()
         self._lock = threading.RLock()
         self._checked = False
+        _ALIVE.add(self)
 
     def parts(self, kind: Kind) -> Sequence[str]:
         """Return the names of a kind's parts, in the order in which they were filled."""
@@ -169,7 +178,12 @@ class FolderCollections(Collections):
         return self._collections[part]
 
     def _connect(self) -> "Client":
+        if FolderCollections._opened_in not in {None, os.getpid()}:
+            raise StoreError(f"the vectors in {self.folder} cannot be opened here: this process was forked from one that "
+                             "had opened vectors, and Chroma does not work in a fork. Build in the process that "
+                             "forks, or start workers by `spawn`")
         self._check()
+        FolderCollections._opened_in = os.getpid()
         self._path = claim_path(self.folder)
         try:
             self._client = cast("Client", chroma().folder_client(self._path))
@@ -320,3 +334,13 @@ class FolderCollections(Collections):
         self._disconnect()
         self._parts.clear()
         self._sizes.clear()
+
+
+def _disconnect_all() -> None:
+    """Close all clients before this process forks: a child has none of their threads, and would wait for them."""
+    for collections in list(_ALIVE):
+        collections._disconnect()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_disconnect_all)
