@@ -179,8 +179,8 @@ class FolderCollections(Collections):
 
     def _connect(self) -> "Client":
         if FolderCollections._opened_in not in {None, os.getpid()}:
-            raise StoreError(f"the vectors in {self.folder} cannot be opened here: this process was forked from one that "
-                             "had opened vectors, and Chroma does not work in a fork. Build in the process that "
+            raise StoreError(f"the vectors in {self.folder} cannot be opened here: this process was forked from one "
+                             "that had opened vectors, and Chroma does not work in a fork. Build in the process that "
                              "forks, or start workers by `spawn`")
         self._check()
         FolderCollections._opened_in = os.getpid()
