@@ -14,6 +14,8 @@ from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.runtime import deadlines
 from banyan.runtime.cancellation import CallCancelled, cancellable
 
+from ...scripted import Shell
+
 VECTORS = np.zeros((1, 4), np.float32)
 
 
@@ -93,3 +95,19 @@ def test_cancelling_ends_a_call_that_never_returns(disk, tmp_path: Path, monkeyp
         threading.Timer(0.2, run.cancel).start()
         with pytest.raises(CallCancelled):
             _put(store, "lost")
+
+
+def test_a_restored_base_is_there_if_its_vectors_do_not_fit(tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell("build", *shell.write({"a.txt": "Ada:Person --employer--> Acme:Organization."}), "--kb", "kb", "--schema",
+          shell.schema)
+    assert shell("backup", "--kb", "kb", "-o", "b.zip").code == 0
+
+    def write(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr(FolderCollections, "write", write)
+        restored = shell("restore", "b.zip", "--kb", "copy")
+    assert (restored.code, "not built yet: the disk is full" in restored.err) == (0, True)
+    assert shell("verify", "--kb", "copy").code == 0
