@@ -79,7 +79,7 @@ class Asks:
             shown: every label that the prompt had from documents; the verdicts rest on all of them.
             same: the verdicts.
         """
-        made = {"shown": sorted(shown), "verdicts": [(*key, *same[key]) for key in sorted(same)]}
+        made: dict[str, list[Any]] = {"shown": sorted(shown), "verdicts": [(*key, *same[key]) for key in sorted(same)]}
         self._store([*self._comparisons(), made])
 
     def outdated(self, present: Collection[Label]) -> int:
