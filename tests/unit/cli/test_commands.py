@@ -94,11 +94,11 @@ def test_dropping_what_cannot_be_read_says_so_and_asks(two, monkeypatch):
     with closing(sqlite3.connect(two.folder / "home" / "kb" / "ledger.sqlite")) as ledger:
         ledger.execute("PRAGMA user_version=99")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append(text))
     asked = []
+    monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append((text, abort)))
     assert two("drop", "kb").code == 0
-    assert "Delete kb? It cannot be read" in asked[0]
-    assert "has format 99" in asked[0]
+    assert "Delete kb? It cannot be read" in asked[0][0]
+    assert "has format 99" in asked[0][0]
 
 
 @pytest.mark.sqlite
