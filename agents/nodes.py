@@ -17,7 +17,7 @@ from opentelemetry.trace import Span
 
 from ..runtime.cancellation import CallCancelled, cancellable, current
 from ..runtime.event_loop import process_loop
-from ..runtime.once import once
+from ..runtime.once import once_in_each_process
 from ..runtime.telemetry import span
 
 _T = TypeVar("_T")
@@ -77,7 +77,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
     return RunnableLambda(run, afunc=arun, name=step.__name__)
 
 
-@once
+@once_in_each_process
 def _busy_threads() -> ThreadPoolExecutor:
     """Return the threads for CPU-bound work; the event loops' threads remain free for calls to endpoints."""
     return ThreadPoolExecutor((os.cpu_count() or 1) + 4, thread_name_prefix="banyan-busy")
@@ -93,6 +93,8 @@ async def _in_thread(function: Callable[[], Any]) -> Any:
     """Run a function in a thread and return its result. If cancelled, cancel the thread's work and wait for its end."""
     with cancellable() as cancellation:
         work = asyncio.ensure_future(asyncio.to_thread(function))
+        # Cancelled twice, as by an event loop that closes, nobody waits for it: asyncio would log its exception.
+        work.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:

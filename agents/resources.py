@@ -1,12 +1,14 @@
 """What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
 
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
+from weakref import WeakSet
 
 from ..config import Settings
 from ..graph_store import moving
@@ -79,9 +81,14 @@ class Resources:
         self._reranker = reranker
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
-        self._reasoners = Reasoners(self._calls, self._make_reasoner)
         self.spending = Spending(self.settings)
         self._parser = Parser(self.settings.spacy_pipelines)
+        self._begin()
+        _ALIVE.add(self)
+
+    def _begin(self) -> None:
+        """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
+        self._reasoners = Reasoners(self._calls, self._make_reasoner)
         self.readers = Readers(self.settings, lambda: self.embedding, self._reasoners.forget, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
         self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases,
@@ -421,6 +428,21 @@ class Resources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_ALIVE: WeakSet[Resources] = WeakSet()
+_OF_PARENT: list[object] = []
+"""What a forked child has from its parent: if it were closed here, the parent's locks and files would suffer."""
+
+
+def _begin_in_child() -> None:
+    for resources in list(_ALIVE):
+        _OF_PARENT.append((resources.readers, resources.runs, resources._reasoners))  # noqa: SLF001  (see `_begin`)
+        resources._begin()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 @once

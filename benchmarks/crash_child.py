@@ -119,6 +119,17 @@ class Child:
         self.seconds = time.monotonic() - self._started
         return os.waitstatus_to_exitcode(status)
 
+    def wait_within(self, seconds: float) -> int | None:
+        """Wait for the child to end, and return its exit code, or None after killing one that did not end in time."""
+        while time.monotonic() - self._started < seconds:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                self.seconds = time.monotonic() - self._started
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        self.kill_after(0)
+        return None
+
     def output(self) -> str:
         """Return what the child wrote, errors included."""
         return (self._folder / "output.txt").read_text("utf-8", "replace")

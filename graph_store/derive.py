@@ -12,23 +12,30 @@ from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
 
-def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None) -> None:
+def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
+           of_all: bool = True) -> None:
     """Derive all that follows from the ledger's rows, and write what readers map.
 
     Args:
         kb: what is being written to.
         reasoner: compares doubtful entities, if it can, and describes communities.
         thresholds: let the schema grow by them first, where it grows by itself; None leaves it as it is.
+        of_all: the ledger has all documents. Where it has some of another one's, the model's verdicts came with it and
+            may rest on the others.
 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
             date, and what it answered until then is stored.
     """
+    if of_all:
+        kb.schema_control.drop_outdated_verdicts()
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)
     if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
         kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
+    if of_all:
+        kb.resolution.drop_outdated_verdicts()
     if not reasoner.resolves:  # one sync then embeds the facts that merging makes, too
         _resolve(kb, reasoner)
     kb.vector_synchroniser.sync()
@@ -60,8 +67,10 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
 
 def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Derive everything anew: rows from the extractions, graph, entities, vectors, tree."""
+    kb.schema_control.drop_outdated_verdicts()
     kb.schema_control.write_all()
     kb.refresh()
+    kb.resolution.drop_outdated_verdicts()
     kb.resolution.resolve()
     kb.vector_synchroniser.rebuild()
     kb.reliability.measure()

@@ -33,6 +33,7 @@ from .ledger.document_rows import Documents
 from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
+from .ledger.overview import Overview, note_overview
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
 from .ledger.version import Version, publish, version_of
@@ -235,7 +236,10 @@ class KnowledgeBase:
     def publish(self) -> None:
         """Tell readers that have this open of what was written; until then they stay with what they have."""
         if self.database.changes() != self._published:
-            publish(self.database)
+            overview = self.overview()
+            with self.database.transaction():
+                note_overview(self.database, overview)
+                publish(self.database)
             self._published = self.database.changes()
 
     def _take_over(self) -> None:
@@ -292,6 +296,13 @@ class KnowledgeBase:
             return Counts(*noted)
         graph = self.graph
         return Counts(graph.count_entities(), graph.count_triples(), graph.count_attributes())
+
+    def overview(self) -> Overview:
+        """Return what a list of knowledge bases shows of this one."""
+        counts = self.counts()
+        return Overview(documents=self.documents.count_documents(), chunks=self.documents.count(),
+                        entities=counts.entities, triples=counts.triples, communities=self.communities.count(),
+                        schema_version=self.schemas.version())
 
     @gc_paused()
     def _index_source(self) -> Source:

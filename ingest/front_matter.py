@@ -11,10 +11,12 @@ from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import decode
 from .markdown_cleaning import clean_markdown
+from .metadata import MOST_FIELDS
 from .reading_limits import Limits
 from .sections import headings
 
 _LONGEST = 20_000
+"""Characters of front matter that are read as metadata."""
 _YAML, _TOML = "---", "+++"
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables of Hugo and Zola whose fields are as much the document's as those beside them."""
@@ -25,6 +27,8 @@ class FrontMatter(NamedTuple):
 
     fields: Mapping[str, object]
     text: str
+    unread: str = ""
+    """Why there are none, though the text begins with some."""
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:
@@ -33,7 +37,11 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     metadata, text = dict(front.fields), clean_markdown(front.text)
     title = metadata.pop("title", "")
     first = next(headings(text), None)
-    return Content(text, title if isinstance(title, str) and title else first.title if first else "", metadata)
+    unread = front.unread
+    if len(metadata) > MOST_FIELDS:
+        unread = f"its front matter has {len(metadata):,} fields beside the title: the first {MOST_FIELDS} are read"
+    title = title if isinstance(title, str) and title else first.title if first else ""
+    return Content(text, title, metadata, unread=unread)
 
 
 def split_front_matter(text: str) -> FrontMatter:
@@ -47,9 +55,17 @@ def split_front_matter(text: str) -> FrontMatter:
     if end < 0 and text.endswith(f"\n{fence}") and len(text) <= _LONGEST:
         end, stop = len(text) - len(fence) - 1, len(text)
     if end < 0:
-        return FrontMatter({}, text)
+        return FrontMatter({}, text, _explain_length(text, begin, fence))
     fields = (_read_yaml if fence == _YAML else _read_toml)(text[begin : end + 1])
     return FrontMatter({}, text) if fields is None else FrontMatter(fields, text[stop:])
+
+
+def _explain_length(text: str, begin: int, fence: str) -> str:
+    """Return why fields above a text are not read as metadata; "" if there seem to be none."""
+    is_field = (":" if fence == _YAML else "=") in text[begin:text.find("\n", begin)]
+    end = text.find(f"\n{fence}\n", _LONGEST) if is_field else -1
+    return "" if end < 0 else (f"its front matter has {end:,} characters, and at most {_LONGEST:,} are read as metadata: "
+                               "it is read as text; shorten it")
 
 
 def _read_yaml(text: str) -> dict[str, object] | None:

@@ -10,7 +10,7 @@ from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
 
 CREATED = "created"
 """The field with the creation date: the document's own, or that of its file, which alone is no statement."""
-_MOST, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
+MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 """The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
 and shown with citations."""
 
@@ -20,10 +20,10 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
-        texts = [" ".join(clean_text(str(item)).split()) for item in items[:_MOST]
+        texts = [" ".join(clean_text(str(item)).split()) for item in items[:MOST_FIELDS]
                  if isinstance(item, str | int | float)]
         text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
-        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(found) < _MOST:
+        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(found) < MOST_FIELDS:
             found[key] = text
     return found
 

@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar, cast
 
 from .cancellation import CallCancelled, current
-from .once import once
+from .once import once_in_each_process
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
@@ -59,7 +59,7 @@ class EventLoopThread:
         return await asyncio.wrap_future(self.submit(coroutine))
 
 
-@once
+@once_in_each_process
 def process_loop() -> EventLoopThread:
     """Return the event loop of this process, started at the first call."""
     return EventLoopThread("banyan-event-loop")

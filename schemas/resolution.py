@@ -25,6 +25,8 @@ class EntityPair(Frozen):
 
     first: EntityCard
     second: EntityCard
+    documents: frozenset[str] = Field(default=frozenset(), description="the documents that speak of either; pairs of "
+                                                                      "other documents are judged apart")
 
 
 class PairVerdict(Frozen):
@@ -32,6 +34,13 @@ class PairVerdict(Frozen):
 
     same: bool
     confidence: float = Field(default=1.0, ge=0, le=1)
+
+
+class StoredVerdict(Frozen):
+    """A verdict on a pair, and the ids of the statements that it was shown."""
+
+    verdict: PairVerdict
+    statements: tuple[str, ...] = ()
 
 
 class Evidence(Frozen):

@@ -36,7 +36,11 @@ async def delete_checkpoints(open_saver: OpenSaver, thread: str) -> None:
     """Delete the checkpoints of a thread, if it has any."""
     async def delete() -> None:
         async with open_saver() as saver:
+            if isinstance(saver, AsyncSqliteSaver):
+                await saver.conn.execute("PRAGMA secure_delete=ON")
             await saver.adelete_thread(thread)
+            if isinstance(saver, AsyncSqliteSaver):  # the log still has what was deleted
+                await saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # A server that stops meanwhile waits for the thread; its own loop would end before the connection does.
     await anyio.to_thread.run_sync(lambda: asyncio.run(delete()))

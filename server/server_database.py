@@ -135,6 +135,7 @@ class ServerDatabase:
 
 def _prepare_file(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None  # `_begin_in_file` begins transactions
+    connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
     write_ahead(connection)
 
 

@@ -71,8 +71,10 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
-        documents = format_count(_entry(settings, name)["documents"], "document")
-        typer.confirm(f"Delete {name} with {documents} and everything derived from them? Your files stay.", abort=True)
+        entry = _entry(settings, name)
+        what = (f"? It cannot be read ({entry['problem']})." if entry["problem"] else
+                f" with {format_count(entry['documents'], 'document')} and everything derived from them?")
+        typer.confirm(f"Delete {name}{what} Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name)
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)

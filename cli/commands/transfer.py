@@ -13,7 +13,7 @@ from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.layout import Layout
-from ...graph_store.store_errors import EmbeddingMismatchError
+from ...graph_store.store_errors import StoreError
 from ..console import err, on_a_line, out, print_json
 from ..session import AsJson, Kb, NewKb, open_resources
 
@@ -96,6 +96,6 @@ def _derive(resources: Resources, kb: str) -> str:
     try:
         with err.status("embedding"):
             resources.knowledge_base(kb)
-    except EmbeddingMismatchError as error:
+    except (StoreError, OSError) as error:  # the ledger is restored: another model is in use, or the disk is full
         return str(error)
     return ""

@@ -20,20 +20,47 @@ FLOOR = 0.92
 With the default model, opposites such as "increases risk of" and "decreases risk of" are just below, and reordered
 words, spellings and abbreviations above.
 """
-_OPPOSITES = (("from", "to"), ("from", "by"), ("before", "after"), ("in", "out"), ("first", "last"), ("start", "end"),
-              ("starts", "ends"), ("started", "ended"), ("begins", "ends"), ("minimum", "maximum"), ("min", "max"),
-              ("increases", "decreases"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
-              ("old", "new"), ("previous", "next"), ("successor", "predecessor"))
+_OPPOSITES = (("from", "to"), ("from", "by"), ("in", "out"), ("first", "last"), ("start", "end"), ("starts", "ends"),
+              ("started", "ended"), ("begins", "ends"), ("minimum", "maximum"), ("min", "max"),
+              ("increases", "decreases"), ("old", "new"), ("won", "lost"), ("bought", "sold"), ("acquired", "sold"),
+              ("born", "died"), ("birth", "death"), ("supports", "opposes"), ("supported", "opposed"),
+              ("allows", "forbids"), ("opened", "closed"), ("accepted", "rejected"), ("approved", "rejected"))
 """Words that lie near each other in meaning and say the opposite."""
+_CONVERSES = (("before", "after"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
+              ("previous", "next"), ("successor", "predecessor"), ("employer", "employee"), ("teacher", "student"))
+"""Words that say the same of two things, from either end."""
+# ruff: noqa: SIM905  (lists of words read better as text)
+_REVERSALS = frozenset("""not never non without former formerly ex past fired dismissed sacked terminated expelled
+    left leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses
+    rejected rejects declined failed lost lacks""".split())
+_CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
+                  "解散", "否认", "拒绝", "失去")
+"""Words that end or deny what a label says otherwise."""
 _ROWS = 512  # compared with all others in one batch, which limits memory and does not change the result
 _DECIMALS = 4  # encoding in other batches differs by rounding errors, which must not change a decision
 
 
-def are_opposed(label: str, other: str) -> bool:
-    """Return True if one label says the opposite of another: "transfers to" of "transfers from"."""
+def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
+    """Return True if one label says the opposite of another by its words, or denies or ends it.
+
+    "transfers to" is the opposite of "transfers from", and "fired by" ends "works for".
+
+    Args:
+        label: a label as `label_key` writes it.
+        other: another one.
+        backward: the first is to say the other from tail to head, as "parent" says "child".
+    """
+    if not label or not other:
+        return False
     here, there = set(label.split()), set(other.split())
-    return any((first in here - there and second in there - here) or (second in here - there and first in there - here)
-               for first, second in _OPPOSITES)
+    pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
+    return _reverses(label) != _reverses(other) or any(
+        (first in here - there and second in there - here) or (second in here - there and first in there - here)
+        for first, second in pairs)
+
+
+def _reverses(label: str) -> bool:
+    return not _REVERSALS.isdisjoint(label.split()) or any(word in label for word in _CJK_REVERSALS)
 
 
 class SimilarLabels:

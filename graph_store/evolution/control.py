@@ -22,13 +22,13 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
 from ..bounding.labels import Bounds, extracted_labels
-from ..bounding.similar_labels import SimilarLabels
+from ..bounding.similar_labels import SimilarLabels, are_opposed
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
-from ..ledger.schema_requests import Asks, SameAs
+from ..ledger.schema_requests import Asks, Label, SameAs
 from .elements import KIND_NAMES, find_element, known_labels, remove, sort_elements
 from .growth import Thresholds, decide, grow, still_asked, waiting
 from .schema_candidates import Grounds, with_evidence
@@ -178,19 +178,26 @@ class SchemaControl:
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates that no model has compared with others yet, strongest support first."""
+        """Return candidates that no model has compared with others yet, strongest support first.
+
+        What grew by itself is among them where the verdicts on it were dropped.
+        """
         same = self.asks.same()
         grounds = self._grounds()
         new = [c for c in waiting(self._history.current(), grounds, support)
                if any((c.kind, label) not in same for label in c.labels) and not c.widens]
-        return [c.model_copy(update={"examples": tuple(grounds.examples(c)[:1])}) for c in new[:most]]
+        grown = [c for c in waiting(self._history.base(), grounds, support)
+                 if not any((c.kind, label) in same for label in c.labels) and not c.widens and c not in new]
+        return [*new, *grown][:most]
 
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store which candidates mean the same as an element or another candidate.
 
-        Verdicts number the candidates from 1; a name that is neither an element's nor a candidate's is ignored.
+        Verdicts number the candidates from 1; a name that is neither an element's nor a candidate's is ignored, and so
+        is one that says something else by its own words (`are_opposed`).
         """
-        known = known_labels(self._history.current())
+        current = self._history.current()
+        known = known_labels(current)
         names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
         means = {row.number: row for row in same}
         verdicts: dict[tuple[ElementKind, str], SameAs] = {}
@@ -199,10 +206,27 @@ class SchemaControl:
             key = (candidate.kind, label_key(row.name) if row else "")
             target = names.get(key, key[1] if key in known else "")
             target = "" if target in candidate.labels else target
+            if row and any(are_opposed(label, label_key(target), backward=row.backward) for label in candidate.labels):
+                target = ""
             verdicts |= {(candidate.kind, label): SameAs(target, bool(target and row and row.backward and
                                                                       candidate.kind == "relation"))
                          for label in candidate.labels}
-        self.asks.keep_same(verdicts)
+        self.asks.keep_same({*verdicts, *(known - known_labels(self._history.base()))}, verdicts)
+
+    def drop_outdated_verdicts(self) -> None:
+        """Drop the verdicts on labels that rest on documents which are gone; the next build asks again."""
+        if self.asks.same():
+            self.asks.drop_outdated(self._present_labels())
+
+    def count_outdated_verdicts(self) -> int:
+        """Return the number of comparisons of labels that rest on documents which are gone."""
+        return self.asks.outdated(self._present_labels())
+
+    def _present_labels(self) -> set[Label]:
+        """Return the labels that the documents ask for, or a person or a seed put into the schema."""
+        if not self._history.version():
+            return set()
+        return known_labels(self._history.base()) | {(count.kind, count.label) for count in self.asks.counts()}
 
     def schema_for_prompts(self) -> GraphSchema:
         """Return the schema for prompts: the one in force, without grown elements that do not fit a prompt.

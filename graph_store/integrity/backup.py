@@ -22,6 +22,7 @@ from ..layout import Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT as LEDGER_FORMAT
 from ..ledger.database import Database, now
+from ..ledger.sqlite import address_of
 from ..store_errors import LedgerDamagedError, StoreError, display_path
 from .backup_reading import UnrestorableError, read_ledger
 
@@ -130,7 +131,7 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
 
 def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
     try:
-        with closing(sqlite3.connect(ledger, isolation_level=None, timeout=30)) as source, \
+        with closing(sqlite3.connect(address_of(ledger), uri=True, isolation_level=None, timeout=30)) as source, \
                 closing(sqlite3.connect(copy, isolation_level=None)) as target:
             # One read transaction sees a single state, so the copy need not restart when a build commits.
             source.execute("BEGIN")

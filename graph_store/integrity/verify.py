@@ -45,6 +45,7 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
     ("what waits for the schema", rows.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
+    ("the model's verdicts", derived.verdicts, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),
     ("the index", derived.index, REINDEX),

@@ -69,6 +69,16 @@ def aliases(kb: KnowledgeBase) -> Iterator[str]:
         yield "the names that count as one entity's are not those that the ledger gives"
 
 
+def verdicts(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that a model's verdicts on entities and labels rest on what documents still say."""
+    if kb.resolution.is_behind(kb.entities.resolved_by()):
+        return
+    if outdated := len(kb.resolution.outdated_verdicts()):
+        yield f"{outdated} of the model's verdicts on entities rest on statements that no document makes any more"
+    if outdated := kb.schema_control.count_outdated_verdicts():
+        yield f"{outdated} of the model's comparisons of labels rest on labels that no document has any more"
+
+
 def _texts(kb: KnowledgeBase) -> dict[Kind, dict[str, str]]:
     """Return the text of everything that needs a vector, by kind and id."""
     return {kind: texts(ids) for kind, ids, texts in embedded(kb.graph, kb.documents, kb.documents.done())}

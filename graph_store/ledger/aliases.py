@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, StoredVerdict, pair_of
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
@@ -72,10 +72,20 @@ class AliasTable:
         return {(row.first, row.second): PairVerdict(same=bool(row.same), confidence=row.confidence)
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
-    def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict]], reasoner: str) -> None:
+    def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
+        """Return the ids of the statements that each verdict was shown, by pair."""
+        return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
+            "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
+
+    def judge(self, verdicts: Iterable[tuple[Pair, StoredVerdict]], reasoner: str) -> None:
         """Store a model's verdicts, so it is not asked again."""
-        self._db.replace(ENTITY_VERDICTS, [(*pair, int(verdict.same), verdict.confidence, reasoner)
-                                           for pair, verdict in verdicts])
+        self._db.replace(ENTITY_VERDICTS, [(*pair, int(one.verdict.same), one.verdict.confidence, reasoner,
+                                            json.dumps(one.statements)) for pair, one in verdicts])
+
+    def drop_verdicts(self, pairs: Iterable[Pair]) -> None:
+        """Remove the verdicts on some pairs."""
+        self._db.execute_many("DELETE FROM entity_verdicts WHERE first = :first AND second = :second",
+                              [{"first": first, "second": second} for first, second in pairs])
 
     def decisions(self) -> list[EntityDecision]:
         """Return people's decisions in the order they were made."""

@@ -23,7 +23,7 @@ from .tables import (
 
 _OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
 """What was decided or paid for, whichever documents it is about."""
-_SETTINGS = ("embedding", "schema_policy", "same_labels", "resolve")
+_SETTINGS = ("embedding", "schema_policy", "label_verdicts", "resolve")
 """What `meta` holds that is not derived: the model, who decides, which labels mean the same."""
 _DOCUMENTS_AT_ONCE = 200
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...schemas.delta import ElementKind, Example
 from ...schemas.documents import Chunk
@@ -13,7 +13,10 @@ from .database import Database
 from .facts import Rows, replace_rows
 from .tables import SCHEMA_REQUESTS, among
 
-_SAME = "same_labels"
+_VERDICTS = "label_verdicts"
+
+Label = tuple[ElementKind, str]
+"""A label with its kind."""
 
 
 class AskCount(NamedTuple):
@@ -64,15 +67,37 @@ class Asks:
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
-    def same(self) -> dict[tuple[ElementKind, str], SameAs]:
+    def same(self) -> dict[Label, SameAs]:
         """Return the verdicts on the labels that a model has compared."""
-        stored = json.loads(self._db.get_meta(_SAME) or "[]")
-        return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in stored}
+        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._comparisons()
+                for kind, label, name, backward in comparison["verdicts"]}
 
-    def keep_same(self, same: Mapping[tuple[ElementKind, str], SameAs]) -> None:
-        """Store verdicts on labels, so they are not compared again."""
-        known = self.same() | dict(same)
-        self._db.set_meta(_SAME, json.dumps([(*key, *known[key]) for key in sorted(known)], ensure_ascii=False))
+    def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
+        """Store the verdicts of one comparison, so these labels are not compared again.
+
+        Args:
+            shown: every label that the prompt had from documents; the verdicts rest on all of them.
+            same: the verdicts.
+        """
+        made: dict[str, list[Any]] = {"shown": sorted(shown), "verdicts": [(*key, *same[key]) for key in sorted(same)]}
+        self._store([*self._comparisons(), made])
+
+    def outdated(self, present: Collection[Label]) -> int:
+        """Return the number of comparisons that showed a label which is not among those present."""
+        return sum(not _is_present(comparison, present) for comparison in self._comparisons())
+
+    def drop_outdated(self, present: Collection[Label]) -> None:
+        """Drop the verdicts of these comparisons: a label of documents that are gone may have swayed the model."""
+        comparisons = self._comparisons()
+        left = [comparison for comparison in comparisons if _is_present(comparison, present)]
+        if len(left) < len(comparisons):
+            self._store(left)
+
+    def _comparisons(self) -> list[dict[str, list[Any]]]:
+        return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
+
+    def _store(self, comparisons: list[dict[str, list[Any]]]) -> None:
+        self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
         """Return up to `most` occurrences of labels with their text, spread over documents."""
@@ -85,6 +110,10 @@ class Asks:
             "FROM chosen JOIN documents ON id = chosen.document ORDER BY turn, chosen.document",
             kind=kind, among=json.dumps(sorted(labels)), most=most)
         return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
+
+
+def _is_present(comparison: Mapping[str, Sequence[Any]], present: Collection[Label]) -> bool:
+    return all((kind, label) in present for kind, label in comparison["shown"])
 
 
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:

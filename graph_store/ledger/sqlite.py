@@ -47,6 +47,9 @@ class SqliteLedger:
 
     def _prepare(self) -> None:
         try:
+            if is_on_read_only_disk(self._path):
+                self._file.execute("PRAGMA user_version").fetchone()
+                return
             # Applies to new files. Commits are small and SQLite writes whole pages, so small pages save writing.
             self._file.execute(f"PRAGMA page_size={_PAGE_BYTES}")
             write_ahead(self._file)
@@ -139,11 +142,27 @@ def _connect(path: Path, create: bool) -> sqlite3.Connection:
             make_private(path)
         return connect(path)
     try:
-        return connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        return connect(address_of(path), uri=True)
     except sqlite3.OperationalError:
         if path.exists():
             raise
         raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent) from None
+
+
+def address_of(path: Path) -> str:
+    """Return the URI at which SQLite opens an existing file, also on a disk that cannot be written.
+
+    SQLite cannot make its log there, and needs none where no other process has one open.
+    """
+    mode = "rw"
+    if is_on_read_only_disk(path):
+        mode = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+def is_on_read_only_disk(path: Path) -> bool:
+    """Return True if a file exists on a file system that is mounted read-only."""
+    return hasattr(os, "statvfs") and path.exists() and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def make_private(path: Path) -> None:

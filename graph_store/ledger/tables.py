@@ -92,7 +92,7 @@ SCHEMA_REQUESTS = Table(
 ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("canonical", "type", "partner", "rule"),
                        _real("score"), *_texts("evidence"), sqlite_with_rowid=False)
 ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
-                        _real("confidence"), *_texts("reasoner"), sqlite_with_rowid=False)
+                        _real("confidence"), *_texts("reasoner", "statements"), sqlite_with_rowid=False)
 ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
                          *_texts("verdict", "first", "second", "who", "why", "decided_at"))
 EDITS = Table("edits", METADATA, _number("number"),

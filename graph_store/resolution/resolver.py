@@ -7,7 +7,7 @@ import numpy as np
 from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.edits import decided_types, ids_after
-from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
+from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict, StoredVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import LedgerGraph
@@ -90,6 +90,21 @@ class Resolver:
             self._table.replace(aliases, self._state(reasoner))
         self._graph.refresh()
 
+    def drop_outdated_verdicts(self) -> None:
+        """Drop the verdicts that were shown a name or a fact which no document states any more.
+
+        That text may have swayed the model. A reasoner is asked again.
+        """
+        if outdated := self.outdated_verdicts():
+            with self._db.transaction():
+                self._table.drop_verdicts(outdated)
+
+    def outdated_verdicts(self) -> list[Pair]:
+        """Return the pairs of these verdicts."""
+        stored = self._table.verdict_statements()
+        around = Surroundings(self._graph.mentions, self._schemas.current(), {}) if stored else None
+        return [pair for pair, statements in stored.items() if around and not around.has_facts(pair, statements)]
+
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """Find the aliases of the ledger's current state, by entity id; see `resolve`.
 
@@ -151,10 +166,10 @@ class Resolver:
         pairs = [pair for pair, _ in resolution.doubtful]
         answered = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
-            some = pairs[start:start + _ASKED_AT_ONCE]
-            answers = ask([EntityPair(first=_card(around, first), second=_card(around, second))
-                           for first, second in some])
-            verdicts = [(pair, verdict) for pair, verdict in zip(some, answers, strict=True) if verdict is not None]
+            some = [(pair, *_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
+            answers = ask([question for _, question, _ in some])
+            verdicts = [(pair, StoredVerdict(verdict=verdict, statements=statements))
+                        for (pair, _, statements), verdict in zip(some, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
             answered |= bool(verdicts)
         return answered
@@ -167,6 +182,12 @@ def _near(around: Surroundings, trusted: TrustedVectors) -> list[tuple[Pair, flo
             if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
 
 
-def _card(around: Surroundings, entity: str) -> EntityCard:
-    return EntityCard(name=around.names[entity], type=around.type(entity),
-                      facts=tuple(around.facts(entity, _FACTS_SHOWN)))
+def _question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:
+    """Return what a reasoner is shown of a pair, and the ids of the statements in it."""
+    facts = [around.facts(entity, _FACTS_SHOWN) for entity in pair]
+    first, second = (EntityCard(name=around.names[entity], type=around.type(entity),
+                                facts=tuple(words for _, words in own))
+                     for entity, own in zip(pair, facts, strict=True))
+    question = EntityPair(first=first, second=second, documents=around.documents(
+        chunk for entity in pair for chunk in around.support(entity)))
+    return question, tuple(statement for own in facts for statement, _ in own)

@@ -220,14 +220,17 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     """Return the ties, without merges that one document alone states of things with separate facts in others.
 
+    A reasoner's verdict counts as its statement if a fact of that document calls one of them by the other's name.
     Otherwise one false document would merge two things, with the sources of the facts of both. Groups are compared, as
     a third name or an abbreviation could tie the two otherwise.
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
-    alone = [pair for pair, tie in ties.items() if pair in sure.edges and tie.rule == "stated"
-             and len(_saying(around, tie)) < _STATED_TWICE and around.match(*pair) is None]
+    saying_of = {pair: _saying(around, pair, tie) for pair, tie in ties.items()
+                 if pair in sure.edges and tie.rule in {"stated", "verdict"}}
+    alone = [pair for pair, saying in saying_of.items()
+             if len(saying) < _STATED_TWICE and (saying or ties[pair].rule == "stated") and around.match(*pair) is None]
     confirmed, everything = dict(ties), sure.copy()
     sure.remove_edges_from(alone)
     group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}
@@ -236,14 +239,16 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     for pair in alone:
         by_component.setdefault(component_of[pair[0]], []).append(pair)
     for component, pairs in by_component.items():
-        saying = frozenset[str]().union(*(_saying(around, ties[pair]) for pair in pairs))
+        saying = frozenset[str]().union(*(saying_of[pair] for pair in pairs))
         if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
                 if around.documents_with_facts(entity) - saying}) > 1:
             confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
     return confirmed
 
 
-def _saying(around: Surroundings, tie: Tie) -> frozenset[str]:
+def _saying(around: Surroundings, pair: Pair, tie: Tie) -> frozenset[str]:
+    if tie.rule == "verdict":
+        return around.documents_naming(*pair)
     return around.documents(evidence.chunk for evidence in tie.evidence)
 
 

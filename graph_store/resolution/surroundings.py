@@ -1,13 +1,13 @@
 """What is around an entity in the graph of mentions: what speaks for or against two of them being one."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import combinations
 
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...schemas.naming import label_key
+from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import Evidence, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -45,6 +45,7 @@ class Surroundings:
         self._names_of_type = cache(self._type_names)
         self._types_agree = cache(self._agree)
         self._are_all = cache(self._both_of)
+        self._statement_ids = cache(self._all_statement_ids)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -251,11 +252,38 @@ class Surroundings:
                     dates.setdefault(kind, set()).add(date)
         return dates
 
-    def facts(self, entity: str, most: int) -> Sequence[str]:
-        """Return some of an entity's triples and attributes in words, in order of their ids."""
-        triples = [self._graph.words(edge) for edge in self._graph.incident(entity)[:most]]
-        values = [f"{name}: {', '.join(given)}" for name, given in self._graph.attributes(entity).items()]
+    def facts(self, entity: str, most: int) -> list[tuple[str, str]]:
+        """Return some of an entity's values and triples, in order of their ids: id and words of each."""
+        values = [(content_id(entity, name, value), f"{name}: {value}")
+                  for name, given in self._graph.attributes(entity).items() for value in given]
+        triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
         return (values + triples)[:most]
+
+    def has_facts(self, entities: Iterable[str], statements: Collection[str]) -> bool:
+        """Return True if documents mention all of some entities, and state all of some facts (ids) of them."""
+        own = list(entities)
+        return all(entity in self.names for entity in own) and (
+            set(statements) <= set().union(*(self._statement_ids(entity) for entity in own)))
+
+    def _all_statement_ids(self, entity: str) -> frozenset[str]:
+        values = (content_id(entity, name, value)
+                  for name, given in self._graph.attributes(entity).items() for value in given)
+        return frozenset((*values, *(content_id(*edge) for edge in self._graph.incident(entity))))
+
+    def documents_naming(self, first: str, second: str) -> frozenset[str]:
+        """Return the documents that state a fact of one of two entities in which the other's name occurs."""
+        chunks = set[str]()
+        for entity, other in ((first, second), (second, first)):
+            wanted = self.names[other].casefold()
+            for given in self._graph.values(entity).values():
+                for value, places in given.items():
+                    if wanted in value.casefold():
+                        chunks |= places.keys()
+            for edge in self._graph.incident(entity):
+                ends = {edge[0], edge[2]} - {entity}
+                if any(wanted in self.names[end].casefold() for end in ends):
+                    chunks |= self._graph.support(edge).keys()
+        return self.documents(chunks)
 
 
 def _fewer(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:

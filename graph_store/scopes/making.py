@@ -47,7 +47,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     embedder = _KnownVectors(base.embedder, room)
     with KnowledgeBase(layout, embedder) as scope, scope.writing():
         embedder.remember(dict(_vectors(scope, index)))
-        derive(scope, RulesReasoner(), thresholds(scope))
+        derive(scope, RulesReasoner(), thresholds(scope), of_all=False)
 
 
 def _vectors(scope: KnowledgeBase, index: Arrays) -> Iterator[tuple[str, Vectors]]:

@@ -1,14 +1,18 @@
 """Store vectors in a folder, through Chroma's embedded client."""
 
+import os
 import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from weakref import WeakSet
 
 from ...models.embedding.embedder import Vectors
+from ...runtime.cancellation import CallCancelled, current
+from ...runtime.deadlines import NoAnswer, call_within
 from ...runtime.panics import is_panic
 from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
@@ -39,10 +43,19 @@ _SYNC_LEAST = 1000
 _SYNC_SHARE = 4
 _SYNC_MOST = 4000
 _SYNC_TOLERANCE = 1.5
+_ANSWER_SECONDS = 300.0
+"""How long one call to Chroma may take. Reading the largest collection takes seconds; after a failed write on a full
+disk, a call to the same client may never return."""
+
+
+_ALIVE: WeakSet["FolderCollections"] = WeakSet()
 
 
 class FolderCollections(Collections):
     """The vectors in a folder. Its files stay open, so a removal by others is noticed only at the next opening."""
+
+    _opened_in: ClassVar[int | None] = None
+    """The process in which Chroma was first used; its library has threads that a fork does not."""
 
     def __init__(self, folder: Path, model: str) -> None:
         """Prepare to use a folder, which is created at first use; `model` is part of the collections' names."""
@@ -57,6 +70,7 @@ class FolderCollections(Collections):
         self._written: set[str] = set()
         self._lock = threading.RLock()
         self._checked = False
+        _ALIVE.add(self)
 
     def parts(self, kind: Kind) -> Sequence[str]:
         """Return the names of a kind's parts, in the order in which they were filled."""
@@ -82,51 +96,94 @@ class FolderCollections(Collections):
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
         """
-        return retry(lambda: self._use(part, ask), self._disconnect)
+        return self._call(part, ask)
 
     def write(self, part: str, change: "Callable[[Collection], object]") -> None:
-        """Change a collection, with retries because a reader may lock the catalogue for a moment."""
+        """Change a collection, with retries because a reader may lock the catalogue for a moment.
+
+        A retry has another client, because Chroma may never return from a write that follows a failed one.
+        """
         index_files.forget(self.folder)
         if part.partition("-")[0] in KINDS and part not in self._written:
             self._state.unlink(missing_ok=True)
         self._written.add(part)
-        retry(lambda: self._use(part, change), lambda: None)
+        self._call(part, change)
+
+    def _call(self, part: str, use: "Callable[[Collection], _T]") -> _T:
+        try:
+            return retry(lambda: self._use(part, use), lambda: None)
+        except NoAnswer as error:
+            current().check()
+            raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
     def _use(self, part: str, use: "Callable[[Collection], _T]") -> _T:
+        lock = self._lock
+
+        def use_locked() -> _T:
+            with lock:  # nobody closes the client meanwhile
+                return use(self._collection(part))
+
         try:
-            with self._lock:  # nobody closes the client meanwhile
-                return use(self.collection(part))
+            return self._within(use_locked)
         except chroma().ChromaError as error:
+            self._disconnect()
             raise self._unusable(error) from error
         except BaseException as error:
             if is_panic(error):
+                self._disconnect()
                 raise self._unusable(error) from error
             raise
 
-    def _unusable(self, error: BaseException) -> StoreError:
+    def _within(self, call: "Callable[[], _T]") -> _T:
+        """Return what a call to Chroma returns, and abandon the client if it does not.
+
+        Raises:
+            NoAnswer: it did not in time.
+        """
+        try:
+            return call_within(_ANSWER_SECONDS, call)
+        except NoAnswer:
+            # Its thread still has the lock and the client; its path stays claimed, so the next client is another one.
+            self._lock, self._client, self._collections = threading.RLock(), None, {}
+            raise
+
+    def _unusable(self, error: BaseException | str) -> StoreError:
         return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def _disconnect(self) -> None:
         """Close the client, which gives the memory of its indexes back; the next use opens another."""
-        with self._lock:
-            self._collections.clear()
-            if self._client is not None:
-                self._client.close()
-                self._client = None
-                release_path(self._path)
+        lock = self._lock
 
-    def collection(self, part: str) -> "Collection":
-        """Return a collection, which is created if missing."""
-        with self._lock:
-            if part not in self._collections:
-                if len(self._collections) >= _OPEN_MOST:
-                    self._disconnect()
-                self._collections[part] = self._open(part, self._client or self._connect())
-            return self._collections[part]
+        def close_locked() -> None:
+            with lock:
+                self._close_client()
+
+        with suppress(NoAnswer):  # the client is abandoned
+            self._within(close_locked)
+
+    def _close_client(self) -> None:
+        self._collections.clear()
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+            release_path(self._path)
+
+    def _collection(self, part: str) -> "Collection":
+        """Return a collection, which is created if missing; the caller has the lock."""
+        if part not in self._collections:
+            if len(self._collections) >= _OPEN_MOST:
+                self._close_client()
+            self._collections[part] = self._open(part, self._client or self._connect())
+        return self._collections[part]
 
     def _connect(self) -> "Client":
+        if FolderCollections._opened_in not in {None, os.getpid()}:
+            raise StoreError(f"the vectors in {self.folder} cannot be opened here: this process was forked from one "
+                             "that had opened vectors, and Chroma does not work in a fork. Build in the process that "
+                             "forks, or start workers by `spawn`")
         self._check()
+        FolderCollections._opened_in = os.getpid()
         self._path = claim_path(self.folder)
         try:
             self._client = cast("Client", chroma().folder_client(self._path))
@@ -175,7 +232,8 @@ class FolderCollections(Collections):
 
     def _adjust_sync(self, part: str) -> None:
         """Adjust how often Chroma rewrites a collection's index to the collection's size."""
-        size, pace = self._sizes[part], self.collection(part).configuration_json["hnsw"]["sync_threshold"]
+        size = self._sizes[part]
+        pace = self.read(part, lambda collection: collection.configuration_json["hnsw"]["sync_threshold"])
         wanted = min(max(_SYNC_LEAST, size // _SYNC_SHARE), _SYNC_MOST)
         if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
             self._set_sync(part, wanted)
@@ -240,7 +298,9 @@ class FolderCollections(Collections):
 
     def drop_other_models(self) -> None:
         """Remove the collections of other models."""
-        self.collection("entities")
+        self.read("entities", lambda _: self._drop_other_models())
+
+    def _drop_other_models(self) -> None:
         for name in self._list_names():
             if self._client is not None and not name.endswith(f"-{self._model}"):
                 self._client.delete_collection(name)
@@ -268,10 +328,19 @@ class FolderCollections(Collections):
 
     def close(self) -> None:
         """Close the files."""
-        with self._lock:
-            if self._client is not None:  # after a failure: noting the checksums spares the next opening the slow check
-                with suppress(OSError, StoreError):
-                    self.settle()
-            self._disconnect()
-            self._parts.clear()
-            self._sizes.clear()
+        if self._client is not None:  # after a failure: noting the checksums spares the next opening the slow check
+            with suppress(OSError, StoreError, CallCancelled):
+                self.settle()
+        self._disconnect()
+        self._parts.clear()
+        self._sizes.clear()
+
+
+def _disconnect_all() -> None:
+    """Close all clients before this process forks: a child has none of their threads, and would wait for them."""
+    for collections in list(_ALIVE):
+        collections._disconnect()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_disconnect_all)

@@ -144,11 +144,10 @@ class _Proposal:
 
 
 def _candidate_text(candidate: Candidate) -> str:
-    """Return a candidate as the prompt describes it."""
+    """Return a candidate as the prompt describes it, without words of a document, which would reach all labels."""
     subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
     types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
-    example = f", as in {candidate.examples[0].item}" if candidate.examples else ""
-    return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}{example}"
+    return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"
 
 
 def _cells(row: Sequence[str], count: int) -> list[str]:

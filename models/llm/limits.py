@@ -14,7 +14,7 @@ from aiolimiter import AsyncLimiter
 
 from ...config import Settings
 from ...runtime.cancellation import current
-from ...runtime.once import once
+from ...runtime.once import once_in_each_process
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
 from .capability import Capability
@@ -112,7 +112,7 @@ class ProcessEndpoints:
         return self._limits.setdefault((account, settings.llm_model, rates), Limits(settings, slots))
 
 
-@once
+@once_in_each_process
 def process_endpoints() -> ProcessEndpoints:
     """Return the endpoints of this process."""
     return ProcessEndpoints()

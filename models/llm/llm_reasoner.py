@@ -139,9 +139,17 @@ class LlmReasoner(ModelCalls):
             extraction_prompt(requests, schema, self._settings), extraction_shape(requests, schema)))
 
     def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Judge whether the two entities of each pair are the same thing, in order; several go into one call."""
-        batches = [pairs[start:start + PAIRS_PER_CALL] for start in range(0, len(pairs), PAIRS_PER_CALL)]
-        return self._run_batches("resolve", self._resolution, batches)
+        """Judge whether the two entities of each pair are the same thing, in order.
+
+        Pairs of the same documents share calls. What a document says of an entity cannot sway the model's verdicts on
+        entities that it does not speak of, because these are never in one prompt.
+        """
+        batches = [numbers[start:start + PAIRS_PER_CALL] for numbers in _by_documents(pairs)
+                   for start in range(0, len(numbers), PAIRS_PER_CALL)]
+        verdicts = self._run_batches("resolve", self._resolution,
+                                     [[pairs[number] for number in batch] for batch in batches])
+        of_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
+        return [of_pair[number] for number in range(len(pairs))]
 
     def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
         text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
@@ -193,6 +201,14 @@ def _step_of(inquiry: Inquiry) -> Literal["decompose", "reflect", "answer"]:
     if inquiry.is_last:
         return "answer"
     return "reflect" if len(inquiry.rounds) > 1 else "decompose"
+
+
+def _by_documents(pairs: Sequence[EntityPair]) -> list[list[int]]:
+    """Return the positions of pairs, those with the same documents together."""
+    positions: dict[frozenset[str], list[int]] = {}
+    for position, pair in enumerate(pairs):
+        positions.setdefault(pair.documents, []).append(position)
+    return list(positions.values())
 
 
 def _card_text(card: EntityCard) -> str:

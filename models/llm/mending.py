@@ -10,10 +10,17 @@ _QUOTES = re.compile(r"""\\.|\"""", re.DOTALL)
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 
 
-def mend(text: str, start: int) -> tuple[dict[str, Any], int] | None:
-    """Return the object that starts at an opening brace, and where it ends; None if it cannot be read."""
+_DEEPEST = 64
+"""Braces and brackets within each other; no answer has so many."""
+
+
+def mend(text: str, start: int, end: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the object that starts at an opening brace, or None if it cannot be read, and how far the text was read.
+
+    No more than the text before `end` is read.
+    """
     pieces, depth = list[str](), 0
-    for token in _TOKENS.finditer(text, start):
+    for token in _TOKENS.finditer(text, start, end):
         piece = token[0]
         if piece in {"}", "]"} and pieces[-1] == "," and pieces[-2] not in {"{", "["}:
             pieces.pop()
@@ -21,8 +28,10 @@ def mend(text: str, start: int) -> tuple[dict[str, Any], int] | None:
         if not piece.isspace():
             pieces.append(_as_json(piece))
         if not depth:
-            return _load("".join(pieces), token.end())
-    return None
+            return _load("".join(pieces)), token.end()
+        if depth > _DEEPEST:
+            return None, token.end()
+    return None, min(end, len(text))
 
 
 def _as_json(piece: str) -> str:
@@ -39,9 +48,9 @@ def _swap_quotes(found: "re.Match[str]") -> str:
     return {"\\'": "'", '"': '\\"'}.get(found[0], found[0])
 
 
-def _load(text: str, end: int) -> tuple[dict[str, Any], int] | None:
+def _load(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
-    return (value, end) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else None

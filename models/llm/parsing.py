@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -12,9 +13,13 @@ _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a co
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _MOST_BROKEN = 1000
-"""Braces without an object after which no more are looked at: each may take as long as the text is."""
+"""Braces without an object after which no more are looked at."""
 _MOST_MENDED = 8
-"""Objects that are mended, for the same reason."""
+"""Objects that are mended."""
+_MOST_OBJECTS = 100
+"""Objects that are yielded, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
+_READ_AGAIN = 100_000
+"""Characters that are read again, after braces without an object or to mend one, so reading takes linear time."""
 _SHOWN = 80
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
@@ -56,12 +61,13 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
 
 
 def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
-    whole = _decode(text, 0)
-    if whole is not None and whole[1] == len(text):
-        yield whole[0]
+    whole, end = _decode(text, 0)
+    if whole is not None and end == len(text):
+        yield whole
         return
     answer = _without_thoughts(text)
     found, broken = _scan(answer)
+    found = found[-_MOST_OBJECTS:]
     fitting = [value for value, _ in found if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
     yield from reversed(list(_mend_each(answer, broken)))
@@ -77,29 +83,31 @@ def _without_thoughts(text: str) -> str:
 def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], list[int]]:
     """Return the objects that are valid JSON with where they start, and where those start that are not."""
     found, broken = list[tuple[dict[str, Any], int]](), list[int]()
-    start = text.find("{")
-    while start >= 0 and len(broken) < _MOST_BROKEN:
-        decoded = _decode(text, start)
-        if decoded is None:
+    start, left = text.find("{"), _READ_AGAIN
+    while start >= 0 and len(broken) < _MOST_BROKEN and left > 0:
+        value, end = _decode(text, start)
+        if value is None:
             broken.append(start)
+            left -= end - start
         else:
-            found.append((decoded[0], start))
-        start = text.find("{", decoded[1] if decoded else start + 1)
+            found.append((value, start))
+        start = text.find("{", end if value is not None else start + 1)
     return found, broken
 
 
 def _mend_each(text: str, starts: Collection[int]) -> Iterator[dict[str, Any]]:
-    tried = end = 0
+    tried, read_to, left = 0, 0, _READ_AGAIN
     for start in starts:
-        if start < end:
+        if start < read_to:
             continue
-        if tried == _MOST_MENDED:
+        if tried == _MOST_MENDED or left <= 0:
             return
         tried += 1
-        mended = mend(text, start)
-        if mended is not None:
-            yield mended[0]
-            end = mended[1]
+        value, end = mend(text, start, start + left)
+        left -= end - start
+        if value is not None:
+            yield value
+            read_to = end
 
 
 def _problem(answer: str) -> str:
@@ -116,9 +124,12 @@ def _problem(answer: str) -> str:
     return f"there is no complete JSON object in it{reason}; it begins: {shown}"
 
 
-def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the object that starts at a position, or None, and how far the text was read."""
     try:
         value, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return (value, end) if isinstance(value, dict) else None
+    except json.JSONDecodeError as error:
+        return None, max(error.pos, start + 1)
+    except RecursionError:
+        return None, min(len(text), start + sys.getrecursionlimit())
+    return (value if isinstance(value, dict) else None), end

@@ -64,7 +64,7 @@ class StructuredChat:
                 cached = await asyncio.to_thread(self._ledger.lookup, key)
                 if cached is not None:
                     try:
-                        return read_text(cached, shape)
+                        return await asyncio.to_thread(read_text, cached, shape)
                     except ValueError:
                         cached = None  # cached under older rules: pay for one that fits the present ones
                 return await self._call_model(key, step, messages, prompt, shape)
@@ -104,7 +104,7 @@ class StructuredChat:
         for _ in range(_ATTEMPTS):
             reply = await self._send(step, messages, shape)
             try:
-                answer = read_reply(reply, shape)
+                answer = await asyncio.to_thread(read_reply, reply, shape)  # a useless one may take a second
             except UnusableAnswer as error:
                 wrong = str(error)
             else:

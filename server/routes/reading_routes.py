@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
+from ...graph_store.ledger.overview import read_overview
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading_errors import UnreadableError
 from ...schemas.errors import BanyanError
@@ -65,16 +66,14 @@ def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBase
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
+    resources = service.resources
     try:
-        kb = service.resources.knowledge_base(name)
-        counts = kb.counts()
-        return KnowledgeBaseEntry(
-            name=name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-            entities=counts.entities, triples=counts.triples, communities=kb.communities.count(),
-            schema_version=kb.schemas.version(), building=building)
+        # Opening each would take seconds, and close those that others ask.
+        noted = read_overview(resources.settings, name) or resources.knowledge_base(name).overview()
+        return KnowledgeBaseEntry(name=name, **noted._asdict(), building=building)
     except BanyanError as error:
         # One damaged knowledge base must not hide the others.
-        problem = detail_of(error, service.resources.settings).message
+        problem = detail_of(error, resources.settings).message
         return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
                                   schema_version=0, building=building, problem=problem)
 

@@ -268,14 +268,29 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
                     ["verify"], ["ask", "Who employs P3?"]):
         result = run(shell, *command)
         if result.code:
-            assert re.search("ead-only|readonly|unable to open", result.err), result
-            assert "Fix the cause (disk space, permissions)" in result.err or "reindex" in result.err, result
+            shown = result.err + result.out  # `verify` lists what cannot be read
+            assert re.search("ead-only|readonly|unable to open", shown), result
+            assert "Fix the cause (disk space, permissions)" in shown or "reindex" in shown, result
         else:
             assert command[0] in ("ask", "verify"), result
     run(shell, "backup", "-o", "kb2.zip")
     subprocess.run(["mount", "-o", "remount,rw,bind", str(home)], check=True)
     assert state(shell) == built.state
     assert shell.sound()
+
+
+def test_what_reads_works_on_a_disk_that_was_always_read_only(shell, mounted):
+    """As that of a medium, or of a copy: nobody has the ledger open, and SQLite cannot make its log."""
+    for log in shell.settings.home.glob("*/ledger.sqlite-*"):
+        log.unlink()
+    home = shell.settings.home
+    mounted("--bind", home, home)
+    mounted("-o", "remount,ro,bind", home)
+    for command in (["status"], ["ask", "Who employs P3?"], ["export", "--format", "json", "-o", "graph.json"],
+                    ["backup", "-o", "copy.zip"]):
+        result = run(shell, *command)
+        assert result.code == 0, result
+    assert shell("list").code == 0
 
 
 @pytest.mark.parametrize("spare", [40_000, 600_000])

@@ -161,6 +161,20 @@ async def test_checkpoints(database):
         assert await saver.aget_tuple(config) is None
 
 
+@pytest.mark.anyio
+async def test_deleted_checkpoints_leave_no_text(tmp_path):
+    place = tmp_path / "server.sqlite"
+    config = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
+    with closing(ServerDatabase(place)) as database:
+        open_saver = saver_in(database)
+        async with open_saver() as saver:
+            await saver.setup()
+            await saver.aput(config, {**empty_checkpoint(), "channel_values": {"text": "Secret words"}}, {}, {})
+        assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
+        await delete_checkpoints(open_saver, "run")
+        assert not any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_all_or_nothing(database):
     records = BuildRecords(database)
     with pytest.raises(ZeroDivisionError), database.transaction() as connection:

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import sqlite3
+from contextlib import closing
 from importlib.metadata import version
 
 import pytest
@@ -85,6 +87,18 @@ def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     assert "Delete new with 1 document and everything" in asked[0][0]
     assert two.kbs() == ["other"]
     assert "there is no knowledge base 'new'" in two("drop", "new", "--yes").err
+
+
+@pytest.mark.sqlite
+def test_dropping_what_cannot_be_read_says_so_and_asks(two, monkeypatch):
+    with closing(sqlite3.connect(two.folder / "home" / "kb" / "ledger.sqlite")) as ledger:
+        ledger.execute("PRAGMA user_version=99")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    asked = []
+    monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append((text, abort)))
+    assert two("drop", "kb").code == 0
+    assert "Delete kb? It cannot be read" in asked[0][0]
+    assert "has format 99" in asked[0][0]
 
 
 @pytest.mark.sqlite

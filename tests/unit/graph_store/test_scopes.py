@@ -195,7 +195,7 @@ def test_a_scope_that_was_broken_off_is_made_by_the_next_question(shop, monkeypa
         assert len(resources.retriever("kb", scope).index.chunks) == 2
 
 
-def interrupt(*_: object) -> None:
+def interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -29,6 +29,8 @@ from fpdf import FPDF
 from pypdf import PageObject, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject
 
+from ...loading import write
+
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -307,3 +309,22 @@ def test_names_that_are_not_one_plain_folder(name, why):
 @pytest.mark.parametrize("name", ["console", "com10", "nulls", "知识库" * 20, "naïve-1"])
 def test_names_that_are(name):
     assert check_name(name) == name
+
+
+@pytest.mark.parametrize(("keys", "read", "why"), [
+    (49, 49, ""), (60, 50, "60 fields beside the title: the first 50 are read"),
+    (90_000, 0, "at most 20,000 are read as metadata: it is read as text")])
+def test_front_matter_has_a_limit_of_keys_that_is_said(tmp_path, keys, read, why):
+    begun = time.thread_time()
+    fields = "".join(f"k{number}: v\n" for number in range(keys))
+    documents, failures = load(write(tmp_path / "a.md", f"---\ntitle: Notes\n{fields}---\nAda was born in Ulm."))
+    assert len(documents[0].metadata) == read
+    assert [why in failure.reason for failure in failures] == [True] * bool(why)
+    assert "Ada was born in Ulm." in documents[0].text
+    assert time.thread_time() - begun < 3
+
+
+def test_a_rule_at_the_beginning_of_a_text_is_no_front_matter(tmp_path):
+    text = "---\nA chapter\n" + "word " * 5000 + "\n---\nThe next."
+    documents, failures = load(write(tmp_path / "a.md", text))
+    assert (documents[0].text.startswith("---"), failures) == (True, [])

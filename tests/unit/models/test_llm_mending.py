@@ -20,7 +20,7 @@ _OBJECTS = st.dictionaries(st.text(alphabet="abc'\""), _VALUES, min_size=1, max_
 @given(_OBJECTS)
 def test_a_python_literal_is_read(value: dict[str, Any]) -> None:
     text = f"x = {value!r}; y"
-    assert mend(text, 4) == (value, len(text) - 3)
+    assert mend(text, 4, len(text)) == (value, len(text) - 3)
 
 
 @given(_OBJECTS)
@@ -28,20 +28,21 @@ def test_commas_before_closing_brackets_are_left_out(value: dict[str, Any]) -> N
     parts = re.split(r'("(?:[^"\\]|\\.)*")', json.dumps(value))
     text = "".join(part if part.startswith('"') else re.sub(r"(?<![\[{])([\]}])", r", \1", part) for part in parts)
     text = re.sub(r"(?<=[\[{]), (?=[\]}])", "", text)
-    assert mend(text, 0) == (value, len(text))
+    assert mend(text, 0, len(text)) == (value, len(text))
 
 
 @pytest.mark.parametrize("text", ["{'a': 'It's'}", "{'a': 1", '{"a": "', "{a: 1}", '{"a": 1]', "{'a': (1,)}", "{,}"])
 def test_what_is_missing_is_not_made_up(text: str) -> None:
-    assert mend(text, 0) is None
+    assert mend(text, 0, len(text))[0] is None
     with pytest.raises(UnusableAnswer, match="no complete JSON object in it"):
         next(json_objects(text, ["a"]))
 
 
 @given(st.text(alphabet="{}[]\"':,a1 \\TrueNone"))
 def test_any_text_is_read_or_not(text: str) -> None:
-    mended = mend("{" + text, 0)
-    assert mended is None or isinstance(mended[0], dict)
+    value, end = mend("{" + text, 0, len(text) + 1)
+    assert value is None or isinstance(value, dict)
+    assert 0 < end <= len(text) + 1
 
 
 @pytest.mark.parametrize("text", ['{"a": ' * 20_000, "{'" * 100_000, '{"\\' * 100_000, '{"a": "' + "\\\"" * 200_000])

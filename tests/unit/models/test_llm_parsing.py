@@ -2,12 +2,17 @@
 
 import contextlib
 import json
+import threading
+import time
 
 import pytest
+from banyan.models.llm import structured, typed_answers
 from banyan.models.llm.parsing import UnusableAnswer, json_objects
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
 
 def first(text, names=("a",)):
@@ -38,6 +43,30 @@ def test_a_think_tag_within_a_string_is_text():
 
 def test_a_line_break_within_a_string_is_tolerated():
     assert first('{"a": "one\ntwo"}') == {"a": "one\ntwo"}
+
+
+@pytest.mark.parametrize("text", [
+    "{" * 500_000, "{'" * 250_000, '{"a":' * 100_000, "{[" * 250_000, '{"b":' * 900 + "[" + "1," * 250_000,
+    '{"a": 1}' * 20_000 + "{}" * 150_000, "{'a': [" + "{}," * 150_000])
+def test_a_reply_of_braces_is_read_in_linear_time(text):
+    begun = time.thread_time()
+    with contextlib.suppress(UnusableAnswer):
+        assert len(list(json_objects(text, ("a",)))) < 1000
+    assert time.thread_time() - begun < 3
+
+
+def test_replies_are_read_off_the_event_loop(monkeypatch):
+    """Reading a useless reply of a million characters takes a second, in which all other questions would wait."""
+    threads = []
+
+    def read(reply, shape):
+        threads.append(threading.current_thread().name)
+        return typed_answers.read_reply(reply, shape)
+
+    monkeypatch.setattr(structured, "read_reply", read)
+    reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)
+    assert threads
+    assert "banyan-event-loop" not in threads
 
 
 _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(),

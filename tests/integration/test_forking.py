@@ -1,0 +1,52 @@
+"""Processes that fork after a question, as Celery's and gunicorn's workers do with preloading."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_PROGRAM = """
+import multiprocessing, os, sys
+import banyan
+
+def ask(question):
+    return kb.ask(question).text
+
+def build(file):
+    try:
+        kb.add(file)
+    except banyan.BanyanError as error:
+        return str(error)
+
+if __name__ == "__main__":
+    kb = banyan.open("kb")
+    kb.add("ada.md")
+    print(ask("Where was Ada Byron born?"))
+    with multiprocessing.get_context("fork").Pool(2) as workers:  # they end without clean-up, as Celery's do
+        print(workers.map_async(ask, ["When was Ada Byron born?", "Where was Ada Byron born?"]).get(60))
+    child = os.fork()
+    if not child:  # ends with clean-up, as gunicorn's do
+        print("child:", ask("When was Ada Byron born?"))
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        print(workers.apply_async(build, ["bob.md"]).get(60))
+    kb.add("bob.md")
+    print("parent:", ask("Where was Bob Stone born?"))
+"""
+
+
+@pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="there is no fork, or it is unsafe")
+def test_a_process_that_forks_after_a_question_answers_in_its_children(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "program.py").write_text(_PROGRAM, "utf-8")
+    (tmp_path / "ada.md").write_text("# Ada\n\nAda Byron was born in Ulm in 1801.", "utf-8")
+    (tmp_path / "bob.md").write_text("# Bob\n\nBob Stone was born in Turku in 1802.", "utf-8")
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path / "home"))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=110,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Ulm" in done.stdout
+    assert "1801" in done.stdout.partition("child:")[2]
+    assert "Chroma does not work in a fork" in done.stdout, "a build in a child fails at once, and says why"
+    assert "Turku" in done.stdout.partition("parent:")[2], "the parent goes on"
