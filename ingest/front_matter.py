@@ -64,8 +64,8 @@ def _explain_length(text: str, begin: int, fence: str) -> str:
     """Return why fields above a text are not read as metadata; "" if there seem to be none."""
     is_field = (":" if fence == _YAML else "=") in text[begin:text.find("\n", begin)]
     end = text.find(f"\n{fence}\n", _LONGEST) if is_field else -1
-    return "" if end < 0 else (f"its front matter has {end:,} characters, and at most {_LONGEST:,} are read as metadata: "
-                               "it is read as text; shorten it")
+    return "" if end < 0 else (f"its front matter has {end:,} characters, and at most {_LONGEST:,} are read as "
+                               "metadata: it is read as text; shorten it")
 
 
 def _read_yaml(text: str) -> dict[str, object] | None:
