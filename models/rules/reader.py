@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...schemas.extraction import (
@@ -19,10 +19,11 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
+from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .recognition.sure_names import sure_names
-from .stated_facts import FactForms, Mention
+from .stated_facts import FactForms, Mention, Stated, labelled
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -77,9 +78,11 @@ class RulesReader:
             name for name in names.spans if prepared.has_evidence(names, name)}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
-        for head, label, tail, time, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
-                                                                 names.subject()):
-            quote = text[start:end]
+        for fact in self._stated(prepared, text, names, read_by_tree=not language):
+            head, label, tail, time, quote = *fact[:4], text[fact.start : fact.end]
+            for name, kind in ((head, fact.head_kind), (tail, fact.tail_kind)):
+                if kind and (name not in names.spans or kind != names.kind(name)):
+                    prepared.confirm(types, name, kind)
             if label in prepared.attributes:
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
@@ -94,6 +97,15 @@ class RulesReader:
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
                            if kind and name in admitted),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
+
+    def _stated(self, prepared: "_Prepared", text: str, names: "_Names", *, read_by_tree: bool) -> Iterator[Stated]:
+        """Yield the facts of the sentences of a text."""
+        sentences, subject = split_sentences(text), names.subject()
+        yield from prepared.forms.find(text, names.mentions, sentences, subject)
+        if read_by_tree:
+            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and not any(
+                map(is_han, text[start:end]))]
+            yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
 
     def _is_name(self, heading: str) -> bool:
         """Return True for words that all have capitals or digits, or that are a name as a whole."""
@@ -123,6 +135,7 @@ class _Prepared:
         self._schema = known
         self._nouns = TypeNouns(known)
         self.forms = FactForms(known)
+        self.prose = ProseFacts(labelled(known, load_patterns()))
         self.attributes = {attribute.name for attribute in known.attribute_types}
         called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
         self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
@@ -155,6 +168,13 @@ class _Prepared:
             return votes.most_common(1)[0][0]
         return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and infer_type(
             name) else ""
+
+    def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
+        """Give a name the type of the kind that a fact tells, unless it has a more special one."""
+        told = self._types.get(kind, "")
+        if told and (not types.get(name) or types[name] == self._fallback or (
+                types[name] in self._types.values() and types[name] != told)):
+            types[name] = told
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema allows the relation from one type to the other."""

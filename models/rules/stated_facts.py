@@ -1,8 +1,8 @@
 """The facts in sentences of reliable forms; the forms are data in `patterns.py`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
@@ -32,7 +32,10 @@ class Mention(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A fact and its sentence; `label` is the schema's, `time` the words that say when it holds."""
+    """A fact and its sentence; `label` is the schema's, `time` the words that say when it holds.
+
+    The kinds of the ends are given where the words of the fact tell them.
+    """
 
     head: str
     label: str
@@ -40,6 +43,30 @@ class Stated(NamedTuple):
     time: str
     start: int
     end: int
+    head_kind: str = ""
+    tail_kind: str = ""
+
+
+class Says(Protocol):
+    """A pattern: `says` lists the names that schemas use for what it states."""
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """Return the names, the most specific one first."""
+
+
+P = TypeVar("P", bound=Says)
+
+
+def labelled(schema: GraphSchema, patterns: Iterable[P]) -> Iterator[tuple[str, P]]:
+    """Yield the patterns whose relation or attribute a schema has, with its name; an open schema has all."""
+    elements = (*schema.relation_types, *schema.attribute_types)
+    known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
+    for pattern in patterns:
+        label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
+                     pattern.says[0] if schema.open else "")
+        if label:
+            yield label, pattern
 
 
 class FactForms:
@@ -47,14 +74,7 @@ class FactForms:
 
     def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern] = (*ENGLISH, *CHINESE)) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
-        elements = (*schema.relation_types, *schema.attribute_types)
-        known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-        self._forms: list[tuple[str, re.Pattern[str], bool]] = []
-        for pattern in patterns:
-            label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
-                         pattern.says[0] if schema.open else "")
-            if label:
-                self._forms.append((label, _compile(pattern.form), pattern.aside))
+        self._forms = [(label, _compile(pattern.form), pattern.aside) for label, pattern in labelled(schema, patterns)]
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:

@@ -1,0 +1,285 @@
+"""The facts of English sentences, by patterns over the parser's tree; the patterns are data in `prose_facts.json`.
+
+A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends: with `"words": "acquire
+buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
+form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase; the kind `text` takes a phrase as
+it stands. `"@person"` are all nouns for persons. `where` demands a noun in a role, `without` excludes words, `plural`
+demands a bare plural, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head,
+tail or value).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..parsing.parser import Parser
+from .clauses import Roles, all_joined, is_stated, roles
+from .lexicon import words
+from .recognition.name_kinds import infer_type, kind_of_noun
+from .recognition.name_words import CALENDAR, PRONOUNS
+from .recognition.spans import VALUES
+from .stated_facts import Mention, Stated
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_FILE = Path(__file__).with_name("prose_facts.json")
+_MARKS = re.compile(r"\]\([^()\s]{0,300}\)|[\[\]*`_\n\t]")
+_TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
+_FORMER = words("former late")
+_ARTICLES = words("the a an its his her their our")
+_NO_NAME = words("a an each any no this every such another")
+_LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
+"""The most words of a value, and of a sentence that is parsed."""
+_LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An end of a fact: the roles to try, and the kinds that it may be of."""
+
+    roles: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProsePattern:
+    """A pattern; see the module."""
+
+    says: tuple[str, ...]
+    words: frozenset[str]
+    without: frozenset[str]
+    head: _End
+    tail: _End
+    where: tuple[tuple[str, ...], frozenset[str]] | None
+    plural: bool
+    planned: bool
+    examples: tuple[tuple[str, str, str], ...]
+
+
+def load_patterns() -> tuple[ProsePattern, ...]:
+    """Return the patterns of English prose."""
+    return tuple(map(_pattern, json.loads(_FILE.read_text("utf-8"))))
+
+
+def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
+    ends = [_End(tuple(tried.split("|")), tuple(kinds.split()))
+            for tried, _, kinds in (entry[end].partition(" ") for end in ("head", "tail"))]
+    tried, _, demanded = entry.get("where", "").partition(" ")
+    return ProsePattern(tuple(entry["says"]), words(entry["words"]), words(entry.get("without", "")), *ends,
+                        (tuple(tried.split("|")), words(demanded)) if tried else None,
+                        entry.get("plural", False), entry.get("planned", False),
+                        tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
+
+
+class ProseFacts:
+    """The patterns of a schema's relations and attributes."""
+
+    def __init__(self, labelled: Iterable[tuple[str, ProsePattern]]) -> None:
+        """Index patterns, each with the schema's name for what it says, by their words."""
+        self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
+        for label, pattern in labelled:
+            for word in pattern.words:
+                self._by_word.setdefault(word, []).append((label, pattern))
+
+    def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
+             subject: Mention | None) -> Iterator[Stated]:
+        """Find the facts of a text's sentences; see `FactForms.find`."""
+        read = []
+        for start, end in sentences:
+            inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
+            if any(mention.kind not in VALUES for mention in inside) or (subject is not None and inside):
+                shown = _MARKS.sub(lambda marks: " " * len(marks[0]), text[start:end])
+                read.append((shown, start, end, inside))
+        for doc, (_, start, end, inside) in zip(parser.parse_sentences([one[0] for one in read]), read,
+                                                strict=True):
+            if len(doc) <= _LONGEST_SENTENCE:
+                yield from self._of_sentence(_Sentence(doc, start, inside, subject), start, end)
+
+    def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
+        for token in sentence.doc:
+            patterns = [found for key in dict.fromkeys(_keys(token)) for found in self._by_word.get(key, ())]
+            by_role = roles(token) if patterns else {}
+            for label, pattern in patterns:
+                if is_stated(token, planned=pattern.planned) and token.lemma_.lower() not in pattern.without and (
+                        pattern.where is None or _demanded(by_role, *pattern.where)):
+                    for head, tail in _ends(sentence, token, by_role, pattern):
+                        time = "" if tail.kind == "date" else sentence.time(token, by_role)
+                        yield Stated(head.name, label, tail.name, time, start, end, head.kind, tail.kind)
+
+
+def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
+        tuple[Mention, Mention]]:
+    heads = sentence.fill(token, by_role, pattern.head)
+    tails = sentence.fill(token, by_role, pattern.tail, plural=pattern.plural)
+    if pattern.head == pattern.tail:  # "A and B merged"
+        yield from ((heads[0], other) for other in heads[1:])
+        return
+    yield from ((head, tail) for head in heads for tail in tails if head.name != tail.name)
+
+
+def _keys(token: "Token") -> Iterator[str]:
+    """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
+    if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
+        return
+    particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
+    lemma = token.lemma_.lower()
+    yield lemma + particle
+    if token.pos_ in {"NOUN", "PROPN"} and (kind := kind_of_noun(lemma)):
+        yield f"@{kind}"
+
+
+def _demanded(by_role: Roles, tried: Sequence[str], demanded: frozenset[str]) -> bool:
+    return any(token.lemma_.lower() in demanded for role in tried for token in by_role.get(role, ()))
+
+
+class _Sentence:
+    """A parsed sentence with its names and values."""
+
+    def __init__(self, doc: "Doc", start: int, mentions: Sequence[Mention], subject: Mention | None) -> None:
+        self.doc = doc
+        self._start = start
+        self._mentions = mentions
+        self._subject = subject
+
+    def fill(self, predicate: "Token", by_role: Roles, end: _End, *, plural: bool = False) -> list[Mention]:
+        """Return what fills an end of a fact, by the first role that has something of its kinds."""
+        for role in end.roles:
+            tokens = [predicate] if role == "self" else [
+                one for token in by_role.get(role, ()) for one in all_joined(token)]
+            if "text" in end.kinds:
+                tokens = tokens[:1]
+            found = dict.fromkeys(one for token in tokens if (one := self._fitting(token, end, plural=plural,
+                                                                                   own=role == "self")))
+            if found:
+                return list(found)
+        return []
+
+    def time(self, predicate: "Token", by_role: Roles) -> str:
+        """Return when a fact holds, in the sentence's words; "" if it does not say."""
+        if any(child.lower_ in _FORMER for child in predicate.children):
+            return next(child.text for child in predicate.children if child.lower_ in _FORMER)
+        for role in _TIMES:
+            for token in by_role.get(role, ()):
+                date = self._value(token, "date")
+                lead = token.head
+                if date is not None and lead.lower_ == role:
+                    words_ = self.doc.text[lead.idx : date.end - self._start]
+                    until = next((self._value(one, "date") for one in by_role.get("to", by_role.get("until", ()))
+                                  if role == "from"), None)
+                    return self.doc.text[lead.idx : until.end - self._start] if until else words_
+        return ""
+
+    def _fitting(self, token: "Token", end: _End, *, plural: bool, own: bool) -> Mention | None:
+        if "text" in end.kinds:
+            words_ = self._phrase(token, own=own)
+            bare = token.tag_ in {"NNS", "NNPS"} and not any(child.dep_ in {"det", "poss"} for child in token.children)
+            return Mention(0, 0, "", words_) if words_ and (bare or not plural) else None
+        if VALUES & set(end.kinds):
+            return self._value(token, end.kinds[0])
+        mention = self._mention(token)
+        kind = _kind_in(mention, end.kinds) if mention is not None else ""
+        return mention._replace(kind=kind) if mention is not None and kind else None
+
+    def _mention(self, token: "Token") -> Mention | None:
+        """Return the name at a token, or what a pronoun or "the company" refers to."""
+        if token.lower_ in PRONOUNS:
+            return self._referent(token)
+        covering = self._covering(token)
+        if covering is not None:
+            return covering
+        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR:
+            first = token
+            while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and self.doc[first.i - 1].head == token:
+                first = self.doc[first.i - 1]
+            before = self.doc[first.i - 1].lower_ if first.i else ""
+            name = self.doc.text[first.idx : token.idx + len(token)]
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
+                return Mention(self._start + first.idx, self._start + token.idx + len(token), "name", name)
+        if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
+                child.lower_ for child in token.children] == ["the"]:
+            return self._subject
+        if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
+            return next((self._mention(child) for child in token.head.children if child.dep_ == "nsubj"), None)
+        named = next((child for child in token.children if child.dep_ == "appos" or (
+            # "the Nile Queen pump", but not "the Acme engineer"
+            child.dep_ == "compound" and child.i + 1 == token.i and not kind_of_noun(token.lemma_))), None)
+        return self._covering(named) if named is not None else None
+
+    def _covering(self, token: "Token") -> Mention | None:
+        at = self._start + token.idx
+        return next((mention for mention in self._mentions if mention.start <= at < mention.end), None)
+
+    def _referent(self, pronoun: "Token") -> Mention | None:
+        """Return the only person before "he" or "she", or the text's subject."""
+        refers = PRONOUNS[pronoun.lower_]
+        before = {mention.name: mention for mention in self._mentions
+                  if mention.kind == "person" and mention.end <= self._start + pronoun.idx}
+        if refers in {"male", "female"}:
+            if before:
+                return next(iter(before.values())) if len(before) == 1 else None
+            return self._subject if self._subject is not None and self._subject.kind == "person" else None
+        opens = not any(mention.end <= self._start + pronoun.idx for mention in self._mentions
+                        if mention.kind not in VALUES)
+        fits = refers == "thing" and opens and self._subject is not None and self._subject.kind != "person"
+        return self._subject if fits else None
+
+    def _value(self, token: "Token", kind: str) -> Mention | None:
+        """Return the first date or number in a token's phrase."""
+        start, end = self._start + token.left_edge.idx, self._start + token.idx + len(token)
+        return next((mention for mention in self._mentions if mention.kind == kind and (
+            start <= mention.start <= end or mention.start <= self._start + token.idx < mention.end)), None)
+
+    def _phrase(self, token: "Token", *, own: bool) -> str:
+        """Return the words of a noun's phrase without its article and clauses; "" if there are none or too many.
+
+        Its `own` phrase as a role or occupation does not contain the names of others: "head of sales" of a company.
+        """
+        if token.pos_ not in {"NOUN", "PROPN"} or token.lower_ in PRONOUNS:
+            return ""
+        left_out = {one for child in token.children for one in child.subtree
+                    if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
+        first = next(one for one in token.subtree if one not in left_out)
+        if first.lower_ in _ARTICLES:
+            first = self.doc[first.i + 1]
+        last = first
+        while last.i + 1 < len(self.doc) and self.doc[last.i + 1] not in left_out and (
+                token.is_ancestor(self.doc[last.i + 1]) or last.i < token.i):
+            last = self.doc[last.i + 1]
+        phrase = self.doc[first.i : last.i + 1]
+        while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
+            phrase = phrase[:-1]
+        return phrase.text if 0 < len(phrase) <= _LONGEST_PHRASE and first.i <= token.i else ""
+
+    def _describes(self, child: "Token", token: "Token") -> bool:
+        """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
+        if child.dep_ == "prep":
+            objects = [one for one in child.children if one.dep_ == "pobj"]
+            return child.lower_ == "of" and bool(objects) and not any(map(self._covering, objects))
+        former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
+        named = self._covering(child)
+        return child.i < token.i and not former and (named is None or named is self._covering(token))
+
+
+def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:
+    """Return the kind that a pattern gives a name, or "" if the name is of another kind.
+
+    A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
+    """
+    if mention.kind in kinds or kinds == ("name",):
+        return mention.kind
+    named = infer_type(mention.name).lower()
+    several, acronym = " " in mention.name, mention.name.isupper()
+    if mention.kind == "name":
+        unsure = "award" in kinds or "event" in kinds or (kinds[0] == "person" and acronym)
+        return "" if (named and named not in kinds) or unsure else kinds[0]
+    if named:
+        return named if named in kinds else ""
+    if kinds == ("person",):
+        return "person" if mention.kind == "organization" and several and not acronym else ""
+    if "organization" in kinds and not several and mention.kind in {"person", "product", "work"}:
+        return "organization"
+    return "product" if kinds[0] == "product" and mention.kind in {"organization", "work", "location"} else ""
