@@ -21,7 +21,7 @@ _BECOMING = words("be become remain")
 _POSTED = words("appoint elect name make hire serve work act join return start begin")
 """Verbs with a post: "was appointed head", "joined Acme as head"."""
 _GOING_ON = words("begin start continue")
-_DOUBT = words("deny doubt dispute if unless whether")
+_DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless whether")
 _NAMED = frozenset({"NNP", "NNPS"})
 
 

@@ -3,13 +3,14 @@
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends: with `"words": "acquire
 buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
 form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase; the kind `text` takes a phrase as
-it stands. `"@person"` are all nouns for persons. `where` demands a noun in a role, `without` excludes words, `plural`
-demands a bare plural, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head,
-tail or value).
+it stands. `whole` is that phrase with all that belongs to it. `"@person"` are all nouns for persons, `"@is"` those that
+say what something is. `where` demands a noun in a role, `unless` and `without` exclude some, and `planned` counts what
+"will" or "shall" be. The examples are run as tests: (sentence, head, tail or value).
 """
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
 from .recognition.name_kinds import infer_type, kind_of_noun
+from .recognition.name_likeness import may_be
 from .recognition.name_words import CALENDAR, PRONOUNS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
@@ -27,13 +29,19 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _FILE = Path(__file__).with_name("prose_facts.json")
-_MARKS = re.compile(r"\]\([^()\s]{0,300}\)|[\[\]*`_\n\t]")
+_UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$"
+                     r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
+"""Marks, numbering and spaces that are no part of a sentence."""
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
+_VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
 _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 """The most words of a value, and of a sentence that is parsed."""
+_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_TOLD = words("person organization location product")
+"""The kinds that a pattern tells of a name of unknown kind."""
 _LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
 
 
@@ -45,6 +53,10 @@ class _End:
     kinds: tuple[str, ...]
 
 
+_Nouns = tuple[tuple[str, ...], frozenset[str]]
+"""Roles, and nouns in one of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProsePattern:
     """A pattern; see the module."""
@@ -54,8 +66,8 @@ class ProsePattern:
     without: frozenset[str]
     head: _End
     tail: _End
-    where: tuple[tuple[str, ...], frozenset[str]] | None
-    plural: bool
+    where: _Nouns | None
+    unless: _Nouns | None
     planned: bool
     examples: tuple[tuple[str, str, str], ...]
 
@@ -68,10 +80,10 @@ def load_patterns() -> tuple[ProsePattern, ...]:
 def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
     ends = [_End(tuple(tried.split("|")), tuple(kinds.split()))
             for tried, _, kinds in (entry[end].partition(" ") for end in ("head", "tail"))]
-    tried, _, demanded = entry.get("where", "").partition(" ")
+    nouns = [(tuple(tried.split("|")), words(listed)) if tried else None
+             for tried, _, listed in (entry.get(key, "").partition(" ") for key in ("where", "unless"))]
     return ProsePattern(tuple(entry["says"]), words(entry["words"]), words(entry.get("without", "")), *ends,
-                        (tuple(tried.split("|")), words(demanded)) if tried else None,
-                        entry.get("plural", False), entry.get("planned", False),
+                        *nouns, entry.get("planned", False),
                         tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
 
 
@@ -88,16 +100,13 @@ class ProseFacts:
     def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
              subject: Mention | None) -> Iterator[Stated]:
         """Find the facts of a text's sentences; see `FactForms.find`."""
-        read = []
-        for start, end in sentences:
-            inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
-            if any(mention.kind not in VALUES for mention in inside) or (subject is not None and inside):
-                shown = _MARKS.sub(lambda marks: " " * len(marks[0]), text[start:end])
-                read.append((shown, start, end, inside))
-        for doc, (_, start, end, inside) in zip(parser.parse_sentences([one[0] for one in read]), read,
-                                                strict=True):
-            if len(doc) <= _LONGEST_SENTENCE:
-                yield from self._of_sentence(_Sentence(doc, start, inside, subject), start, end)
+        read = [_Shown(text, start, end, mentions) for start, end in sentences]
+        read = [one for one in read if one.is_sentence and (
+            any(mention.kind not in VALUES for mention in one.mentions) or (subject and one.mentions))]
+        for doc, shown in zip(parser.parse_sentences([one.text for one in read]), read, strict=True):
+            finite = any(token.tag_ in _FINITE for token in doc)
+            if finite and len(doc) <= _LONGEST_SENTENCE:
+                yield from self._of_sentence(_Sentence(doc, shown.mentions, subject), shown.start, shown.end)
 
     def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
         for token in sentence.doc:
@@ -105,7 +114,7 @@ class ProseFacts:
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
                 if is_stated(token, planned=pattern.planned) and token.lemma_.lower() not in pattern.without and (
-                        pattern.where is None or _demanded(by_role, *pattern.where)):
+                        _has(by_role, pattern.where, default=True) and not _has(by_role, pattern.unless)):
                     for head, tail in _ends(sentence, token, by_role, pattern):
                         time = "" if tail.kind == "date" else sentence.time(token, by_role)
                         yield Stated(head.name, label, tail.name, time, start, end, head.kind, tail.kind)
@@ -114,7 +123,7 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    tails = sentence.fill(token, by_role, pattern.tail, plural=pattern.plural)
+    tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
         yield from ((heads[0], other) for other in heads[1:])
         return
@@ -128,32 +137,55 @@ def _keys(token: "Token") -> Iterator[str]:
     particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
     lemma = token.lemma_.lower()
     yield lemma + particle
-    if token.pos_ in {"NOUN", "PROPN"} and (kind := kind_of_noun(lemma)):
+    if token.pos_ != "NOUN":
+        return
+    if kind := kind_of_noun(lemma):
         yield f"@{kind}"
+    if token.dep_ == "attr" and token.head.lemma_ == "be":
+        yield "@is"
 
 
-def _demanded(by_role: Roles, tried: Sequence[str], demanded: frozenset[str]) -> bool:
-    return any(token.lemma_.lower() in demanded for role in tried for token in by_role.get(role, ()))
+def _has(by_role: Roles, nouns: _Nouns | None, *, default: bool = False) -> bool:
+    return default if nouns is None else any(
+        token.lemma_.lower() in nouns[1] for role in nouns[0] for token in by_role.get(role, ()))
+
+
+class _Shown:
+    """A sentence as the parser reads it, without marks and line breaks, and with the places of its names in that."""
+
+    def __init__(self, text: str, start: int, end: int, mentions: Sequence[Mention]) -> None:
+        parts, places, at = list[str](), list[int](), start
+        for gap in [*_UNSAID.finditer(text[start:end]), None]:
+            stop = start + gap.start() if gap else end
+            parts.append(text[at:stop])
+            places += range(at, stop)
+            at = start + gap.end() if gap else end
+        self.text = "".join(parts).replace("\n", " ").replace("\t", " ")
+        self.start, self.end = start, end
+        self.mentions = [mention._replace(start=bisect_left(places, mention.start), end=bisect_left(places, mention.end))
+                         for mention in mentions if start <= mention.start and mention.end <= end]
+        words_ = [word for word in self.text.split() if word[0].isalpha()]
+        capitals = sum(word[0].isupper() for word in words_)
+        self.is_sentence = len(words_) > 2 and (self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(
+            words_))
 
 
 class _Sentence:
     """A parsed sentence with its names and values."""
 
-    def __init__(self, doc: "Doc", start: int, mentions: Sequence[Mention], subject: Mention | None) -> None:
+    def __init__(self, doc: "Doc", mentions: Sequence[Mention], subject: Mention | None) -> None:
         self.doc = doc
-        self._start = start
         self._mentions = mentions
         self._subject = subject
 
-    def fill(self, predicate: "Token", by_role: Roles, end: _End, *, plural: bool = False) -> list[Mention]:
+    def fill(self, predicate: "Token", by_role: Roles, end: _End) -> list[Mention]:
         """Return what fills an end of a fact, by the first role that has something of its kinds."""
         for role in end.roles:
-            tokens = [predicate] if role == "self" else [
+            tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in all_joined(token)]
             if "text" in end.kinds:
                 tokens = tokens[:1]
-            found = dict.fromkeys(one for token in tokens if (one := self._fitting(token, end, plural=plural,
-                                                                                   own=role == "self")))
+            found = dict.fromkeys(one for token in tokens if (one := self._fitting(predicate, token, end, own=role == "self")))
             if found:
                 return list(found)
         return []
@@ -167,20 +199,21 @@ class _Sentence:
                 date = self._value(token, "date")
                 lead = token.head
                 if date is not None and lead.lower_ == role:
-                    words_ = self.doc.text[lead.idx : date.end - self._start]
+                    words_ = self.doc.text[lead.idx : date.end]
                     until = next((self._value(one, "date") for one in by_role.get("to", by_role.get("until", ()))
                                   if role == "from"), None)
-                    return self.doc.text[lead.idx : until.end - self._start] if until else words_
+                    return self.doc.text[lead.idx : until.end] if until else words_
         return ""
 
-    def _fitting(self, token: "Token", end: _End, *, plural: bool, own: bool) -> Mention | None:
+    def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
         if "text" in end.kinds:
             words_ = self._phrase(token, own=own)
-            bare = token.tag_ in {"NNS", "NNPS"} and not any(child.dep_ in {"det", "poss"} for child in token.children)
-            return Mention(0, 0, "", words_) if words_ and (bare or not plural) else None
+            return Mention(0, 0, "", words_) if words_ else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
+        if mention is not None and mention is self._covering(predicate):
+            return None  # the "Director" of "Executive Director"
         kind = _kind_in(mention, end.kinds) if mention is not None else ""
         return mention._replace(kind=kind) if mention is not None and kind else None
 
@@ -198,7 +231,7 @@ class _Sentence:
             before = self.doc[first.i - 1].lower_ if first.i else ""
             name = self.doc.text[first.idx : token.idx + len(token)]
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
-                return Mention(self._start + first.idx, self._start + token.idx + len(token), "name", name)
+                return Mention(first.idx, token.idx + len(token), "name", name)
         if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
                 child.lower_ for child in token.children] == ["the"]:
             return self._subject
@@ -210,28 +243,27 @@ class _Sentence:
         return self._covering(named) if named is not None else None
 
     def _covering(self, token: "Token") -> Mention | None:
-        at = self._start + token.idx
-        return next((mention for mention in self._mentions if mention.start <= at < mention.end), None)
+        return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
 
     def _referent(self, pronoun: "Token") -> Mention | None:
         """Return the only person before "he" or "she", or the text's subject."""
         refers = PRONOUNS[pronoun.lower_]
         before = {mention.name: mention for mention in self._mentions
-                  if mention.kind == "person" and mention.end <= self._start + pronoun.idx}
+                  if mention.kind == "person" and mention.end <= pronoun.idx}
         if refers in {"male", "female"}:
             if before:
                 return next(iter(before.values())) if len(before) == 1 else None
             return self._subject if self._subject is not None and self._subject.kind == "person" else None
-        opens = not any(mention.end <= self._start + pronoun.idx for mention in self._mentions
+        opens = not any(mention.end <= pronoun.idx for mention in self._mentions
                         if mention.kind not in VALUES)
         fits = refers == "thing" and opens and self._subject is not None and self._subject.kind != "person"
         return self._subject if fits else None
 
     def _value(self, token: "Token", kind: str) -> Mention | None:
         """Return the first date or number in a token's phrase."""
-        start, end = self._start + token.left_edge.idx, self._start + token.idx + len(token)
+        start, end = token.left_edge.idx, token.idx + len(token)
         return next((mention for mention in self._mentions if mention.kind == kind and (
-            start <= mention.start <= end or mention.start <= self._start + token.idx < mention.end)), None)
+            start <= mention.start <= end or mention.start <= token.idx < mention.end)), None)
 
     def _phrase(self, token: "Token", *, own: bool) -> str:
         """Return the words of a noun's phrase without its article and clauses; "" if there are none or too many.
@@ -245,6 +277,8 @@ class _Sentence:
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
             first = self.doc[first.i + 1]
+        if first.lower_ in _VAGUE:
+            return ""
         last = first
         while last.i + 1 < len(self.doc) and self.doc[last.i + 1] not in left_out and (
                 token.is_ancestor(self.doc[last.i + 1]) or last.i < token.i):
@@ -269,17 +303,21 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:
 
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
     """
-    if mention.kind in kinds or kinds == ("name",):
-        return mention.kind
-    named = infer_type(mention.name).lower()
-    several, acronym = " " in mention.name, mention.name.isupper()
-    if mention.kind == "name":
-        unsure = "award" in kinds or "event" in kinds or (kinds[0] == "person" and acronym)
-        return "" if (named and named not in kinds) or unsure else kinds[0]
+    name, kind = mention.name, mention.kind
+    several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
+    if kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}:
+        return ""  # "Platinum Members", "Executive Director"
+    if kind in kinds or kinds == ("name",):
+        return kind
+    named = infer_type(name).lower()
     if named:
         return named if named in kinds else ""
+    told = kinds[0]
+    if kind == "name":
+        sure = told in _TOLD and (several or not kind_of_noun(last)) and not (told == "person" and acronym)
+        return told if sure and (told == "product" or may_be(told, name)) else ""
     if kinds == ("person",):
-        return "person" if mention.kind == "organization" and several and not acronym else ""
-    if "organization" in kinds and not several and mention.kind in {"person", "product", "work"}:
+        return "person" if kind == "organization" and several and not acronym and may_be("person", name) else ""
+    if "organization" in kinds and not several and kind in {"person", "product", "work"}:
         return "organization"
-    return "product" if kinds[0] == "product" and mention.kind in {"organization", "work", "location"} else ""
+    return "product" if told == "product" and kind in {"organization", "work", "location"} else ""

@@ -69,7 +69,7 @@ class RulesReader:
             the models.
         """
         prepared = self._prepare(schema)
-        text, title = request.text, _subject(request.title)
+        text, title = request.text, _subject(request.title, request.document)
         language = cue_language(text, self._parser)
         found, titled = find_spans([text, title], self._parser, [title, ""], language)
         names = _Names(text, found, title, titled)
@@ -252,9 +252,10 @@ def _shortens(words: Sequence[str], longer: Sequence[str]) -> bool:
         list(longer[: len(words)]) == list(words))) and not {"of", "in", "and"} & set(longer)
 
 
-def _subject(title: str) -> str:
+def _subject(title: str, document: str) -> str:
     """Return the subject of a document's title, without a final part in brackets; "" for a file name or a sentence."""
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    return "" if _FILE.search(head) or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004
+    named = _FILE.search(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004
