@@ -116,7 +116,7 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
 
 def _add_prepositions(token: "Token", found: dict[str, list["Token"]], but: str = "") -> None:
     for child in token.children:
-        if child.dep_ in {"prep", "dative"} and child.pos_ == "ADP" and child.lower_ != but:
+        if (child.dep_ == "prep" or (child.dep_ == "dative" and child.pos_ == "ADP")) and child.lower_ != but:
             objects = _objects(child)
             found[child.lower_] += [one for one in objects if one not in found[child.lower_]]
             # "from 1907 to 1919", "on 3 May in Oslo"

@@ -110,7 +110,8 @@ class ProseFacts:
 
     def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
         for token in sentence.doc:
-            patterns = [found for key in dict.fromkeys(_keys(token)) for found in self._by_word.get(key, ())]
+            named = token.pos_ == "VERB" and sentence.covering(token) is not None
+            patterns = [] if named else [found for key in dict.fromkeys(_keys(token)) for found in self._by_word.get(key, ())]
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
                 if is_stated(token, planned=pattern.planned) and token.lemma_.lower() not in pattern.without and (
@@ -212,7 +213,7 @@ class _Sentence:
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
-        if mention is not None and mention is self._covering(predicate):
+        if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
         kind = _kind_in(mention, end.kinds) if mention is not None else ""
         return mention._replace(kind=kind) if mention is not None and kind else None
@@ -221,7 +222,7 @@ class _Sentence:
         """Return the name at a token, or what a pronoun or "the company" refers to."""
         if token.lower_ in PRONOUNS:
             return self._referent(token)
-        covering = self._covering(token)
+        covering = self.covering(token)
         if covering is not None:
             return covering
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR:
@@ -240,9 +241,9 @@ class _Sentence:
         named = next((child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
             child.dep_ == "compound" and child.i + 1 == token.i and not kind_of_noun(token.lemma_))), None)
-        return self._covering(named) if named is not None else None
+        return self._mention(named) if named is not None else None
 
-    def _covering(self, token: "Token") -> Mention | None:
+    def covering(self, token: "Token") -> Mention | None:
         return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
 
     def _referent(self, pronoun: "Token") -> Mention | None:
@@ -292,10 +293,10 @@ class _Sentence:
         """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
         if child.dep_ == "prep":
             objects = [one for one in child.children if one.dep_ == "pobj"]
-            return child.lower_ == "of" and bool(objects) and not any(map(self._covering, objects))
+            return child.lower_ == "of" and bool(objects) and not any(map(self.covering, objects))
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
-        named = self._covering(child)
-        return child.i < token.i and not former and (named is None or named is self._covering(token))
+        named = self.covering(child)
+        return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
 def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:

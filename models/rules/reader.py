@@ -23,7 +23,7 @@ from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .recognition.sure_names import sure_names
-from .stated_facts import FactForms, Mention, Stated, labelled
+from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -134,7 +134,7 @@ class _Prepared:
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._schema = known
         self._nouns = TypeNouns(known)
-        self.forms = FactForms(known)
+        self.forms = FactForms(known, load_forms())
         self.prose = ProseFacts(labelled(known, load_patterns()))
         self.attributes = {attribute.name for attribute in known.attribute_types}
         called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
@@ -199,7 +199,7 @@ class _Names:
         called = [name_of(text, span) for span in found]
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
-        self._title_kind = titled[0].kind if whole or body else ""
+        self._title_kind = "work" if " - " in title or ":" in title else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
             whole or title in full.values())) else {}
@@ -209,6 +209,8 @@ class _Names:
 
     def kind(self, name: str) -> str:
         """Return the most common kind of its places, or of the title if it has none."""
+        if self.is_title(name) and self._title_kind == "work":
+            return "work"
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
         return votes.most_common(1)[0][0] if votes else (self.is_title(name) and self._title_kind) or "name"
 
@@ -238,7 +240,8 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
         return name
     words = name.split()
     titled = title.split()
-    if title and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
+    called = len(titled) <= _LONGEST_NAMING and all(part[0].isupper() and part[-1] != ":" for part in titled)
+    if called and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
         return title
     if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
             words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):

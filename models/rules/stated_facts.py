@@ -1,14 +1,22 @@
-"""The facts in sentences of reliable forms; the forms are data in `patterns.py`."""
+"""The facts in Chinese sentences of reliable forms, and in English brackets, which the parser reads badly.
 
+The forms are data in `sentence_forms.json`: regular expressions with placeholders for names: `<person>`,
+`<location|organization>`, `<award>` for the name of a prize, and `<name>` for a name of any kind. `<date>` and `<number>`
+match values, `<PART>` is a part of several forms. `<... head>` and `<... tail>` are the ends of the fact; a group `time`
+has words that say when it holds. The examples are run as tests: each gives the one fact that its form states.
+"""
+
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from .patterns import CHINESE, ENGLISH, Pattern
 from .recognition.spans import VALUES
 
+_FILE = Path(__file__).with_name("sentence_forms.json")
 _KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
 _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
@@ -47,6 +55,31 @@ class Stated(NamedTuple):
     tail_kind: str = ""
 
 
+class Pattern(NamedTuple):
+    """A form of sentences, and the fact that they state.
+
+    `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
+    without any the form is not used. `examples` are (sentence, head, tail or value). What is said `aside` is not the
+    fact to which a date that follows belongs: "born in Bergen, Norway, in 1901".
+    """
+
+    says: tuple[str, ...]
+    form: str
+    examples: tuple[tuple[str, str, str], ...]
+    aside: bool = False
+
+
+def load_forms() -> tuple[Pattern, ...]:
+    """Return the forms of sentences."""
+    listed = json.loads(_FILE.read_text("utf-8"))
+    for part, pattern in reversed(listed["parts"].items()):
+        for entry in listed["forms"]:
+            entry["form"] = entry["form"].replace(f"<{part}>", pattern.replace("<ASIDE>", listed["parts"]["ASIDE"]))
+    return tuple(Pattern(tuple(entry["says"]), entry["form"], tuple(
+        (sentence, head, tail) for sentence, head, tail in entry["examples"]), "aside" in entry)
+        for entry in listed["forms"])
+
+
 class Says(Protocol):
     """A pattern: `says` lists the names that schemas use for what it states."""
 
@@ -72,7 +105,7 @@ def labelled(schema: GraphSchema, patterns: Iterable[P]) -> Iterator[tuple[str, 
 class FactForms:
     """The forms of a schema's relations and attributes."""
 
-    def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern] = (*ENGLISH, *CHINESE)) -> None:
+    def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern]) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
         self._forms = [(label, _compile(pattern.form), pattern.aside) for label, pattern in labelled(schema, patterns)]
 

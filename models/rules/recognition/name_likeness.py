@@ -19,20 +19,27 @@ _LIKE = {
     "organization": words("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung"),
 }
 _THINGS = words("project policy group system service price network general product data software market office public")
-_LEAST = {"person": (0.08, -0.07), "location": (0.08, -0.04), "organization": (0.0, -0.1)}
+_LEAST = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things."""
+_LEAST_OF_PERSON = -0.045
+"""The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 
 
 @lru_cache(8192)
 def may_be(kind: str, name: str) -> bool:
-    """Return True if a word of a name is used like names of a kind, or is spelled as no common word is.
+    """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
 
     Args:
         kind: "person", "location" or "organization".
         name: words with capitals.
     """
-    return any((kind != "person" and _is_spelled(word)) or _is_like(word.lower(), kind)
-               for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1)
+    parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
+    if kind == "person":
+        ends = [max(near, 0.0) if rare else near
+                for near, rare in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
+        return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
+    return any(_is_spelled(word) or near > _LEAST[kind][rare]
+               for word in parts for near, rare in [_closeness(word, kind)])
 
 
 def _is_spelled(word: str) -> bool:
@@ -41,9 +48,10 @@ def _is_spelled(word: str) -> bool:
 
 
 @lru_cache(8192)
-def _is_like(word: str, kind: str) -> bool:
-    rare = len(bundled_tokenizer().encode(word, add_special_tokens=False).ids) > 1
-    return float(word_vectors([word])[0] @ _direction(kind)) > _LEAST[kind][rare]
+def _closeness(word: str, kind: str) -> tuple[float, bool]:
+    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
+    rare = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
+    return float(word_vectors([word.lower()])[0] @ _direction(kind)), rare
 
 
 @cache

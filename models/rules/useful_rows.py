@@ -1,0 +1,54 @@
+"""The rows and cells of tables that state something: not forms to fill in, layout, or cells without a header."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text.table_rows import DOCUMENT, Cell, Row
+from .lexicon import words
+
+_UNNAMED = re.compile(r"Column \d{1,4}\Z")
+"""The header of a column that has none in its document."""
+_MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
+_PROMPT = re.compile(r"[?:]\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
+"""Questions, blanks and choices of a form."""
+_GROUPS = words("list group category section status stage phase board")
+_NUMBERING = words("no no. nr nr. # s.no 序号")
+_NAMES = words("title name task item 名称 标题")
+"""Headers of columns that sort the rows, and of those that name them."""
+_SHORT = 6
+"""The most words of a name."""
+
+
+def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows that state something of a subject, without the cells that do not.
+
+    Args:
+        rows: the rows of a text.
+    """
+    for row in rows:
+        if row.cells[0].header == DOCUMENT:
+            yield row
+            continue
+        cells = [cell._replace(value=value) for cell in row.cells if not _UNNAMED.match(cell.header)
+                 and (value := _MARKUP.sub("", cell.value).strip()) and not _repeats(cell)]
+        first = cells[0] if cells else None
+        if first is not None and first.header.lower() in _NUMBERING and first.value.isdigit() and len(cells) > 1:
+            cells[:2] = reversed(cells[:2])
+        elif first is not None and (first.header.lower() in _GROUPS or first.header != row.cells[0].header):
+            naming = next((cell for cell in cells if set(cell.header.lower().split()) & _NAMES), None)
+            if naming is not None:
+                cells = [naming, *(cell for cell in cells if cell is not naming)]
+        if len(cells) > 1 and _may_name(cells[0], row):
+            yield row._replace(cells=tuple(cells))
+
+
+def _may_name(cell: Cell, row: Row) -> bool:
+    """Return True if a cell can name the subject of a row."""
+    own = cell in row.cells[:2] or len(cell.value.split()) <= _SHORT
+    return own and not _PROMPT.search(cell.value)
+
+
+def _repeats(cell: Cell) -> bool:
+    """Return True for a cell that says no more than its header, as in a merged head of a table or a form."""
+    header, value = (part.casefold().rstrip("s:") for part in cell)
+    return value in {header, *map(str.strip, header.rsplit(",", 1))} or _PROMPT.match(cell.value) is not None
