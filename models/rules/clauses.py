@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 Roles = Mapping[str, Sequence["Token"]]
 
 _BECOMING = words("be become remain")
-_POSTED = words("appoint elect name make hire serve work act join return start begin")
-"""Verbs with a post: "was appointed head", "joined Acme as head"."""
+_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace")
+"""Verbs with a post: "was appointed head"."""
 _GOING_ON = words("begin start continue")
-_DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless whether")
+_APPOINTING = words("appoint elect hire name")
+_DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless "
+               "whether")
 _NAMED = frozenset({"NNP", "NNPS"})
 
 
@@ -79,31 +81,7 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 
 
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
-    head = noun.head
-    if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
-        _add_noun(head, found)
-        found.pop("of", None)
-    elif noun.dep_ == "attr" and head.lemma_ in _BECOMING:
-        found["subj"] += _subject(head)
-        _add_prepositions(head, found)
-    elif noun.dep_ in {"oprd", "attr", "dobj"} and head.lemma_ in _POSTED:
-        others = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
-        found["subj"] += _subject(head) if _is_passive(head) else others[-1:] if noun.dep_ != "dobj" else []
-        _add_prepositions(head, found)
-    elif noun.dep_ == "pobj" and head.lower_ == "as" and head.head.lemma_ in _POSTED:
-        verb = head.head
-        given = [child for child in verb.children if child.dep_ == "dobj"]
-        appointing = verb.lemma_ in {"appoint", "elect", "hire", "name"} and not _is_passive(verb)
-        found["subj"] += given if appointing else _subject(verb)
-        found["at"] += [] if appointing else given  # "joined Acme as head"
-        _add_prepositions(verb, found)
-    elif noun.dep_ == "appos":
-        found["subj"].append(head)
-    elif noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i:
-        found["subj"].append(head)
-    elif noun.dep_ == "nsubj" and head.lemma_ == "be":
-        found["subj"] += [child for child in head.children if child.dep_ == "attr" and child.tag_ in _NAMED]
-        _add_prepositions(head, found)
+    found["subj"] += _described(noun, found)
     found["subj"] += [child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED)]
@@ -111,7 +89,37 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
         for other in noun.conjuncts[:1]:  # "the capital and largest city of Norway"
             _add_prepositions(other, found)
     if noun.dep_ == "compound":  # "Acme chief Ada Blum"
-        found["of"] += [child for child in head.children if child.dep_ in {"compound", "poss"} and child.i < noun.i]
+        found["of"] += [one for one in noun.head.children if one.dep_ in {"compound", "poss"} and one.i < noun.i]
+
+
+def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+    """Return what a noun says something of, and add the phrases of the verb between them."""
+    head = noun.head
+    if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
+        return _described(head, found)
+    if noun.dep_ == "appos" or (noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i):
+        return [head]
+    if noun.dep_ == "pobj" and head.lower_ == "as" and head.head.lemma_ in _POSTED:
+        return _posted(head.head, found)
+    linked = noun.dep_ == "attr" and head.lemma_ in _BECOMING
+    if not linked and not (noun.dep_ in {"oprd", "attr"} and head.lemma_ in _POSTED) and not (
+            noun.dep_ == "nsubj" and head.lemma_ == "be"):
+        return []
+    _add_prepositions(head, found)
+    if noun.dep_ == "nsubj":  # "the head of Acme is Ada Blum"
+        return [child for child in head.children if child.dep_ == "attr" and child.tag_ in _NAMED]
+    named = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
+    return _subject(head) if linked or _is_passive(head) else named[-1:]
+
+
+def _posted(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+    """Return who has a post after "as", and add the body that was joined: "Blum joined Acme as head"."""
+    _add_prepositions(verb, found)
+    given = [child for child in verb.children if child.dep_ == "dobj"]
+    if verb.lemma_ in _APPOINTING and not _is_passive(verb):
+        return given
+    found["at"] += given
+    return _subject(verb)
 
 
 def _add_prepositions(token: "Token", found: dict[str, list["Token"]], but: str = "") -> None:

@@ -19,7 +19,8 @@ _HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]{1,4}(?P<name>[^\n]{1,10
 _GENERAL = words(
     "overview details detail contact contacts specification specifications summary information introduction general "
     "data facts key features about notes properties address hours opening times team people staff members agenda "
-    "attendees present participants meeting slide page section chapter part appendix exhibit example 概况 简介 联系方式 基本信息 参数 规格 说明")
+    "attendees present participants meeting slide page section chapter part appendix exhibit example "
+    "概况 简介 联系方式 基本信息 参数 规格 说明")
 _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a 注 注意 问 答 例 例如 提示")

@@ -32,13 +32,15 @@ _FILE = Path(__file__).with_name("prose_facts.json")
 _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$"
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
+_CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
 _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
-"""The most words of a value, and of a sentence that is parsed."""
+_LONGEST_TEXT = 1000
+"""The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _TOLD = words("person organization location product")
 """The kinds that a pattern tells of a name of unknown kind."""
@@ -71,6 +73,11 @@ class ProsePattern:
     planned: bool
     examples: tuple[tuple[str, str, str], ...]
 
+    def reads(self, token: "Token") -> bool:
+        """Return True unless the pattern is of a noun, and the token is the verb of that spelling ("leads")."""
+        nominal = {"self", "whole", "of"} & {*self.head.roles, *self.tail.roles}
+        return not nominal or token.pos_ in {"NOUN", "PROPN"}
+
 
 def load_patterns() -> tuple[ProsePattern, ...]:
     """Return the patterns of English prose."""
@@ -100,9 +107,14 @@ class ProseFacts:
     def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
              subject: Mention | None) -> Iterator[Stated]:
         """Find the facts of a text's sentences; see `FactForms.find`."""
-        read = [_Shown(text, start, end, mentions) for start, end in sentences]
-        read = [one for one in read if one.is_sentence and (
-            any(mention.kind not in VALUES for mention in one.mentions) or (subject and one.mentions))]
+        read = list[_Shown]()
+        for start, end in sentences:
+            inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
+            named = any(mention.kind not in VALUES for mention in inside) or (subject and inside) or (
+                _CAPITAL.search(text, start + 1, end))
+            if named and end - start < _LONGEST_TEXT:
+                read.append(_Shown(text, start, end, inside))
+        read = [one for one in read if one.is_sentence]
         for doc, shown in zip(parser.parse_sentences([one.text for one in read]), read, strict=True):
             finite = any(token.tag_ in _FINITE for token in doc)
             if finite and len(doc) <= _LONGEST_SENTENCE:
@@ -110,11 +122,11 @@ class ProseFacts:
 
     def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
         for token in sentence.doc:
-            named = token.pos_ == "VERB" and sentence.covering(token) is not None
-            patterns = [] if named else [found for key in dict.fromkeys(_keys(token)) for found in self._by_word.get(key, ())]
+            keys = () if token.pos_ == "VERB" and sentence.covering(token) else dict.fromkeys(_keys(token))
+            patterns = [found for key in keys for found in self._by_word.get(key, ())]
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
-                if is_stated(token, planned=pattern.planned) and token.lemma_.lower() not in pattern.without and (
+                if is_stated(token, planned=pattern.planned) and pattern.reads(token) and token.lemma_.lower() not in pattern.without and (
                         _has(by_role, pattern.where, default=True) and not _has(by_role, pattern.unless)):
                     for head, tail in _ends(sentence, token, by_role, pattern):
                         time = "" if tail.kind == "date" else sentence.time(token, by_role)
@@ -163,12 +175,11 @@ class _Shown:
             at = start + gap.end() if gap else end
         self.text = "".join(parts).replace("\n", " ").replace("\t", " ")
         self.start, self.end = start, end
-        self.mentions = [mention._replace(start=bisect_left(places, mention.start), end=bisect_left(places, mention.end))
-                         for mention in mentions if start <= mention.start and mention.end <= end]
+        self.mentions = [mention._replace(start=bisect_left(places, mention.start),
+                                          end=bisect_left(places, mention.end)) for mention in mentions]
         words_ = [word for word in self.text.split() if word[0].isalpha()]
         capitals = sum(word[0].isupper() for word in words_)
-        self.is_sentence = len(words_) > 2 and (self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(
-            words_))
+        self.is_sentence = self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(words_)
 
 
 class _Sentence:
@@ -186,7 +197,8 @@ class _Sentence:
                 one for token in by_role.get(role, ()) for one in all_joined(token)]
             if "text" in end.kinds:
                 tokens = tokens[:1]
-            found = dict.fromkeys(one for token in tokens if (one := self._fitting(predicate, token, end, own=role == "self")))
+            found = dict.fromkeys(one for token in tokens if (
+                one := self._fitting(predicate, token, end, own=role == "self")))
             if found:
                 return list(found)
         return []
@@ -200,10 +212,9 @@ class _Sentence:
                 date = self._value(token, "date")
                 lead = token.head
                 if date is not None and lead.lower_ == role:
-                    words_ = self.doc.text[lead.idx : date.end]
                     until = next((self._value(one, "date") for one in by_role.get("to", by_role.get("until", ()))
                                   if role == "from"), None)
-                    return self.doc.text[lead.idx : until.end] if until else words_
+                    return self.doc.text[lead.idx : (until or date).end]
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
@@ -215,8 +226,12 @@ class _Sentence:
         mention = self._mention(token)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
-        kind = _kind_in(mention, end.kinds) if mention is not None else ""
+        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention)) if mention is not None else ""
         return mention._replace(kind=kind) if mention is not None and kind else None
+
+    def _is_defined(self, mention: Mention) -> bool:
+        """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
+        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower() in _ARTICLES | _NO_NAME
 
     def _mention(self, token: "Token") -> Mention | None:
         """Return the name at a token, or what a pronoun or "the company" refers to."""
@@ -230,9 +245,11 @@ class _Sentence:
             while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and self.doc[first.i - 1].head == token:
                 first = self.doc[first.i - 1]
             before = self.doc[first.i - 1].lower_ if first.i else ""
-            name = self.doc.text[first.idx : token.idx + len(token)]
+            following = self.doc[min(token.i + 1, len(self.doc) - 1)]
+            last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
+            name = self.doc.text[first.idx : last.idx + len(last)]
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
-                return Mention(first.idx, token.idx + len(token), "name", name)
+                return Mention(first.idx, first.idx + len(name), "name", name)
         if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
                 child.lower_ for child in token.children] == ["the"]:
             return self._subject
@@ -299,7 +316,7 @@ class _Sentence:
         return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
-def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:
+def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     """Return the kind that a pattern gives a name, or "" if the name is of another kind.
 
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
@@ -316,7 +333,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:
     told = kinds[0]
     if kind == "name":
         sure = told in _TOLD and (several or not kind_of_noun(last)) and not (told == "person" and acronym)
-        return told if sure and (told == "product" or may_be(told, name)) else ""
+        free = told == "product" or (told == "organization" and not defined)
+        return told if sure and (free or may_be(told, name)) else ""
     if kinds == ("person",):
         return "person" if kind == "organization" and several and not acronym and may_be("person", name) else ""
     if "organization" in kinds and not several and kind in {"person", "product", "work"}:

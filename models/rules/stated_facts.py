@@ -1,9 +1,9 @@
 """The facts in Chinese sentences of reliable forms, and in English brackets, which the parser reads badly.
 
 The forms are data in `sentence_forms.json`: regular expressions with placeholders for names: `<person>`,
-`<location|organization>`, `<award>` for the name of a prize, and `<name>` for a name of any kind. `<date>` and `<number>`
-match values, `<PART>` is a part of several forms. `<... head>` and `<... tail>` are the ends of the fact; a group `time`
-has words that say when it holds. The examples are run as tests: each gives the one fact that its form states.
+`<location|organization>`, `<award>` for the name of a prize, and `<name>` for a name of any kind. `<date>` and
+`<number>` match values, `<PART>` is a part of several forms. `<... head>` and `<... tail>` are the ends of the fact; a
+group `time` has words that say when it holds. The examples are run as tests: each gives the one fact that it states.
 """
 
 import json

@@ -17,6 +17,7 @@ from ...schemas.naming import label_key
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
 from ...text.times import CELL_MARK, read_time, split_qualifiers
 from ...text.values import kind_of
+from .lexicon import words
 from .metadata_facts import DocumentTypes, facts_of_metadata
 from .useful_rows import useful_rows
 
@@ -41,7 +42,7 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which the cell would say another time."""
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
-_NO_THINGS = frozenset("label labels item items notes note order host term head status series part".split())
+_NO_THINGS = words("label labels item items notes note order host term head status series part")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 

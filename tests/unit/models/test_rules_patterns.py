@@ -47,7 +47,8 @@ def mentions_of(text: str, parser: Parser) -> list[Mention]:
             for span in find_spans([text], parser, language="")[0]]
 
 
-def prose(text: str, parser: Parser, patterns: tuple[ProsePattern, ...], subject: Mention | None = None) -> list[Stated]:
+def prose(text: str, parser: Parser, patterns: tuple[ProsePattern, ...],
+          subject: Mention | None = None) -> list[Stated]:
     found = ProseFacts(labelled(load_schema("open"), patterns))
     return list(found.find(parser, text, [(0, len(text))], mentions_of(text, parser), subject))
 
