@@ -74,9 +74,9 @@ class ProsePattern:
     examples: tuple[tuple[str, str, str], ...]
 
     def reads(self, token: "Token") -> bool:
-        """Return True unless the pattern is of a noun, and the token is the verb of that spelling ("leads")."""
+        """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
         nominal = {"self", "whole", "of"} & {*self.head.roles, *self.tail.roles}
-        return not nominal or token.pos_ in {"NOUN", "PROPN"}
+        return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
 
 
 def load_patterns() -> tuple[ProsePattern, ...]:
@@ -126,7 +126,7 @@ class ProseFacts:
             patterns = [found for key in keys for found in self._by_word.get(key, ())]
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
-                if is_stated(token, planned=pattern.planned) and pattern.reads(token) and token.lemma_.lower() not in pattern.without and (
+                if pattern.reads(token) and is_stated(token, planned=pattern.planned) and (
                         _has(by_role, pattern.where, default=True) and not _has(by_role, pattern.unless)):
                     for head, tail in _ends(sentence, token, by_role, pattern):
                         time = "" if tail.kind == "date" else sentence.time(token, by_role)
@@ -257,7 +257,7 @@ class _Sentence:
             return next((self._mention(child) for child in token.head.children if child.dep_ == "nsubj"), None)
         named = next((child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
-            child.dep_ == "compound" and child.i + 1 == token.i and not kind_of_noun(token.lemma_))), None)
+            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person")), None)
         return self._mention(named) if named is not None else None
 
     def covering(self, token: "Token") -> Mention | None:
@@ -330,13 +330,12 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     named = infer_type(name).lower()
     if named:
         return named if named in kinds else ""
-    told = kinds[0]
     if kind == "name":
-        sure = told in _TOLD and (several or not kind_of_noun(last)) and not (told == "person" and acronym)
-        free = told == "product" or (told == "organization" and not defined)
-        return told if sure and (free or may_be(told, name)) else ""
+        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
+        return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
+            may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
         return "person" if kind == "organization" and several and not acronym and may_be("person", name) else ""
     if "organization" in kinds and not several and kind in {"person", "product", "work"}:
         return "organization"
-    return "product" if told == "product" and kind in {"organization", "work", "location"} else ""
+    return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""
