@@ -4,8 +4,8 @@ A pattern names the words that state a fact, and the roles (`clauses.py`) and ki
 buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
 form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase; the kind `text` takes a phrase as
 it stands. `whole` is that phrase with all that belongs to it. `"@person"` are all nouns for persons, `"@is"` those that
-say what something is. `where` demands a noun in a role, `unless` and `without` exclude some, and `planned` counts what
-"will" or "shall" be. The examples are run as tests: (sentence, head, tail or value).
+say what something is. `where` demands a noun in a role, `unless` and `without` exclude some, `finite` demands a verb
+with its own subject, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head, tail or value).
 """
 
 import json
@@ -71,11 +71,14 @@ class ProsePattern:
     where: _Nouns | None
     unless: _Nouns | None
     planned: bool
+    finite: bool
     examples: tuple[tuple[str, str, str], ...]
 
     def reads(self, token: "Token") -> bool:
         """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
         nominal = {"self", "whole", "of"} & {*self.head.roles, *self.tail.roles}
+        if self.finite and not any(child.dep_ in {"nsubj", "nsubjpass"} for child in token.children):
+            return False
         return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
 
 
@@ -90,7 +93,7 @@ def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
     nouns = [(tuple(tried.split("|")), words(listed)) if tried else None
              for tried, _, listed in (entry.get(key, "").partition(" ") for key in ("where", "unless"))]
     return ProsePattern(tuple(entry["says"]), words(entry["words"]), words(entry.get("without", "")), *ends,
-                        *nouns, entry.get("planned", False),
+                        *nouns, entry.get("planned", False), entry.get("finite", False),
                         tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
 
 
@@ -154,7 +157,8 @@ def _keys(token: "Token") -> Iterator[str]:
         return
     if kind := kind_of_noun(lemma):
         yield f"@{kind}"
-    if token.dep_ == "attr" and token.head.lemma_ == "be":
+    if token.dep_ == "attr" and token.head.lemma_ == "be" and not any(
+            child.dep_ == "expl" for child in token.head.children) and token.n_lefts + token.n_rights > 1:
         yield "@is"
 
 

@@ -44,6 +44,8 @@ _SURE = 0.9
 _LONGEST_TITLE = 10
 _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
+_PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
+"""The beginnings of titles that a program gives."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
@@ -260,5 +262,5 @@ def _subject(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    named = _FILE.search(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    named = _FILE.search(head) or _PROGRAM.match(head) or _FILE.sub("", document.rpartition("/")[2]) == head
     return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004

@@ -15,8 +15,8 @@ _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
 _NAMES = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
-_SHORT = 6
-"""The most words of a name."""
+_SHORT, _LONGEST_HEADER, _LONGEST_NAME = 6, 8, 14
+"""The most words of a name in another column, of a header, and of a name."""
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
@@ -30,6 +30,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             yield row
             continue
         cells = [cell._replace(value=value) for cell in row.cells if not _UNNAMED.match(cell.header)
+                 and len(cell.header.split()) <= _LONGEST_HEADER
                  and (value := _MARKUP.sub("", cell.value).strip()) and not _repeats(cell)]
         first = cells[0] if cells else None
         if first is not None and first.header.lower() in _NUMBERING and first.value.isdigit() and len(cells) > 1:
@@ -44,8 +45,8 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
-    own = cell in row.cells[:2] or len(cell.value.split()) <= _SHORT
-    return own and not _PROMPT.search(cell.value)
+    longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
+    return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value)
 
 
 def _repeats(cell: Cell) -> bool:
