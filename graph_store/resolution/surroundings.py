@@ -220,7 +220,7 @@ class Surroundings:
                 yield pair_of(holders[0][0], other), holders[0][1]
 
     def guessed_types(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
-        """Yield the pairs of one name under two types, where all documents of the rarer one have the other, and no fact.
+        """Yield the pairs of one name under two types, if all documents of the rarer one have both, and no fact of it.
 
         Only a document that says something of a name under both types means two things by it.
         """

@@ -29,7 +29,7 @@ _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug we
 """Fields that tell a program how to show the document."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _PROPERTIES = words("author created modified")
-"""What a program writes into a file: often the user of a template, on the day that it was made."""
+"""What a program writes into a file: an account instead of a name, and the day that a template was made."""
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()\d]{0,80}|@[\w.-]{1,60}")
@@ -86,8 +86,9 @@ def _tells_nothing(cell: Cell, document: str) -> bool:
     key = label_key(cell.header).replace(" ", "_")
     page = key == "id" and _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold()) and (
         not cell.value.isdigit())
-    return key in _LAYOUT or page or len(cell.value) > _LONGEST_VALUE or (
-        key in _PROPERTIES and _OFFICE_FILE.search(document) is not None)
+    full_name = key == "author" and " " in cell.value
+    written = key in _PROPERTIES and not full_name and _OFFICE_FILE.search(document) is not None
+    return key in _LAYOUT or page or written or len(cell.value) > _LONGEST_VALUE
 
 
 def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:

@@ -2,10 +2,10 @@
 
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends: with `"words": "acquire
 buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
-form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase; the kind `text` takes a phrase as
-it stands. `whole` is that phrase with all that belongs to it. `"@person"` are all nouns for persons, `"@is"` those that
-say what something is. `where` demands a noun in a role, `unless` and `without` exclude some, `finite` demands a verb
-with its own subject, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head, tail or value).
+form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all that belongs
+to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@is"` those that say what
+something is. `where` demands a noun in a role, `unless` and `without` exclude some, `finite` demands a verb with its
+own subject, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head, tail).
 """
 
 import json
@@ -88,13 +88,22 @@ def load_patterns() -> tuple[ProsePattern, ...]:
 
 
 def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
-    ends = [_End(tuple(tried.split("|")), tuple(kinds.split()))
-            for tried, _, kinds in (entry[end].partition(" ") for end in ("head", "tail"))]
-    nouns = [(tuple(tried.split("|")), words(listed)) if tried else None
-             for tried, _, listed in (entry.get(key, "").partition(" ") for key in ("where", "unless"))]
-    return ProsePattern(tuple(entry["says"]), words(entry["words"]), words(entry.get("without", "")), *ends,
-                        *nouns, entry.get("planned", False), entry.get("finite", False),
-                        tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
+    return ProsePattern(
+        says=tuple(entry["says"]), words=words(entry["words"]), without=words(entry.get("without", "")),
+        head=_End(*_roles_and(entry["head"])), tail=_End(*_roles_and(entry["tail"])),
+        where=_nouns(entry.get("where", "")), unless=_nouns(entry.get("unless", "")),
+        planned=entry.get("planned", False), finite=entry.get("finite", False),
+        examples=tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
+
+
+def _roles_and(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    tried, _, others = text.partition(" ")
+    return tuple(tried.split("|")), tuple(others.split())
+
+
+def _nouns(text: str) -> _Nouns | None:
+    tried, listed = _roles_and(text)
+    return (tried, frozenset(listed)) if text else None
 
 
 class ProseFacts:

@@ -18,16 +18,13 @@ from .recognition.spans import VALUES
 
 _FILE = Path(__file__).with_name("sentence_forms.json")
 _KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
+_ALL_KINDS = frozenset(_KINDS)
 _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
 _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
-_SUBJECT = re.compile(
-    r"(?P<person>He|She)(?= )|(?P<owner>His|Her|Its|(?P<people>The|Its)(?= population))(?= )"
-    r"|(?P<thing>It|The (?:film|album|song|company|town|village|city|river|school|novel|book|series|band|journal|"
-    r"organi[sz]ation|university|county|magazine|station|club|team|municipality|community|district|island|lake))(?= )"
-    r"|(?P<company>(?:本|该)?公司|(?:本|该)?集团)")
+_SUBJECT = re.compile(r"(?P<owner>Its|The(?= population))(?= )|(?:本|该)?(?:公司|集团)")
 
 
 class Mention(NamedTuple):
@@ -154,7 +151,8 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
     names: dict[int, str] = {}
     at = start
     opening = _SUBJECT.match(text, start, end) if subject is not None else None
-    if opening is not None and subject is not None and _refers_to(opening, subject):
+    kinds = _ALL_KINDS - {"person"} if opening and opening["owner"] else {"organization"}
+    if opening is not None and subject is not None and subject.kind in kinds:
         names[0] = subject.name
         parts += [_CHARACTERS[subject.kind], *("'s" if opening["owner"] else "")]
         at = opening.end()
@@ -167,11 +165,3 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
             names[len(parts) - 1] = mention.name
             at = mention.end + quoted
     return "".join([*parts, text[at:end].replace("\n", " ")]), names
-
-
-def _refers_to(opening: re.Match[str], subject: Mention) -> bool:
-    if opening["person"] or opening["owner"] in {"His", "Her"}:
-        return subject.kind == "person"
-    if opening["company"]:
-        return subject.kind == "organization"
-    return subject.kind != "person"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...parsing.parser import Parser
 from ..lexicon import words
-from .name_kinds import infer_kind, infer_type
+from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import may_be
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
@@ -105,6 +105,9 @@ def _may_be(text: str, span: Span) -> bool:
         return True
     if kind != "person" and infer_type(name):
         return True
+    first, _, noun = name.rpartition(" ")
+    if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":  # Gold Members, but Ottawa Senators
+        return may_be("location", first) or may_be("organization", first)
     return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
 
 
