@@ -106,8 +106,8 @@ def _may_be(text: str, span: Span) -> bool:
     if kind != "person" and infer_type(name):
         return True
     first, _, noun = name.rpartition(" ")
-    if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":  # Gold Members, but Ottawa Senators
-        return may_be("location", first) or may_be("organization", first)
+    if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
+        return may_be("location", first)  # Ottawa Senators, but not Gold Members
     return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
 
 
