@@ -75,14 +75,16 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
             _add_prepositions(child, found, but="of")
         elif child.dep_ == "dative" and child.pos_ != "ADP":
             found["to"].append(child)
+        elif child.dep_ in {"attr", "acomp"}:
+            found["is"].append(child)
     joined = [verb, *(token for token in verb.conjuncts if passive and token.pos_ == "VERB")]
     found["subj"] += next(filter(None, (_objects(child) for token in joined for child in token.children
                                         if child.dep_ == "agent")), [])
 
 
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
-    found["subj"] += _described(noun, found)
-    found["subj"] += [child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
+    found["subj"] += _described(noun, found) or [
+        child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED)]
     if noun.dep_ != "conj" and not any(child.lower_ == "of" for child in noun.children):

@@ -36,6 +36,7 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
+_OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
 _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
@@ -173,7 +174,7 @@ def _keys(token: "Token") -> Iterator[str]:
 
 def _has(by_role: Roles, nouns: _Nouns | None, *, default: bool = False) -> bool:
     return default if nouns is None else any(
-        token.lemma_.lower() in nouns[1] for role in nouns[0] for token in by_role.get(role, ()))
+        "*" in nouns[1] or token.lemma_.lower() in nouns[1] for role in nouns[0] for token in by_role.get(role, ()))
 
 
 class _Shown:
@@ -206,12 +207,15 @@ class _Sentence:
     def fill(self, predicate: "Token", by_role: Roles, end: _End) -> list[Mention]:
         """Return what fills an end of a fact, by the first role that has something of its kinds."""
         for role in end.roles:
+            alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
-                one for token in by_role.get(role, ()) for one in all_joined(token)]
+                one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
             if "text" in end.kinds:
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")))
+            if role == "subj" and predicate.tag_ == "NNS" and len(found) == 1:
+                return []  # "the Classis (the leaders of ...)"
             if found:
                 return list(found)
         return []
@@ -233,7 +237,7 @@ class _Sentence:
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
         if "text" in end.kinds:
             words_ = self._phrase(token, own=own)
-            return Mention(0, 0, "", words_) if words_ else None
+            return Mention(0, 0, "", words_) if words_ and (own or token is not predicate or " " in words_) else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
@@ -261,7 +265,8 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"}
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
                 child.lower_ for child in token.children] == ["the"]:
@@ -301,7 +306,7 @@ class _Sentence:
 
         Its `own` phrase as a role or occupation does not contain the names of others: "head of sales" of a company.
         """
-        if token.pos_ not in {"NOUN", "PROPN"} or token.lower_ in PRONOUNS:
+        if token.pos_ not in {"NOUN", "PROPN"} or token.lower_ in PRONOUNS or not token.text[0].isalpha():
             return ""
         left_out = {one for child in token.children for one in child.subtree
                     if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
@@ -317,6 +322,9 @@ class _Sentence:
         phrase = self.doc[first.i : last.i + 1]
         while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
             phrase = phrase[:-1]
+        if any(one in left_out for one in token.rights) and any(
+                one.tag_ == "JJS" or one.lower_ in _OF_SOME for one in phrase):
+            return ""  # "the only school" that ...
         return phrase.text if 0 < len(phrase) <= _LONGEST_PHRASE and first.i <= token.i else ""
 
     def _describes(self, child: "Token", token: "Token") -> bool:
