@@ -43,6 +43,8 @@ _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_TELLING = 2
+"""The most kinds of an end that tell what a name of unknown kind is."""
 _TOLD = words("person organization location product")
 """The kinds that a pattern tells of a name of unknown kind."""
 _LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
@@ -346,9 +348,12 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
     if kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}:
         return ""  # "Platinum Members", "Executive Director"
-    if kind in kinds or kinds == ("name",):
-        return kind
     named = infer_type(name).lower()
+    guessed = kind == "organization" and several and not named and not acronym
+    if guessed and kinds[0] == "person" and may_be("person", name) and not may_be("organization", name):
+        return "person"  # "founded by Georg Carstensen"
+    if kind in kinds or kinds == ("name",) or (kind == "name" and len(kinds) > _TELLING):
+        return kind
     if named:
         return named if named in kinds else ""
     if kind == "name":
@@ -356,7 +361,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
         return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
-        return "person" if kind == "organization" and several and not acronym and may_be("person", name) else ""
+        return "person" if guessed and may_be("person", name) else ""
     if "organization" in kinds and not several and kind in {"person", "product", "work"}:
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

@@ -174,7 +174,7 @@ class _Prepared:
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""
         told = self._types.get(kind, "")
-        if told and (not types.get(name) or types[name] == self._fallback or (
+        if told and not infer_type(name) and (not types.get(name) or types[name] == self._fallback or (
                 types[name] in self._types.values() and types[name] != told)):
             types[name] = told
 
