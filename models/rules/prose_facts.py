@@ -3,9 +3,10 @@
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends: with `"words": "acquire
 buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
 form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all that belongs
-to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@is"` those that say what
-something is. `where` demands a noun in a role, `unless` and `without` exclude some, `finite` demands a verb with its
-own subject, and `planned` counts what "will" or "shall" be. The examples are run as tests: (sentence, head, tail).
+to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@deputy"` those after "vice"
+or "deputy", `"@is"` those that say what something is. `where` demands a noun in a role, `unless` and `without` exclude
+some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall" be. The examples are run
+as tests: (sentence, head, tail).
 """
 
 import json
@@ -36,6 +37,7 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
+_DEPUTY = words("vice deputy assistant associate")
 _OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
@@ -43,6 +45,7 @@ _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_LONGEST_ROLE = 15
 _TELLING = 2
 """The most kinds of an end that tell what a name of unknown kind is."""
 _TOLD = words("person organization location product")
@@ -131,8 +134,7 @@ class ProseFacts:
                 read.append(_Shown(text, start, end, inside))
         read = [one for one in read if one.is_sentence]
         for doc, shown in zip(parser.parse_sentences([one.text for one in read]), read, strict=True):
-            finite = any(token.tag_ in _FINITE for token in doc)
-            if finite and len(doc) <= _LONGEST_SENTENCE:
+            if (shown.is_role or any(token.tag_ in _FINITE for token in doc)) and len(doc) <= _LONGEST_SENTENCE:
                 yield from self._of_sentence(_Sentence(doc, shown.mentions, subject), shown.start, shown.end)
 
     def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
@@ -164,6 +166,9 @@ def _keys(token: "Token") -> Iterator[str]:
         return
     particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
     lemma = token.lemma_.lower()
+    if any(child.lower_ in _DEPUTY for child in token.children):
+        yield "@deputy"
+        return
     yield lemma + particle
     if token.pos_ != "NOUN":
         return
@@ -195,7 +200,10 @@ class _Shown:
                                           end=bisect_left(places, mention.end)) for mention in mentions]
         words_ = [word for word in self.text.split() if word[0].isalpha()]
         capitals = sum(word[0].isupper() for word in words_)
-        self.is_sentence = self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(words_)
+        first = self.mentions[0] if self.mentions else None
+        self.is_role = first is not None and first.kind == "person" and first.start == 0 and (
+            self.text.startswith(", ", first.end) and len(words_) <= _LONGEST_ROLE)  # "Ada Blum, CTO of Acme"
+        self.is_sentence = self.is_role or self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(words_)
 
 
 class _Sentence:
@@ -333,7 +341,8 @@ class _Sentence:
         """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
         if child.dep_ == "prep":
             objects = [one for one in child.children if one.dep_ == "pobj"]
-            return child.lower_ == "of" and bool(objects) and not any(map(self.covering, objects))
+            named = token.text.isupper() and any(one.tag_ in {"NNP", "NNPS"} for one in objects)  # CTO of Acme
+            return child.lower_ == "of" and bool(objects) and not (named or any(map(self.covering, objects)))
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
         named = self.covering(child)
         return child.i < token.i and not former and (named is None or named is self.covering(token))

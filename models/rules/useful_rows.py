@@ -9,6 +9,7 @@ from .lexicon import words
 _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
 _PROMPT = re.compile(r"[?:]\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
 _GROUPS = words("list group category section status stage phase board")
@@ -40,6 +41,8 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             if naming is not None:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
+            if _NUMBER.match(cells[0].value):  # "1.a" alone names nothing
+                cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
             yield row._replace(cells=tuple(cells))
 
 
