@@ -1,12 +1,12 @@
 """The facts of English sentences, by patterns over the parser's tree; the patterns are data in `prose_facts.json`.
 
-A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends: with `"words": "acquire
-buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends in every
-form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all that belongs
-to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@deputy"` those after "vice"
-or "deputy", `"@is"` those that say what something is. `where` demands a noun in a role, `unless` and `without` exclude
-some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall" be. The examples are run
-as tests: (sentence, head, tail).
+A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends. With `"words":
+"acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
+in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
+that belongs to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@deputy"`
+those after "vice" or "deputy", `"@is"` those that say what something is. `where` demands a noun in a role, `unless`
+and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall"
+be. The examples are run as tests: (sentence, head, tail).
 """
 
 import json
