@@ -32,7 +32,7 @@ _PROPERTIES = words("author created modified")
 """What a program writes into a file: an account instead of a name, and the day that a template was made."""
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
-_NAME = re.compile(r"@?[^\W\d_][^,;<>()\d]{0,80}|@[\w.-]{1,60}")
+_NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _JOINED = re.compile(r"[\W_]+")
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 

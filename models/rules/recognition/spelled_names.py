@@ -34,6 +34,7 @@ _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulle
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}")
 _DEFINING = re.compile(r"\([^()\n]{0,30}\Z")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
@@ -101,6 +102,8 @@ def _may_be(text: str, span: Span) -> bool:
     before = text[max(0, span.start - _AROUND) : span.start].split()
     last, name = before[-1].lower() if before else "", text[span.start : span.end]
     kind = "organization" if span.kind == "product" else span.kind
+    if span.kind in {"person", "location", "organization"} and _CODE.fullmatch(name):
+        return False
     if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
         return True
     if kind != "person" and infer_type(name):

@@ -141,6 +141,8 @@ class TestNames:
 @pytest.mark.parametrize(("row", "facts"), [
     ("| Document: kit.xlsx | Author: mbain | Created: 2017-05-04 |", set()),
     ("| Document: kit.xlsx | Author: Ada Blum | Created: 2017-05-04 |", {("kit.xlsx", "created_by", "Ada Blum")}),
+    ("| Document: Pump note | Discussions-to: https://x.org/pumps |",
+     {("Pump note", "Discussions-to", "https://x.org/pumps")}),
     ("| Document: Pump guide (pump-guide.md) | Id: pump-guide | Owner: Ada Blum |",
      {("Pump guide (pump-guide.md)", "Owner", "Ada Blum")}),
 ])
