@@ -112,3 +112,22 @@ def test_the_subject_of_a_participle_is_what_it_describes(parser: Parser) -> Non
                    if token.lemma_ == "found")
     assert {role: [token.text for token in tokens] for role, tokens in roles(founded).items() if tokens} == {
         "obj": ["Acme"], "subj": ["Blum"]}
+
+
+def test_a_line_of_a_name_and_a_post_states_them_without_a_verb(parser: Parser) -> None:
+    found = {fact[:3] for fact in prose("Ada Blum, CTO of Acme Corporation", parser, load_patterns())}
+    assert found == {("Ada Blum", "works_for", "Acme Corporation"), ("Ada Blum", "role", "CTO")}
+
+
+def test_a_title_belongs_to_its_own_name_alone(parser: Parser) -> None:
+    text = "She met President Ada Blum and the painter Paul Weiss."
+    found = [fact[:3] for fact in prose(text, parser, load_patterns())]
+    assert ("Paul Weiss", "role", "President") not in found
+    assert ("Paul Weiss", "occupation", "painter") in found
+
+
+def test_a_name_that_no_recogniser_finds_is_read_where_a_pattern_shows_it(parser: Parser) -> None:
+    text = "The Nilequeen 200 was developed by Orbitlabs."
+    found = ProseFacts(labelled(load_schema("open"), load_patterns())).find(parser, text, [(0, len(text))], [], None)
+    assert [(fact[:3], fact.head_kind) for fact in found] == [
+        (("Nilequeen 200", "created_by", "Orbitlabs"), "product")]
