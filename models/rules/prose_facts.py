@@ -46,7 +46,7 @@ _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _LONGEST_ROLE = 15
-_TELLING = 2
+_TELLING = 3
 """The most kinds of an end that tell what a name of unknown kind is."""
 _TOLD = words("person organization location product")
 """The kinds that a pattern tells of a name of unknown kind."""

@@ -8,6 +8,8 @@ from .lexicon import words
 
 _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
+_CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
+"""A constant of a program, such as YES_NO."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
 _PROMPT = re.compile(r"[?:]\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
@@ -30,12 +32,10 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         if row.cells[0].header == DOCUMENT:
             yield row
             continue
-        cells = [cell._replace(value=value) for cell in row.cells if not _UNNAMED.match(cell.header)
-                 and len(cell.header.split()) <= _LONGEST_HEADER
-                 and (value := _MARKUP.sub("", cell.value).strip()) and not _repeats(cell)]
+        cells = list(_stating(row))
         first = cells[0] if cells else None
         if first is not None and first.header.lower() in _NUMBERING and first.value.isdigit() and len(cells) > 1:
-            cells[:2] = reversed(cells[:2])
+            del cells[0]
         elif first is not None and (first.header.lower() in _GROUPS or first.header != row.cells[0].header):
             naming = next((cell for cell in cells if set(cell.header.lower().split()) & _NAMES), None)
             if naming is not None:
@@ -44,6 +44,15 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             if _NUMBER.match(cells[0].value):  # "1.a" alone names nothing
                 cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
             yield row._replace(cells=tuple(cells))
+
+
+def _stating(row: Row) -> Iterator[Cell]:
+    """Yield the cells that have a header and state something, without markup."""
+    for cell in row.cells:
+        value = _MARKUP.sub("", cell.value).strip()
+        named = not _UNNAMED.match(cell.header) and len(cell.header.split()) <= _LONGEST_HEADER
+        if named and value and not _CODE.match(value) and not _repeats(cell):
+            yield cell._replace(value=value)
 
 
 def _may_name(cell: Cell, row: Row) -> bool:
