@@ -341,8 +341,8 @@ class _Sentence:
         """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
         if child.dep_ == "prep":
             objects = [one for one in child.children if one.dep_ == "pobj"]
-            named = token.text.isupper() and any(one.tag_ in {"NNP", "NNPS"} for one in objects)  # CTO of Acme
-            return child.lower_ == "of" and bool(objects) and not (named or any(map(self.covering, objects)))
+            body = token.text.isupper() and any(one.tag_ in {"NNP", "NNPS"} for one in objects)  # CTO of Acme
+            return child.lower_ == "of" and bool(objects) and not (body or any(map(self.covering, objects)))
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
         named = self.covering(child)
         return child.i < token.i and not former and (named is None or named is self.covering(token))
