@@ -61,6 +61,11 @@ _RELATIONS: dict[Language, dict[str, _Wording]] = {
         "discovered_by": _Wording("Who discovered {}?", "the discoverer of {}"),
         "named_after": _Wording("What is {} named after?"),
         "part_of": _Wording("What is {} part of?"),
+        "leads": _Wording("What does {} lead?"),
+        "reports_to": _Wording("Who does {} report to?"),
+        "acquired": _Wording("Which company did {} acquire?"),
+        "subsidiary_of": _Wording("Which company owns {}?"),
+        "supplies": _Wording("Whom does {} supply?"),
     },
     "zh": {
         "born_in": _Wording("{}出生在哪里？"),

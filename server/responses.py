@@ -256,6 +256,13 @@ class Fact(BaseModel):
     evidence: list[Evidence]
 
 
+class Together(BaseModel):
+    """An entity that sentences name together with another one; that is a link, and no fact."""
+
+    entity: Node
+    evidence: list[Evidence]
+
+
 class EntityAnswer(Node):
     """An entity with its names, attributes, documents and first 50 facts."""
 
@@ -264,6 +271,7 @@ class EntityAnswer(Node):
     times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
     documents: list[str]
     facts: list[Fact]
+    together: list[Together] = Field(description="entities that sentences name with it, without a fact between them")
 
 
 class CommunityItem(BaseModel):

@@ -6,6 +6,7 @@ from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from ...text.metadata_line import UNREAD
 from ..knowledge_base import KnowledgeBase
+from ..ledger.facts import count_from_sentences
 from ..ledger.readings import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
 from ..vectors.ledger_embedder import recorded_model
@@ -31,6 +32,8 @@ class Status(Frozen):
     entities: int
     triples: int
     attributes: int
+    from_sentences: int
+    """Facts and values that sentences state; the others are of tables and metadata."""
     communities: int
     schema_name: str
     schema_version: int
@@ -64,7 +67,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
         partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
-        **kb.counts()._asdict(), communities=kb.communities.count(),
+        **kb.counts()._asdict(), from_sentences=count_from_sentences(kb.database), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),

@@ -12,7 +12,7 @@ from sqlalchemy import Table
 
 from ...schemas.extraction import BoundedExtraction
 from .database import Database
-from .tables import among
+from .tables import ATTRIBUTE_VALUES, FACTS, among
 
 _POSITION = "position"
 Rows = Sequence[tuple[Any, ...]]
@@ -48,6 +48,14 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
     for row in rows:
         by_chunk.setdefault(row[0], []).append(row)
     return {chunk: sorted(own) for chunk, own in by_chunk.items()}
+
+
+def count_from_sentences(database: Database) -> int:
+    """Return how many facts and values are stated by sentences, and not by rows of tables or metadata."""
+    stated = (f"SELECT count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - our own names
+              'JOIN documents d ON d.id = c.document WHERE substr(d.text, c.start + a.start + 1, 2) <> \'| \''
+              for table in (FACTS, ATTRIBUTE_VALUES))
+    return sum(int(count) for sql in stated for (count,) in database.rows(sql))
 
 
 def position(database: Database) -> int:

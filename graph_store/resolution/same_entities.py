@@ -87,6 +87,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
              if (tie := _tie(around, pair, stated.get(pair, ()))) is not None}
     found |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
               if around.same_type(*pair) and not around.contradict(*pair)}
+    found |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.guessed_types()}
     found |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     # A reasoner is not asked about a weakly tied pair for its meaning.
     ties = {pair: tie for pair, tie in found.items() if tie.score >= ASK}

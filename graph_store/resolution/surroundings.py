@@ -220,6 +220,22 @@ class Surroundings:
             if len(holders) == 1 and holders[0][0] != other:
                 yield pair_of(holders[0][0], other), holders[0][1]
 
+    def guessed_types(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+        """Yield the pairs of one name under two types, if all documents of the rarer one have both, and no fact of it.
+
+        Only a document that says something of a name under both types means two things by it.
+        """
+        named: dict[str, list[str]] = {}
+        for entity, name in self.names.items():
+            named.setdefault(name, []).append(entity)
+        for alike in named.values():
+            main, *others = sorted(alike, key=lambda entity: (-len(self.support(entity)), entity))
+            for other in others:
+                within = self.documents(self.support(other)) <= self.documents(self.support(main))
+                rarer = len(self.support(other)) < len(self.support(main))
+                if within and rarer and not self.documents_with_facts(other):
+                    yield pair_of(main, other), (self.mention(other), self.mention(main))
+
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))

@@ -12,17 +12,19 @@ from ...text.table_rows import Cell, Row
 from .lexicon import words
 
 _LINE = re.compile(
-    rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.]{{1,40}}?)"
+    rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
     r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<value>[^\s|][^\n|]{0,100})$")
 _HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]{1,4}(?P<name>[^\n]{1,100})$")
 _GENERAL = words(
     "overview details detail contact contacts specification specifications summary information introduction general "
     "data facts key features about notes properties address hours opening times team people staff members agenda "
-    "attendees present participants 概况 简介 联系方式 基本信息 参数 规格 说明")
+    "attendees present participants meeting slide page section chapter part appendix exhibit example "
+    "概况 简介 联系方式 基本信息 参数 规格 说明")
 _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
-    "attention http https source see q a 注 注意 问 答 例 例如 提示")
+    "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
+_NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _LONGEST_KEY = 4
 """The longest key in words."""
 _LEAST_LINES = 2
@@ -69,4 +71,5 @@ def _cell(match: re.Match[str]) -> Cell | None:
 
 def _describes(name: str) -> bool:
     """Return True for a heading that may name something, which has words other than general ones."""
-    return bool(name) and not all(word in _GENERAL for word in name.lower().split())
+    return not _NUMBERED.match(name) and any(
+        word not in _GENERAL and not word.isdigit() for word in name.lower().split())

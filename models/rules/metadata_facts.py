@@ -25,11 +25,15 @@ _PEOPLE = words("author authors editor editors owner owners contributor contribu
                 "maintainers shepherd champion champions sponsor delegate from to cc attendees participants "
                 "作者 编者 编辑 译者 发件人 收件人 抄送")
 _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
-                "css nav_order toc")
+                "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents")
 """Fields that tell a program how to show the document."""
+_OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
+_PROPERTIES = words("author created modified")
+"""What a program writes into a file: an account instead of a name, and the day that a template was made."""
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
-_NAME = re.compile(r"@?[^\W\d_][^,;<>()\d]{0,80}|@[\w.-]{1,60}")
+_NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
+_JOINED = re.compile(r"[\W_]+")
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -60,7 +64,7 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
     yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
                      attributes=tuple(_aliases(document, evidence)))
     for cell in row.cells[1:]:
-        if label_key(cell.header).replace(" ", "_") in _LAYOUT or len(cell.value) > _LONGEST_VALUE:
+        if _tells_nothing(cell, document):
             continue
         people = read_people(cell) if types.person else []
         for one in people:
@@ -75,6 +79,16 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
                 ExtractedAttribute(entity=document, attribute=cell.header, value=item, evidence=evidence,
                                    time="" if cell.value in time else time)
                 for item in _items(cell)))
+
+
+def _tells_nothing(cell: Cell, document: str) -> bool:
+    """Return True for layout, properties of a file, the key of a page, and long texts."""
+    key = label_key(cell.header).replace(" ", "_")
+    page = key == "id" and _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold()) and (
+        not cell.value.isdigit())
+    full_name = key == "author" and " " in cell.value
+    written = key in _PROPERTIES and not full_name and _OFFICE_FILE.search(document) is not None
+    return key in _LAYOUT or page or written or len(cell.value) > _LONGEST_VALUE
 
 
 def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:

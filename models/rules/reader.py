@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -20,10 +20,11 @@ from ...text.scripts import is_han
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
+from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .recognition.sure_names import sure_names
-from .stated_facts import FactForms, Mention
+from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -46,6 +47,8 @@ _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
 _SHORT_TEXTS = 512
 """Titles and headings whose spans are cached: the chunks of a document share them."""
+_PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
+"""The beginnings of titles that a program gives."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
@@ -72,7 +75,7 @@ class RulesReader:
             the models.
         """
         prepared = self._prepare(schema)
-        text, title = request.text, _subject(request.title)
+        text, title = request.text, _subject(request.title, request.document)
         language = cue_language(text, self._parser)
         found, titled = _spans_of(self._parser, text, language, title), self._short_spans(title, language)
         names = _Names(text, found, title, titled)
@@ -81,9 +84,11 @@ class RulesReader:
             name for name in names.spans if prepared.has_evidence(names, name)}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
-        for head, label, tail, time, start, end in prepared.forms.find(text, names.mentions, split_sentences(text),
-                                                                 names.subject()):
-            quote = text[start:end]
+        for fact in self._stated(prepared, text, names, read_by_tree=not language):
+            head, label, tail, time, quote = *fact[:4], text[fact.start : fact.end]
+            for name, kind in ((head, fact.head_kind), (tail, fact.tail_kind)):
+                if kind and (name not in names.spans or kind != names.kind(name)):
+                    prepared.confirm(types, name, kind)
             if label in prepared.attributes:
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
@@ -98,6 +103,15 @@ class RulesReader:
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
                            if kind and name in admitted),
             triples=tuple(triples.values()), attributes=tuple(attributes.values())))
+
+    def _stated(self, prepared: "_Prepared", text: str, names: "_Names", *, read_by_tree: bool) -> Iterator[Stated]:
+        """Yield the facts of the sentences of a text."""
+        sentences, subject = split_sentences(text), names.subject()
+        yield from prepared.forms.find(text, names.mentions, sentences, subject)
+        if read_by_tree:
+            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and not any(
+                map(is_han, text[start:end]))]
+            yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
 
     def _is_name(self, heading: str) -> bool:
         """Return True for words that all have capitals or digits, or that are a name as a whole."""
@@ -130,7 +144,8 @@ class _Prepared:
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._schema = known
         self._nouns = TypeNouns(known)
-        self.forms = FactForms(known)
+        self.forms = FactForms(known, load_forms())
+        self.prose = ProseFacts(labelled(known, load_patterns()))
         self.attributes = {attribute.name for attribute in known.attribute_types}
         called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
         self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
@@ -164,6 +179,13 @@ class _Prepared:
         return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and infer_type(
             name) else ""
 
+    def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
+        """Give a name the type of the kind that a fact tells, unless it has a more special one."""
+        told = self._types.get(kind, "")
+        if told and not infer_type(name) and (not types.get(name) or types[name] == self._fallback or (
+                types[name] in self._types.values() and types[name] != told)):
+            types[name] = told
+
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema allows the relation from one type to the other."""
         return self._schema.fits(head, relation, tail)
@@ -187,7 +209,7 @@ class _Names:
         called = [name_of(text, span) for span in found]
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
-        self._title_kind = titled[0].kind if whole or body else ""
+        self._title_kind = "work" if " - " in title or ":" in title else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
             whole or title in full.values())) else {}
@@ -197,6 +219,8 @@ class _Names:
 
     def kind(self, name: str) -> str:
         """Return the most common kind of its places, or of the title if it has none."""
+        if self.is_title(name) and self._title_kind == "work":
+            return "work"
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
         return votes.most_common(1)[0][0] if votes else (self.is_title(name) and self._title_kind) or "name"
 
@@ -226,7 +250,8 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
         return name
     words = name.split()
     titled = title.split()
-    if title and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
+    called = len(titled) <= _LONGEST_NAMING and all(part[0].isupper() and part[-1] != ":" for part in titled)
+    if called and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
         return title
     if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
             words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
@@ -240,9 +265,10 @@ def _shortens(words: Sequence[str], longer: Sequence[str]) -> bool:
         list(longer[: len(words)]) == list(words))) and not {"of", "in", "and"} & set(longer)
 
 
-def _subject(title: str) -> str:
+def _subject(title: str, document: str) -> str:
     """Return the subject of a document's title, without a final part in brackets; "" for a file name or a sentence."""
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    return "" if _FILE.search(head) or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004
+    named = _FILE.search(head) or _PROGRAM.match(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004

@@ -1,25 +1,30 @@
-"""The facts in sentences of reliable forms; the forms are data in `patterns.py`."""
+"""The facts in Chinese sentences of reliable forms, and in English brackets, which the parser reads badly.
 
+The forms are data in `sentence_forms.json`: regular expressions with placeholders for names: `<person>`,
+`<location|organization>`, `<award>` for the name of a prize, and `<name>` for a name of any kind. `<date>` and
+`<number>` match values, `<PART>` is a part of several forms. `<... head>` and `<... tail>` are the ends of the fact; a
+group `time` has words that say when it holds. The examples are run as tests: each gives the one fact that it states.
+"""
+
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from .patterns import CHINESE, ENGLISH, Pattern
 from .recognition.spans import VALUES
 
+_FILE = Path(__file__).with_name("sentence_forms.json")
 _KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
+_ALL_KINDS = frozenset(_KINDS)
 _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«"), frozenset("\"”»")
 _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
-_SUBJECT = re.compile(
-    r"(?P<person>He|She)(?= )|(?P<owner>His|Her|Its|(?P<people>The|Its)(?= population))(?= )"
-    r"|(?P<thing>It|The (?:film|album|song|company|town|village|city|river|school|novel|book|series|band|journal|"
-    r"organi[sz]ation|university|county|magazine|station|club|team|municipality|community|district|island|lake))(?= )"
-    r"|(?P<company>(?:本|该)?公司|(?:本|该)?集团)")
+_SUBJECT = re.compile(r"(?P<owner>Its|The(?= population))(?= )|(?:本|该)?(?:公司|集团)")
 
 
 class Mention(NamedTuple):
@@ -32,7 +37,10 @@ class Mention(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A fact and its sentence; `label` is the schema's, `time` the words that say when it holds."""
+    """A fact and its sentence; `label` is the schema's, `time` the words that say when it holds.
+
+    The kinds of the ends are given where the words of the fact tell them.
+    """
 
     head: str
     label: str
@@ -40,21 +48,63 @@ class Stated(NamedTuple):
     time: str
     start: int
     end: int
+    head_kind: str = ""
+    tail_kind: str = ""
+
+
+class Pattern(NamedTuple):
+    """A form of sentences, and the fact that they state.
+
+    `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
+    without any the form is not used. `examples` are (sentence, head, tail or value). What is said `aside` is not the
+    fact to which a date that follows belongs: "born in Bergen, Norway, in 1901".
+    """
+
+    says: tuple[str, ...]
+    form: str
+    examples: tuple[tuple[str, str, str], ...]
+    aside: bool = False
+
+
+def load_forms() -> tuple[Pattern, ...]:
+    """Return the forms of sentences."""
+    listed = json.loads(_FILE.read_text("utf-8"))
+    for part, pattern in reversed(listed["parts"].items()):
+        for entry in listed["forms"]:
+            entry["form"] = entry["form"].replace(f"<{part}>", pattern.replace("<ASIDE>", listed["parts"]["ASIDE"]))
+    return tuple(Pattern(tuple(entry["says"]), entry["form"], tuple(
+        (sentence, head, tail) for sentence, head, tail in entry["examples"]), "aside" in entry)
+        for entry in listed["forms"])
+
+
+class Says(Protocol):
+    """A pattern: `says` lists the names that schemas use for what it states."""
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """Return the names, the most specific one first."""
+
+
+P = TypeVar("P", bound=Says)
+
+
+def labelled(schema: GraphSchema, patterns: Iterable[P]) -> Iterator[tuple[str, P]]:
+    """Yield the patterns whose relation or attribute a schema has, with its name; an open schema has all."""
+    elements = (*schema.relation_types, *schema.attribute_types)
+    known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
+    for pattern in patterns:
+        label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
+                     pattern.says[0] if schema.open else "")
+        if label:
+            yield label, pattern
 
 
 class FactForms:
     """The forms of a schema's relations and attributes."""
 
-    def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern] = (*ENGLISH, *CHINESE)) -> None:
+    def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern]) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
-        elements = (*schema.relation_types, *schema.attribute_types)
-        known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-        self._forms: list[tuple[str, re.Pattern[str], bool]] = []
-        for pattern in patterns:
-            label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
-                         pattern.says[0] if schema.open else "")
-            if label:
-                self._forms.append((label, _compile(pattern.form), pattern.aside))
+        self._forms = [(label, _compile(pattern.form), pattern.aside) for label, pattern in labelled(schema, patterns)]
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
@@ -101,7 +151,8 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
     names: dict[int, str] = {}
     at = start
     opening = _SUBJECT.match(text, start, end) if subject is not None else None
-    if opening is not None and subject is not None and _refers_to(opening, subject):
+    kinds = _ALL_KINDS - {"person"} if opening and opening["owner"] else {"organization"}
+    if opening is not None and subject is not None and subject.kind in kinds:
         names[0] = subject.name
         parts += [_CHARACTERS[subject.kind], *("'s" if opening["owner"] else "")]
         at = opening.end()
@@ -114,11 +165,3 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
             names[len(parts) - 1] = mention.name
             at = mention.end + quoted
     return "".join([*parts, text[at:end].replace("\n", " ")]), names
-
-
-def _refers_to(opening: re.Match[str], subject: Mention) -> bool:
-    if opening["person"] or opening["owner"] in {"His", "Her"}:
-        return subject.kind == "person"
-    if opening["company"]:
-        return subject.kind == "organization"
-    return subject.kind != "person"

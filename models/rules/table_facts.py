@@ -20,7 +20,9 @@ from ...schemas.naming import label_key
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
 from ...text.times import CELL_MARK, read_time, split_qualifiers
 from ...text.values import kind_of
+from .lexicon import words
 from .metadata_facts import DocumentTypes, facts_of_metadata
+from .useful_rows import useful_rows
 
 _LONGEST_VALUE = 200
 """The longest cell that is a value; a longer one is prose for the reasoner."""
@@ -41,6 +43,10 @@ _TIMES = frozenset(label_key(header) for header in (
 """The headers of columns that say when the rest of a row holds."""
 _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which the cell would say another time."""
+_NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
+"""Lists, prompts and addresses."""
+_NO_THINGS = words("label labels item items notes note order host term head status series part")
+"""Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
@@ -86,6 +92,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
+    rows = list(useful_rows(rows))
     own, telling = Extraction(), _telling_columns(rows)
     for row in rows:
         name, evidence = row.cells[0].value, text[row.start:row.end]
@@ -98,7 +105,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
                 continue
-            leads = kind_of(value) == "text" and value != name and names(value)
+            leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
             relation = words.relation(header, kind) if leads else None
             if relation is None:
                 condition = "" if _is_time(header) else _condition(row, header, time, telling.get(row.cells[0], ()))
@@ -213,7 +220,8 @@ class _Words:
         if label:
             return None
         # A column of articles within a row is a code or kind of the row's subject.
-        type_name = "" if label_key(header) in _NOUNS["product"].split() else self._type(header)
+        plain = label_key(header).rpartition(" ")[2]
+        type_name = "" if label_key(header) in _NOUNS["product"].split() or plain in _NO_THINGS else self._type(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
     def _type(self, words: str) -> str:

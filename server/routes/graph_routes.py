@@ -16,6 +16,7 @@ from ...graph_store.ledger.communities import Community, Outline
 from ...schemas.naming import triple_id
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView
+from ..mentioned_together import mentioned_together
 from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
 from ..responses import (
     CommunityAnswer,
@@ -129,19 +130,21 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
 
 @router.get("/graph/entity", responses=errors(404))
 def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
-    """Show an entity: its names, attributes, documents, and facts with their sources."""
+    """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
     kb, view = seen
     node, index = _node(view, entity), view.index
     keys = view.facts(entity, at)[:_FACTS]
     mentioned = index.entity_support(entity)
     wanted = {*mentioned, *(chunk for key in keys for chunk in view.support(key))}
-    sources = Sources(kb.documents.chunks(sorted(wanted)))
+    chunks = kb.documents.chunks(sorted(wanted))
+    sources = Sources(chunks)
     return EntityAnswer(
         **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
         attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.validities(entity).items()},
-        facts=[_fact(view, key, sources) for key in keys])
+        facts=[_fact(view, key, sources) for key in keys],
+        together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioned]))
 
 
 def _node(view: GraphView, entity: str) -> Node:

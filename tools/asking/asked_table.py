@@ -67,7 +67,7 @@ class _Asked:
         """Return the lookup of a table, if all of the question is accounted for."""
         mentions = self._mentions
         found = self._compose() if mentions.of("field", "value", "entity") else None
-        if found is None or not self._is_of_noun(found):
+        if found is None or not self._is_of_noun(found) or not self._is_of_time(found):
             return None
         for name in (found.relation, *found.show):
             mentions.use_field(name)
@@ -87,6 +87,12 @@ class _Asked:
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
         known = {part for label in (*kinds, *names_of(self._schema, term)) for part in content_words(label)}
         return all(noun in known or singular(noun) in self._mentions.prefixes for noun in nouns)
+
+    def _is_of_time(self, lookup: TripleLookup) -> bool:
+        """Return False if a question asks for a year or day, and the rows listed have names: of a child, of a place."""
+        listed = lookup.do == "list" and not lookup.by
+        return not (listed and said.TIME.search(self._mentions.text)) or any(
+            map(self._placing.is_dated, filter(None, (lookup.relation, *lookup.show))))
 
     def survey(self) -> CommunityLookup | None:
         """Return the lookup of a survey."""

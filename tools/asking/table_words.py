@@ -23,6 +23,8 @@ COUNT = _form(r"\bhow many\b", r"\bnumber of\b(?! (?:every|each)\b)", r"\bhow of
               "总数", "共有几", "几[个位名家人本件部种项条份只张篇台款座所次期]")
 SUM = _form(r"\b(?:total|sum|altogether|in all|combined)\b", "总[共计额和]", "合计", "一共")
 MEAN = _form(r"\b(?:average|mean)\b", "平均")
+TIME = re.compile(r"\b(?:which|what) (?:year|month|day|date|decade|century)\b|哪一?年", re.IGNORECASE)
+"""What asks for a time."""
 LISTED = _form(r"\b(?:which|what|list|name all|name every|give me all|show|all|every|who)\b", "哪|列出|所有|谁")
 EACH = _form(r"\bhow many of each\b", "各")
 MOST = _form(r"\b(?:most|largest number|greatest number|highest number|longest|largest|biggest|more|top)\b",

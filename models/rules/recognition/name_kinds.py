@@ -38,7 +38,9 @@ _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "str
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
 _RELATIONAL = {
     "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
-                    "parent performer predecessor recipient screenwriter sibling spouse astronomer"),
+                    "parent performer predecessor recipient screenwriter sibling spouse astronomer participant "
+                    "representative maintainer contributor chairperson treasurer liaison staff user customer presenter "
+                    "reporter voter candidate applicant licensee licensor"),
     "location": words("birthplace headquarter headquarters hometown seat"),
     "organization": words("alma employer publisher magazine"),
 }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ...parsing.parser import Parser
 from ..lexicon import words
-from .name_kinds import infer_kind, infer_type
+from .name_kinds import infer_kind, infer_type, kind_of_noun
+from .name_likeness import may_be
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
@@ -33,6 +34,8 @@ _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulle
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}")
+_DEFINING = re.compile(r"\([^()\n]{0,30}\Z")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
     r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
@@ -48,6 +51,7 @@ _ABBREVIATED = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND = 40
+_LONGEST_ACRONYM = 6
 _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
 
@@ -87,9 +91,27 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
                  span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
              for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
                                             for layer in (certain, pieces)))]
+    spans = [replace(span, kind="name") if not _may_be(text, span) else span for span in spans]
     return _agree(text, [_with_article(text, span) for span in spans
                          if span in certain or text[span.start : span.end] in title.split()
                          or not _is_junk(text, doc, span)])
+
+
+def _may_be(text: str, span: Span) -> bool:
+    """Return True unless the words of a name are those of things, or an article stands before a person."""
+    before = text[max(0, span.start - _AROUND) : span.start].split()
+    last, name = before[-1].lower() if before else "", text[span.start : span.end]
+    kind = "organization" if span.kind == "product" else span.kind
+    if span.kind in {"person", "location", "organization"} and _CODE.fullmatch(name):
+        return False
+    if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
+        return True
+    if kind != "person" and infer_type(name):
+        return True
+    first, _, noun = name.rpartition(" ")
+    if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
+        return may_be("location", first)  # Ottawa Senators, but not Gold Members
+    return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
 
 
 def _has_honorific(text: str, start: int, end: int) -> bool:
@@ -124,7 +146,10 @@ def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
         start, end = match.start(1), match.start(1) + len(name)
         around = covering.get(start - 1)
         inside = around is not None and around.end > end
-        if titled and parts and len(parts) <= _LONGEST_NAME and not inside and not name.endswith((".", "!", "?")):
+        defined = _DEFINING.search(text, max(0, match.start() - _AROUND), match.start()) or text.startswith(
+            " means", match.end())  # (the "Fund")
+        if titled and parts and len(parts) <= _LONGEST_NAME and not (inside or defined or name.isupper()) and (
+                not name.endswith((".", "!", "?"))):
             yield Span(start, end, "work")
 
 
@@ -201,6 +226,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
     if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(name):
+        return True
+    if name.isupper() and len(name) > _LONGEST_ACRONYM and name.title() not in text and not any(map(str.isdigit, name)):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     common = name not in {"US", "IT"} and all(

@@ -57,6 +57,15 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
           entity.facts.map((fact) => factView(fact, named, wrong)),
         )
       : h("p", { class: "soft" }, t("entity.facts.none")),
+    entity.together?.length > 0 && [
+      h("h3", {}, t("entity.together", { n: entity.together.length })),
+      h("p", { class: "soft" }, t("entity.together.hint")),
+      h(
+        "ul",
+        { class: "fact-list" },
+        entity.together.map((one) => h("li", {}, h("p", { class: "fact" }, named(one.entity)), quotes(one.evidence.slice(0, 1)))),
+      ),
+    ],
     entity.documents?.length > 0 && [
       h("h3", {}, t("entity.documents", { n: entity.documents.length })),
       h(
@@ -115,8 +124,11 @@ function factView(fact, named, wrong) {
       " ",
       wrongButton(`${subject.name} ${spaced(relation)} ${object.name}`, () => wrong.fact(fact)),
     ),
-    evidence.map((one) =>
-      h("a", { class: "quote", href: sourceHref(one) }, quoted(one.quote), h("cite", {}, one.document)),
-    ),
+    quotes(evidence),
   );
 }
+
+const quotes = (evidence) =>
+  evidence.map((one) =>
+    h("a", { class: "quote", href: sourceHref(one) }, quoted(one.quote), h("cite", {}, one.document)),
+  );

@@ -11,6 +11,7 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
@@ -279,3 +280,13 @@ def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_pa
     assert documents.chunks([chunk.id for chunk in reversed(asked)]) == asked[::-1]
     assert documents.chunks(["9b", "nowhere", "0b"]) == [asked[3], asked[2]]
     assert documents.in_service(["9b", "0a"]) == ["9b", "0a"]
+
+
+def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):
+    with home() as kb, kb.writing():
+        small_base.put(kb, "prose", "Ada leads Orio.", entities={"Ada": "Person", "Orio": "Firm"},
+                 triples=[("Ada", "leads", "Orio")])
+        small_base.put(kb, "table", "| Firm: Orio | Seat: Ulm |", entities={"Orio": "Firm"},
+                 attributes=[("Orio", "seat", "Ulm")])
+        status = status_of(kb)
+    assert (status.triples, status.attributes, status.from_sentences) == (1, 1, 1)

@@ -174,6 +174,25 @@ def test_different_types_and_contradictions_keep_homonyms_apart() -> None:
     assert groups(agreeing) == [{"José Ruiz", "Jose Ruiz"}]
 
 
+def test_one_name_in_a_document_has_one_type_unless_facts_are_stated_of_both() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Company"), EntityType(name="Place")))
+    documents = {"a": "one", "b": "one", "c": "one", "d": "two"}
+    guessed = {"a": facts(names=("Brink",), kind="Company"), "b": facts(names=("Brink",), kind="Company"),
+               "c": facts(names=("Brink",), kind="Place")}
+
+    def types(**chunks: BoundedExtraction) -> list[str]:
+        graph = graph_of(**chunks)
+        aliases = resolve(Surroundings(graph, schema, documents), {}, Judgements()).aliases
+        resolved = ResolvedGraph(graph, aliases)
+        return sorted(resolved.entity(node).type for node in resolved.entity_ids()
+                      if resolved.entity(node).name == "Brink")
+
+    assert types(**guessed) == ["Company"]
+    assert types(**guessed, d=facts(names=("Brink",), kind="Place")) == ["Company", "Place"]
+    said = facts(("Brink", "lies near", "Ulm"), kind="Place")
+    assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Company", "Place"]
+
+
 def test_the_node_of_a_kind_and_its_subtype_is_of_the_subtype() -> None:
     schema = GraphSchema(name="s", entity_types=(EntityType(name="Organization"),
                                                  EntityType(name="School", parent="Organization")))

@@ -136,3 +136,33 @@ class TestNames:
         found, _ = read_rows(text, "Fee market", "", GENERAL)
         assert [(fact.entity, fact.value) for fact in found.attributes if fact.attribute == "alias"] == [
             ("EIP-1559: Fee market", "EIP-1559")]
+
+
+@pytest.mark.parametrize(("row", "facts"), [
+    ("| Document: kit.xlsx | Author: mbain | Created: 2017-05-04 |", set()),
+    ("| Document: kit.xlsx | Author: Ada Blum | Created: 2017-05-04 |", {("kit.xlsx", "created_by", "Ada Blum")}),
+    ("| Document: Pump note | Discussions-to: https://x.org/pumps |",
+     {("Pump note", "Discussions-to", "https://x.org/pumps")}),
+    ("| Document: Pump guide (pump-guide.md) | Id: pump-guide | Owner: Ada Blum |",
+     {("Pump guide (pump-guide.md)", "Owner", "Ada Blum")}),
+])
+def test_properties_that_a_program_writes_are_no_facts(row: str, facts: set[tuple[str, str, str]]) -> None:
+    found, _ = read_rows(row, "", "", load_schema("general"))
+    assert {(t.head, t.relation, t.tail) for t in found.triples} | {
+        (a.entity, a.attribute, a.value) for a in found.attributes} == facts
+
+
+@pytest.mark.parametrize(("row", "facts"), [
+    ("| Section: Yes No Not available | Ask: Is there a scanner? | Notes, Action Items: Notes, Action Item |", set()),
+    ("| Pump: Do you own a pump? | Price: 40 |", set()),
+    ("| Team: Team | Column 4: Appoint a lead |", set()),
+    ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
+    ("| List: To do | Title: Order valves | Labels: Partially,Assigned |",
+     {("Order valves", "List", "To do"), ("Order valves", "Labels", "Partially,Assigned")}),
+    ("| Question Number: 1.a | Text: Is there a policy |", {("Question Number 1.a", "Text", "Is there a policy")}),
+    ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),
+])
+def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts: set[tuple[str, str, str]]) -> None:
+    found, _ = read_rows(row, "", "", load_schema("general"))
+    assert {(a.entity, a.attribute, a.value) for a in found.attributes} == facts
+    assert found.triples == ()

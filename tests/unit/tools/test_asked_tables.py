@@ -336,3 +336,23 @@ def test_what_one_thing_leads_to_is_of_the_kind_that_is_asked_for(tmp_path, hash
         index = resources.retriever("places").index
         assert asked_table(index, schema, "In which location does Graz lie?") is not None
         assert asked_table(index, schema, "On which river does Graz lie?") is None
+
+
+def test_a_year_that_is_asked_for_is_not_answered_with_names(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "family", "entity_types": [{"name": "Person"}],
+        "relation_types": [{"name": "child_of", "domain": ["Person"], "range": ["Person"],
+                            "rules": {"cues": {"en": ["<mother of", "child of"]}}},
+                           {"name": "spouse", "domain": ["Person"], "range": ["Person"],
+                            "rules": {"cues": {"en": ["marry", "married"]}}}],
+        "attribute_types": [{"name": "born", "owners": ["Person"], "kind": "date"}]})
+    with base.create(tmp_path, "family", hashed_embedder, schema) as kb, kb.writing():
+        base.put(kb, "una.md", "Mia, born in 1901, is a child of Una. Ada married Ole in 1850.",
+                 entities=dict.fromkeys(("Mia", "Una", "Ada", "Ole"), "Person"),
+                 triples=[("Mia", "child_of", "Una"), ("Ada", "spouse", "Ole", "in 1850")],
+                 attributes=[("Mia", "born", "1901")])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
+        index = resources.retriever("family").index
+        assert asked_table(index, schema, "Which child of Una is there?") is not None
+        assert asked_table(index, schema, "In which year did the mother of Una marry?") is None

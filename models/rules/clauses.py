@@ -1,0 +1,175 @@
+"""The phrases of an English predicate by their roles, in spaCy's parse: who did what to whom, where and when.
+
+A verb has the same roles in all its forms: "Blum founded Acme", "Acme was founded by Blum", "Acme, founded by Blum",
+"Acme, which Blum founded". `subj` is who acts, `obj` what is acted on; other roles are prepositions. The `subj` of a
+noun is what it describes ("Blum is the head of Acme", "Blum, head of Acme", "Acme's head, Blum"), `of` its possessor.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .lexicon import words
+from .recognition.name_words import CALENDAR
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+Roles = Mapping[str, Sequence["Token"]]
+
+_BECOMING = words("be become remain")
+_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace")
+"""Verbs with a post: "was appointed head"."""
+_GOING_ON = words("begin start continue")
+_APPOINTING = words("appoint elect hire name")
+_DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless "
+               "whether")
+_NAMED = frozenset({"NNP", "NNPS"})
+
+
+def roles(predicate: "Token") -> Roles:
+    """Return the tokens that head the phrases of a verb, a noun or an adjective, by role.
+
+    Args:
+        predicate: a token of a parse.
+    """
+    found: dict[str, list[Token]] = defaultdict(list)
+    if predicate.pos_ in {"VERB", "AUX"}:
+        _add_verb(predicate, found)
+    elif predicate.pos_ == "ADJ":
+        if predicate.dep_ == "acomp" or predicate.i > predicate.head.i:  # "is responsible", "the head responsible for"
+            found["subj"] += _subject(predicate.head) if predicate.dep_ == "acomp" else [predicate.head]
+            _add_prepositions(predicate.head, found)
+    else:
+        _add_noun(predicate, found)
+    _add_prepositions(predicate, found)
+    return {role: [_antecedent(token) for token in tokens] for role, tokens in found.items()}
+
+
+def is_stated(predicate: "Token", *, planned: bool) -> bool:
+    """Return True if a predicate is said to hold: not denied, wished, possible or conditional.
+
+    Args:
+        predicate: a token of a parse.
+        planned: whether "will" and "shall" are statements.
+    """
+    verb = predicate if predicate.pos_ in {"VERB", "AUX"} else predicate.head
+    for token in {predicate, verb}:
+        for child in token.children:
+            modal = child.tag_ == "MD" and not (planned and child.lemma_ in {"will", "shall"})
+            if child.dep_ == "neg" or modal or (child.tag_ == "TO" and child.dep_ == "aux") or (
+                    child.dep_ in {"mark", "advmod"} and child.lower_ in _DOUBT):
+                return False
+    if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
+        return is_stated(verb.head, planned=planned)
+    return not (verb.dep_ in {"ccomp", "xcomp"} and verb.head.lemma_ in _DOUBT)
+
+
+def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
+    subjects = _subject(verb)
+    passive = _is_passive(verb)
+    found["obj" if passive else "subj"] += subjects
+    for child in verb.children:
+        if child.dep_ == "dobj":
+            found["given" if passive else "obj"].append(child)
+            _add_prepositions(child, found, but="of")
+        elif child.dep_ == "dative" and child.pos_ != "ADP":
+            found["to"].append(child)
+        elif child.dep_ in {"attr", "acomp"}:
+            found["is"].append(child)
+    joined = [verb, *(token for token in verb.conjuncts if passive and token.pos_ == "VERB")]
+    found["subj"] += next(filter(None, (_objects(child) for token in joined for child in token.children
+                                        if child.dep_ == "agent")), [])
+
+
+def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
+    found["subj"] += _described(noun, found) or [
+        child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
+    found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
+        child.dep_ == "compound" and child.tag_ in _NAMED)]
+    if noun.dep_ != "conj" and not any(child.lower_ == "of" for child in noun.children):
+        for other in noun.conjuncts[:1]:  # "the capital and largest city of Norway"
+            _add_prepositions(other, found)
+    if noun.dep_ == "compound":  # "Acme chief Ada Blum"
+        found["of"] += [one for one in noun.head.children if one.dep_ in {"compound", "poss"} and one.i < noun.i]
+
+
+def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+    """Return what a noun says something of, and add the phrases of the verb between them."""
+    head = noun.head
+    if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
+        return _described(head, found)
+    if noun.dep_ == "appos" or (noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i):
+        return [head]
+    if noun.dep_ == "pobj" and head.lower_ == "as" and head.head.lemma_ in _POSTED:
+        return _posted(head.head, found)
+    linked = noun.dep_ == "attr" and head.lemma_ in _BECOMING
+    if not linked and not (noun.dep_ in {"oprd", "attr"} and head.lemma_ in _POSTED) and not (
+            noun.dep_ == "nsubj" and head.lemma_ == "be"):
+        return []
+    _add_prepositions(head, found)
+    if noun.dep_ == "nsubj":  # "the head of Acme is Ada Blum"
+        return [child for child in head.children if child.dep_ == "attr" and child.tag_ in _NAMED]
+    named = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
+    return _subject(head) if linked or _is_passive(head) else named[-1:]
+
+
+def _posted(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+    """Return who has a post after "as", and add the body that was joined: "Blum joined Acme as head"."""
+    _add_prepositions(verb, found)
+    given = [child for child in verb.children if child.dep_ == "dobj"]
+    if verb.lemma_ in _APPOINTING and not _is_passive(verb):
+        return given
+    found["at"] += given
+    return _subject(verb)
+
+
+def _add_prepositions(token: "Token", found: dict[str, list["Token"]], but: str = "") -> None:
+    for child in token.children:
+        if (child.dep_ == "prep" or (child.dep_ == "dative" and child.pos_ == "ADP")) and child.lower_ != but:
+            objects = _objects(child)
+            found[child.lower_] += [one for one in objects if one not in found[child.lower_]]
+            # "from 1907 to 1919", "on 3 May in Oslo"
+            for inner in [child, *(one for one in objects if one.lower_ in CALENDAR or one.is_digit)]:
+                _add_prepositions(inner, found)
+
+
+def _objects(preposition: "Token") -> list["Token"]:
+    return [child for child in preposition.children if child.dep_ == "pobj"]
+
+
+def _subject(verb: "Token") -> list["Token"]:
+    """Return the subject of a verb as it stands, of the clause around a participle, or of the verb it is joined to."""
+    own = [child for child in verb.children if child.dep_ in {"nsubj", "nsubjpass"}]
+    if own or verb.dep_ == "ROOT":
+        return own[:1]
+    if verb.dep_ == "acl":
+        return [verb.head] if verb.tag_ in {"VBN", "VBG", "VBD"} else []
+    going_on = verb.dep_ == "xcomp" and verb.head.lemma_ in _GOING_ON
+    if verb.dep_ == "conj" or going_on or (verb.dep_ == "advcl" and verb.tag_ in {"VBN", "VBG"}):
+        return _subject(verb.head) if verb.head.pos_ in {"VERB", "AUX"} else []
+    return []
+
+
+def _is_passive(verb: "Token") -> bool:
+    dependents = {child.dep_ for child in verb.children}
+    if dependents & {"nsubjpass", "auxpass"}:
+        return True
+    if dependents & {"nsubj", "aux", "dobj"} or verb.tag_ not in {"VBN", "VBD"}:
+        return False
+    return (verb.dep_ in {"acl", "advcl"} and verb.tag_ == "VBN") or "agent" in dependents or (
+        verb.dep_ == "conj" and verb.tag_ == "VBN" and verb.head.pos_ in {"VERB", "AUX"} and _is_passive(verb.head))
+
+
+def _antecedent(token: "Token") -> "Token":
+    """Return what a relative pronoun refers to, or the token."""
+    if token.tag_ not in {"WDT", "WP"}:
+        return token
+    clause = next((one for one in token.ancestors if one.dep_ == "relcl"), None)
+    return clause.head if clause is not None else token
+
+
+def all_joined(token: "Token") -> Iterator["Token"]:
+    """Yield a token and those joined to it by commas and "and"."""
+    yield token
+    yield from token.conjuncts

@@ -1,0 +1,376 @@
+"""The facts of English sentences, by patterns over the parser's tree; the patterns are data in `prose_facts.json`.
+
+A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends. With `"words":
+"acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
+in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
+that belongs to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@deputy"`
+those after "vice" or "deputy", `"@is"` those that say what something is. `where` demands a noun in a role, `unless`
+and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall"
+be. The examples are run as tests: (sentence, head, tail).
+"""
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..parsing.parser import Parser
+from .clauses import Roles, all_joined, is_stated, roles
+from .lexicon import words
+from .recognition.name_kinds import infer_type, kind_of_noun
+from .recognition.name_likeness import may_be
+from .recognition.name_words import CALENDAR, PRONOUNS
+from .recognition.spans import VALUES
+from .stated_facts import Mention, Stated
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_FILE = Path(__file__).with_name("prose_facts.json")
+_UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$"
+                     r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
+"""Marks, numbering and spaces that are no part of a sentence."""
+_CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
+_TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
+_FORMER = words("former late")
+_ARTICLES = words("the a an its his her their our")
+_DEPUTY = words("vice deputy assistant associate")
+_OF_SOME = words("only first last same next most")
+_VAGUE = words("this that these those any such some each all no more most what which")
+_NO_NAME = words("a an each any no this every such another")
+_LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
+_LONGEST_TEXT = 1000
+"""The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
+_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_LONGEST_ROLE = 15
+_TELLING = 3
+"""The most kinds of an end that tell what a name of unknown kind is."""
+_TOLD = words("person organization location product")
+"""The kinds that a pattern tells of a name of unknown kind."""
+_LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """An end of a fact: the roles to try, and the kinds that it may be of."""
+
+    roles: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+_Nouns = tuple[tuple[str, ...], frozenset[str]]
+"""Roles, and nouns in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProsePattern:
+    """A pattern; see the module."""
+
+    says: tuple[str, ...]
+    words: frozenset[str]
+    without: frozenset[str]
+    head: _End
+    tail: _End
+    where: _Nouns | None
+    unless: _Nouns | None
+    planned: bool
+    finite: bool
+    examples: tuple[tuple[str, str, str], ...]
+
+    def reads(self, token: "Token") -> bool:
+        """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
+        nominal = {"self", "whole", "of"} & {*self.head.roles, *self.tail.roles}
+        if self.finite and not any(child.dep_ in {"nsubj", "nsubjpass"} for child in token.children):
+            return False
+        return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
+
+
+def load_patterns() -> tuple[ProsePattern, ...]:
+    """Return the patterns of English prose."""
+    return tuple(map(_pattern, json.loads(_FILE.read_text("utf-8"))))
+
+
+def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
+    return ProsePattern(
+        says=tuple(entry["says"]), words=words(entry["words"]), without=words(entry.get("without", "")),
+        head=_End(*_roles_and(entry["head"])), tail=_End(*_roles_and(entry["tail"])),
+        where=_nouns(entry.get("where", "")), unless=_nouns(entry.get("unless", "")),
+        planned=entry.get("planned", False), finite=entry.get("finite", False),
+        examples=tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
+
+
+def _roles_and(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    tried, _, others = text.partition(" ")
+    return tuple(tried.split("|")), tuple(others.split())
+
+
+def _nouns(text: str) -> _Nouns | None:
+    tried, listed = _roles_and(text)
+    return (tried, frozenset(listed)) if text else None
+
+
+class ProseFacts:
+    """The patterns of a schema's relations and attributes."""
+
+    def __init__(self, labelled: Iterable[tuple[str, ProsePattern]]) -> None:
+        """Index patterns, each with the schema's name for what it says, by their words."""
+        self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
+        for label, pattern in labelled:
+            for word in pattern.words:
+                self._by_word.setdefault(word, []).append((label, pattern))
+
+    def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
+             subject: Mention | None) -> Iterator[Stated]:
+        """Find the facts of a text's sentences; see `FactForms.find`."""
+        read = list[_Shown]()
+        for start, end in sentences:
+            inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
+            named = any(mention.kind not in VALUES for mention in inside) or (subject and inside) or (
+                _CAPITAL.search(text, start + 1, end))
+            if named and end - start < _LONGEST_TEXT:
+                read.append(_Shown(text, start, end, inside))
+        read = [one for one in read if one.is_sentence]
+        for doc, shown in zip(parser.parse_sentences([one.text for one in read]), read, strict=True):
+            if (shown.is_role or any(token.tag_ in _FINITE for token in doc)) and len(doc) <= _LONGEST_SENTENCE:
+                yield from self._of_sentence(_Sentence(doc, shown.mentions, subject), shown.start, shown.end)
+
+    def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
+        for token in sentence.doc:
+            keys = () if token.pos_ == "VERB" and sentence.covering(token) else dict.fromkeys(_keys(token))
+            patterns = [found for key in keys for found in self._by_word.get(key, ())]
+            by_role = roles(token) if patterns else {}
+            for label, pattern in patterns:
+                if pattern.reads(token) and is_stated(token, planned=pattern.planned) and (
+                        _has(by_role, pattern.where, default=True) and not _has(by_role, pattern.unless)):
+                    for head, tail in _ends(sentence, token, by_role, pattern):
+                        time = "" if tail.kind == "date" else sentence.time(token, by_role)
+                        yield Stated(head.name, label, tail.name, time, start, end, head.kind, tail.kind)
+
+
+def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
+        tuple[Mention, Mention]]:
+    heads = sentence.fill(token, by_role, pattern.head)
+    tails = sentence.fill(token, by_role, pattern.tail)
+    if pattern.head == pattern.tail:  # "A and B merged"
+        yield from ((heads[0], other) for other in heads[1:])
+        return
+    yield from ((head, tail) for head in heads for tail in tails if head.name != tail.name)
+
+
+def _keys(token: "Token") -> Iterator[str]:
+    """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
+    if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
+        return
+    particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
+    lemma = token.lemma_.lower()
+    if any(child.lower_ in _DEPUTY for child in token.children):
+        yield "@deputy"
+        return
+    yield lemma + particle
+    if token.pos_ != "NOUN":
+        return
+    if kind := kind_of_noun(lemma):
+        yield f"@{kind}"
+    if token.dep_ == "attr" and token.head.lemma_ == "be" and not any(
+            child.dep_ == "expl" for child in token.head.children) and token.n_lefts + token.n_rights > 1:
+        yield "@is"
+
+
+def _has(by_role: Roles, nouns: _Nouns | None, *, default: bool = False) -> bool:
+    return default if nouns is None else any(
+        "*" in nouns[1] or token.lemma_.lower() in nouns[1] for role in nouns[0] for token in by_role.get(role, ()))
+
+
+class _Shown:
+    """A sentence as the parser reads it, without marks and line breaks, and with the places of its names in that."""
+
+    def __init__(self, text: str, start: int, end: int, mentions: Sequence[Mention]) -> None:
+        parts, places, at = list[str](), list[int](), start
+        for gap in [*_UNSAID.finditer(text[start:end]), None]:
+            stop = start + gap.start() if gap else end
+            parts.append(text[at:stop])
+            places += range(at, stop)
+            at = start + gap.end() if gap else end
+        self.text = "".join(parts).replace("\n", " ").replace("\t", " ")
+        self.start, self.end = start, end
+        self.mentions = [mention._replace(start=bisect_left(places, mention.start),
+                                          end=bisect_left(places, mention.end)) for mention in mentions]
+        words_ = [word for word in self.text.split() if word[0].isalpha()]
+        capitals = sum(word[0].isupper() for word in words_)
+        first = self.mentions[0] if self.mentions else None
+        self.is_role = first is not None and first.kind == "person" and first.start == 0 and (
+            self.text.startswith(", ", first.end) and len(words_) <= _LONGEST_ROLE)  # "Ada Blum, CTO of Acme"
+        self.is_sentence = self.is_role or self.text.endswith((".", ";", ":", "!", ",")) or capitals * 2 < len(words_)
+
+
+class _Sentence:
+    """A parsed sentence with its names and values."""
+
+    def __init__(self, doc: "Doc", mentions: Sequence[Mention], subject: Mention | None) -> None:
+        self.doc = doc
+        self._mentions = mentions
+        self._subject = subject
+
+    def fill(self, predicate: "Token", by_role: Roles, end: _End) -> list[Mention]:
+        """Return what fills an end of a fact, by the first role that has something of its kinds."""
+        for role in end.roles:
+            alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
+            tokens = [predicate] if role in {"self", "whole"} else [
+                one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
+            if "text" in end.kinds:
+                tokens = tokens[:1]
+            found = dict.fromkeys(one for token in tokens if (
+                one := self._fitting(predicate, token, end, own=role == "self")))
+            if role == "subj" and predicate.tag_ == "NNS" and len(found) == 1:
+                return []  # "the Classis (the leaders of ...)"
+            if found:
+                return list(found)
+        return []
+
+    def time(self, predicate: "Token", by_role: Roles) -> str:
+        """Return when a fact holds, in the sentence's words; "" if it does not say."""
+        if any(child.lower_ in _FORMER for child in predicate.children):
+            return next(child.text for child in predicate.children if child.lower_ in _FORMER)
+        for role in _TIMES:
+            for token in by_role.get(role, ()):
+                date = self._value(token, "date")
+                lead = token.head
+                if date is not None and lead.lower_ == role:
+                    until = next((self._value(one, "date") for one in by_role.get("to", by_role.get("until", ()))
+                                  if role == "from"), None)
+                    return self.doc.text[lead.idx : (until or date).end]
+        return ""
+
+    def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
+        if "text" in end.kinds:
+            words_ = self._phrase(token, own=own)
+            return Mention(0, 0, "", words_) if words_ and (own or token is not predicate or " " in words_) else None
+        if VALUES & set(end.kinds):
+            return self._value(token, end.kinds[0])
+        mention = self._mention(token)
+        if mention is not None and mention is self.covering(predicate):
+            return None  # the "Director" of "Executive Director"
+        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention)) if mention is not None else ""
+        return mention._replace(kind=kind) if mention is not None and kind else None
+
+    def _is_defined(self, mention: Mention) -> bool:
+        """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
+        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower() in _ARTICLES | _NO_NAME
+
+    def _mention(self, token: "Token") -> Mention | None:
+        """Return the name at a token, or what a pronoun or "the company" refers to."""
+        if token.lower_ in PRONOUNS:
+            return self._referent(token)
+        covering = self.covering(token)
+        if covering is not None:
+            return covering
+        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR:
+            first = token
+            while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and self.doc[first.i - 1].head == token:
+                first = self.doc[first.i - 1]
+            before = self.doc[first.i - 1].lower_ if first.i else ""
+            following = self.doc[min(token.i + 1, len(self.doc) - 1)]
+            last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
+            name = self.doc.text[first.idx : last.idx + len(last)]
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"}
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
+                return Mention(first.idx, first.idx + len(name), "name", name)
+        if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
+                child.lower_ for child in token.children] == ["the"]:
+            return self._subject
+        if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
+            return next((self._mention(child) for child in token.head.children if child.dep_ == "nsubj"), None)
+        named = next((child for child in token.children if child.dep_ == "appos" or (
+            # "the Nile Queen pump", but not "the Acme engineer"
+            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person")), None)
+        return self._mention(named) if named is not None else None
+
+    def covering(self, token: "Token") -> Mention | None:
+        return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
+
+    def _referent(self, pronoun: "Token") -> Mention | None:
+        """Return the only person before "he" or "she", or the text's subject."""
+        refers = PRONOUNS[pronoun.lower_]
+        before = {mention.name: mention for mention in self._mentions
+                  if mention.kind == "person" and mention.end <= pronoun.idx}
+        if refers in {"male", "female"}:
+            if before:
+                return next(iter(before.values())) if len(before) == 1 else None
+            return self._subject if self._subject is not None and self._subject.kind == "person" else None
+        opens = not any(mention.end <= pronoun.idx for mention in self._mentions
+                        if mention.kind not in VALUES)
+        fits = refers == "thing" and opens and self._subject is not None and self._subject.kind != "person"
+        return self._subject if fits else None
+
+    def _value(self, token: "Token", kind: str) -> Mention | None:
+        """Return the first date or number in a token's phrase."""
+        start, end = token.left_edge.idx, token.idx + len(token)
+        return next((mention for mention in self._mentions if mention.kind == kind and (
+            start <= mention.start <= end or mention.start <= token.idx < mention.end)), None)
+
+    def _phrase(self, token: "Token", *, own: bool) -> str:
+        """Return the words of a noun's phrase without its article and clauses; "" if there are none or too many.
+
+        Its `own` phrase as a role or occupation does not contain the names of others: "head of sales" of a company.
+        """
+        if token.pos_ not in {"NOUN", "PROPN"} or token.lower_ in PRONOUNS or not token.text[0].isalpha():
+            return ""
+        left_out = {one for child in token.children for one in child.subtree
+                    if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
+        first = next(one for one in token.subtree if one not in left_out)
+        if first.lower_ in _ARTICLES:
+            first = self.doc[first.i + 1]
+        if first.lower_ in _VAGUE:
+            return ""
+        last = first
+        while last.i + 1 < len(self.doc) and self.doc[last.i + 1] not in left_out and (
+                token.is_ancestor(self.doc[last.i + 1]) or last.i < token.i):
+            last = self.doc[last.i + 1]
+        phrase = self.doc[first.i : last.i + 1]
+        while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
+            phrase = phrase[:-1]
+        if any(one in left_out for one in token.rights) and any(
+                one.tag_ == "JJS" or one.lower_ in _OF_SOME for one in phrase):
+            return ""  # "the only school" that ...
+        return phrase.text if 0 < len(phrase) <= _LONGEST_PHRASE and first.i <= token.i else ""
+
+    def _describes(self, child: "Token", token: "Token") -> bool:
+        """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
+        if child.dep_ == "prep":
+            objects = [one for one in child.children if one.dep_ == "pobj"]
+            body = token.text.isupper() and any(one.tag_ in {"NNP", "NNPS"} for one in objects)  # CTO of Acme
+            return child.lower_ == "of" and bool(objects) and not (body or any(map(self.covering, objects)))
+        former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
+        named = self.covering(child)
+        return child.i < token.i and not former and (named is None or named is self.covering(token))
+
+
+def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
+    """Return the kind that a pattern gives a name, or "" if the name is of another kind.
+
+    A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
+    """
+    name, kind = mention.name, mention.kind
+    several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
+    if kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}:
+        return ""  # "Platinum Members", "Executive Director"
+    named = infer_type(name).lower()
+    guessed = kind == "organization" and several and not named and not acronym
+    if guessed and kinds[0] == "person" and may_be("person", name) and not may_be("organization", name):
+        return "person"  # "founded by Georg Carstensen"
+    if kind in kinds or kinds == ("name",) or (kind == "name" and len(kinds) > _TELLING):
+        return kind
+    if named:
+        return named if named in kinds else ""
+    if kind == "name":
+        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
+        return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
+            may_be(one, name) and not (one == "person" and acronym))), "")
+    if kinds == ("person",):
+        return "person" if guessed and may_be("person", name) else ""
+    if "organization" in kinds and not several and kind in {"person", "product", "work"}:
+        return "organization"
+    return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

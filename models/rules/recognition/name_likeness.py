@@ -1,0 +1,60 @@
+"""Whether words can be the name of a person, a place or a body, by what they are used like.
+
+Recognisers guess "Hard Copy" a person and "Word Marks" a place. In the bundled model's space of words, names of a kind
+are together, and far from the words for things.
+"""
+
+from functools import cache, lru_cache
+
+import numpy as np
+
+from ...embedding.embedder import Vectors
+from ...embedding.onnx_export import bundled_tokenizer
+from ...embedding.word_vectors import word_vectors
+from ..lexicon import words
+
+_LIKE = {
+    "person": words("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
+    "location": words("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
+    "organization": words("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung"),
+}
+_THINGS = words("project policy group system service price network general product data software market office public")
+_LEAST = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
+"""How much closer a common word, and a rare one, must be to names than to things."""
+_LEAST_OF_PERSON = -0.045
+"""The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+
+
+@lru_cache(8192)
+def may_be(kind: str, name: str) -> bool:
+    """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
+
+    Args:
+        kind: "person", "location" or "organization".
+        name: words with capitals.
+    """
+    parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
+    if kind == "person":
+        ends = [max(near, 0.0) if rare else near
+                for near, rare in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
+        return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
+    return any(_is_spelled(word) or near > _LEAST[kind][rare]
+               for word in parts for near, rare in [_closeness(word, kind)])
+
+
+def _is_spelled(word: str) -> bool:
+    """Return True for words such as OpenChain, 3M and U.S."""
+    return (any(map(str.isupper, word[1:])) and not word.isupper()) or any(map(str.isdigit, word)) or "." in word[:-1]
+
+
+@lru_cache(8192)
+def _closeness(word: str, kind: str) -> tuple[float, bool]:
+    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
+    rare = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
+    return float(word_vectors([word.lower()])[0] @ _direction(kind)), rare
+
+
+@cache
+def _direction(kind: str) -> Vectors:
+    names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_LIKE[kind], _THINGS))
+    return np.asarray(names / np.linalg.norm(names) - things / np.linalg.norm(things), np.float32)
