@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ACTION = "add_to_schema"
 _BOUNDS = {"relation": ("domain", "range"), "attribute": ("domain",), "entity_type": ()}
-_LIST = re.compile(r"\s*[|,;]\s*")
+_LIST = re.compile(r"[|,;]")
 
 HOW = ('{"decisions": [...]} has one decision for each action, in their order: {"type": "approve"}, '
        '{"type": "reject"}, or {"type": "edit", "edited_action": {"name": "add_to_schema", "args": {...}}} with '
@@ -95,5 +95,5 @@ def _names(value: object) -> list[str]:
         try:
             value = json.loads(value)
         except ValueError:
-            value = _LIST.split(str(value).strip())
+            value = [one.strip() for one in _LIST.split(str(value))]
     return [str(one) for one in value if str(one)] if isinstance(value, list) else [str(value)]

@@ -122,7 +122,8 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
         # Omit quotes that the answer itself contains.
-        quoted = re.search(rf"^“.*”(?: — [^“”\n]*)? \[{citation['id']}\]$", answer["answer"], re.MULTILINE)
+        index = citation["id"]
+        quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{index}\]$", answer["answer"], re.MULTILINE)
         said = f"[dim]{place}[/dim]" if quoted else (
             f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
         if out.is_terminal:

@@ -58,7 +58,7 @@ class Home:
                                  llm_retries=0, extract_tokens=300, prices=prices)
 
     def add(self, name: str = "kb", *, schema: str = "general", documents: Any = FEW, **options: Any) -> Any:
-        process_endpoints.cache.clear()  # what another process has learnt of the endpoint
+        process_endpoints.cache_clear()  # what another process has learnt of the endpoint
         with self.resources() as resources, banyan.open(name, resources=resources) as kb:
             context = BuildContext(**{key: options.pop(key) for key in ("max_tokens", "max_cost") if key in options})
             return kb.add(*documents, schema=schema, context=context, **options)
