@@ -46,6 +46,8 @@ _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
 _PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
 """The beginnings of titles that a program gives."""
+_STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同")
+"""The endings of the titles of Chinese rules, which are names."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
@@ -174,8 +176,8 @@ class _Prepared:
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""
         told = self._types.get(kind, "")
-        if told and not infer_type(name) and (not types.get(name) or types[name] == self._fallback or (
-                types[name] in self._types.values() and types[name] != told)):
+        if told and (name not in types or (not infer_type(name) and (not types[name] or types[name] in {
+                self._fallback, *self._types.values()} - {told}))):
             types[name] = told
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
@@ -201,10 +203,11 @@ class _Names:
         called = [name_of(text, span) for span in found]
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
-        self._title_kind = "work" if " - " in title or ":" in title else titled[0].kind if whole or body else ""
+        statute = title.endswith(_STATUTES)
+        self._title_kind = "work" if " - " in title or ":" in title or statute else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
-            whole or title in full.values())) else {}
+            whole or statute or title in full.values())) else {}
         for span in found:
             if span.kind not in VALUES:
                 self.spans.setdefault(full[name_of(text, span)], []).append(span)

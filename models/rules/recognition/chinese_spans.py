@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...parsing.chinese import Word, load_tagger
 from ..lexicon import words
@@ -12,6 +13,8 @@ Place = tuple[int, int, str]
 
 _KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
+_CALLED = re.compile(r"“([^“”\n]{1,12})”(?=系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船)")
+_LATIN = re.compile(r"[A-Z][\w.&'-]*(?: [A-Z][\w.&'-]*)*(?<![.'-])")
 _BODY = ("公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
          "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂")
 """Endings of the names of organizations."""
@@ -20,6 +23,9 @@ _GENERAL = words(
     "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
     "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
+_SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
+"""The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
 _NO_BODY = tuple("者人员利率量力性化度们金")
 """Endings of common nouns that the tagger labels as organizations."""
@@ -45,12 +51,24 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
         return []
     found: list[Place] = []
     for tagged in load_tagger().tag(text, sentences):
-        titles = [(match.start(1), match.end(1), "work") for match in _TITLE.finditer(
-            text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
+        titles = [(match.start(1), match.end(1), kind) for form, kind in ((_TITLE, "work"), (_CALLED, "product"))
+                  for match in form.finditer(text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
         found += titles
-        found += (place for place in _names(tagged, text)
+        found += (place for place in _names(list(_joined_latin(tagged, text)), text)
                   if all(place[1] <= start or place[0] >= end for start, end, _ in titles))
     return sorted(place for place in found if all(place[1] <= start or place[0] >= end for start, end in masked))
+
+
+def _joined_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
+    """Yield the words of a sentence, with the Latin words of one name as one: 'Richard' 'Stallman'."""
+    until = 0
+    for word in words:
+        run = _LATIN.match(text, word.start) if word.start >= until else None
+        if run is not None and run.end() > word.end and word.tag in {"PER", "LOC", "ORG", "nz"}:
+            until = run.end()
+            yield replace(word, end=until, text=run[0])
+        elif word.start >= until:
+            yield word
 
 
 def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
@@ -64,7 +82,8 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         # In '2001年成立的香港金融公司' the words only describe a company.
         described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
         if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
-            yield first.start, last.end, kind
+            side = _SIDE.search(name) if kind == "location" else None
+            yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
 
 
@@ -80,18 +99,23 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
-    while stop < len(words) and words[stop].start == words[stop - 1].end and words[stop].tag in _JOINED and (
+    while stop < len(words) and _is_next(words[stop - 1], words[stop]) and words[stop].tag in _JOINED and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
         last = words[stop - 1].text
         described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
-        if last.endswith(_BODY) and not described and not words[at].text.endswith(_BODY):
+        if (last.endswith(_BODY) or last in _SITES) and not described and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
                 words[end - 1].text.endswith(_PLACE)):
             end += 1
     return end
+
+
+def _is_next(word: Word, other: Word) -> bool:
+    """Return True for words without a space between them, but 'Linux 基金会'."""
+    return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
 
 
 def _kind(words: Sequence[Word]) -> str:
