@@ -10,7 +10,7 @@ Cell = tuple[str, str]
 """A character of a sentence, which may stand for a name or a value, and the words it stands for."""
 
 _END = frozenset("，,；;。！!：:")
-_OPENING = re.compile(r"(?:[•*#>-]|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|于是|其中|"
+_OPENING = re.compile(r"(?:[•*#>-]|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|于是|其中|"
                       r"目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
 _DOUBT = re.compile(r"如果|假如|假设|倘若|若|一旦|是否|否认|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|建议|"
                     r"希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士])")
@@ -35,6 +35,7 @@ def split_clauses(cells: Sequence[Cell], names: str, date: str, subject: Cell | 
     dated = re.compile(rf"[于在自从]?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
     headed = re.compile(rf"[{names}]的?[^{names}{date}的在由于与和是]{{0,7}}[长监理裁任席官记授员家人](?P<person>[{names[0]}])(?![的和、与])")
     topic, standing = list[Cell](), list[Cell]()
+    ruled = kind == "work" and cells[0][0] == date  # a line under a rule's title: "2007年12月14日 国务院令第514号公布"
     for clause in _split(cells):
         text = "".join(character for character, _ in clause)
         if _DOUBT.search(text):
@@ -50,6 +51,8 @@ def split_clauses(cells: Sequence[Cell], names: str, date: str, subject: Cell | 
             standing = own
             continue
         clause, when = clause[at:], (own or standing) if len(dates) < 2 else []  # noqa: PLR2004
+        if ruled and subject is not None:
+            yield [subject, *when, *clause]
         text = "".join(character for character, _ in clause)
         pronoun, named = _PRONOUNS.match(text), joined.match(text)
         if pronoun is not None:

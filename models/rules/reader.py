@@ -46,7 +46,7 @@ _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
 _PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
 """The beginnings of titles that a program gives."""
-_STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同")
+_STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 

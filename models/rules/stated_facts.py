@@ -118,7 +118,7 @@ class FactForms:
         listed = list(labelled(schema, patterns))
         self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)), pattern.aside)
                        for label, pattern in listed if not pattern.clause]
-        self._clause_forms = [(label, *_compile(pattern.form)) for label, pattern in listed if pattern.clause]
+        self._clause_forms = [(label, *_compile(pattern.form), pattern.aside) for label, pattern in listed if pattern.clause]
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
@@ -149,11 +149,12 @@ class FactForms:
         for clause in split_clauses(cells, _ANY_NAME, _CHARACTERS["date"], referent, kind):
             typed = "".join(character for character, _ in clause)
             dates = [words for character, words in clause if character == _CHARACTERS["date"]]
-            for label, form, kinds in self._clause_forms:
+            for label, form, kinds, aside in self._clause_forms:
                 match = form.match(typed)
                 if match is None:
                     continue
-                time = dates[0] if len(dates) == 1 and kinds.get("tail") != "date" else ""
+                states_time = len(dates) == 1 and kinds.get("tail") != "date" and not aside
+                time = dates[0] if states_time else ""
                 for head, head_kind in _ends(clause, match, "head", kinds):
                     for tail, tail_kind in _ends(clause, match, "tail", kinds):
                         yield Stated(head, label, tail, time, start, end, head_kind, tail_kind)

@@ -22,11 +22,14 @@ _PLACE = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", 
 _GENERAL = words(
     "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
     "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
+    "夏朝 商朝 西周 东周 秦朝 汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 明代 明朝 清代 清朝 民国 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
+_NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NO_BODY = tuple("者人员利率量力性化度们金")
 """Endings of common nouns that the tagger labels as organizations."""
 _JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
@@ -56,7 +59,22 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
         found += titles
         found += (place for place in _names(list(_joined_latin(tagged, text)), text)
                   if all(place[1] <= start or place[0] >= end for start, end, _ in titles))
+    found += _repeated(text, sentences, found)
     return sorted(place for place in found if all(place[1] <= start or place[0] >= end for start, end in masked))
+
+
+def _repeated(text: str, sentences: Sequence[tuple[int, int]], found: Sequence[Place]) -> list[Place]:
+    """Return the places where a name of three characters or more stands again and the tagger missed it."""
+    taken = {at for start, end, _ in found for at in range(start, end)}
+    kinds = {text[start:end]: kind for start, end, kind in reversed(found) if end - start > 2}  # noqa: PLR2004
+    again = []
+    for name in sorted(kinds, key=lambda name: (-len(name), name)):
+        for match in re.finditer(re.escape(name), text):
+            place = range(*match.span())
+            if taken.isdisjoint(place) and any(start <= place.start and place.stop <= end for start, end in sentences):
+                taken.update(place)
+                again.append((*match.span(), kinds[name]))
+    return again
 
 
 def _joined_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
@@ -123,6 +141,8 @@ def _kind(words: Sequence[Word]) -> str:
     if len(words) > 1 and words[-1].text.endswith(_BODY):
         return "organization"
     kind = _KINDS.get(words[0].tag, "")
+    if kind == "person" and len(words) == 1 and words[0].text[0] not in CHINESE_SURNAMES and words[0].text[-1] in _SITE:
+        return "location"  # '天一阁'
     if kind:
         body = kind == "location" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
         return "organization" if body else kind
@@ -135,7 +155,9 @@ def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
         return False
-    if name[0] in _PARTICLES or name[-1] in _PARTICLES or name[-1] == "族":
+    if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
+        return False
+    if name[0] in _PARTICLES or name[-1] in _PARTICLES - {"本"} or name[-1] == "族":  # 日本 is a name
         return False
     if kind == "organization" and name.endswith(_NO_BODY):
         return False
