@@ -204,7 +204,8 @@ class _Names:
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
         statute = title.endswith(_STATUTES)
-        self._title_kind = "work" if " - " in title or ":" in title or statute else titled[0].kind if whole or body else ""
+        work = " - " in title or ":" in title or statute
+        self._title_kind = "work" if work else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
             whole or statute or title in full.values())) else {}

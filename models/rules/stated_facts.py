@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import is_han
-from .chinese_clauses import Cell, split_clauses
+from .chinese_clauses import Cell, ClauseSplitter
 from .recognition.spans import VALUES
 
 _FILES = ("sentence_forms.json", "chinese_forms.json")
@@ -29,6 +29,7 @@ _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
 _SUBJECT = re.compile(r"(?:Its|The(?= population))(?= )")
+_CLAUSES = ClauseSplitter(_ANY_NAME, _CHARACTERS["person"], _CHARACTERS["date"])
 _WHEN = f"[{_CHARACTERS['date']}]?"
 _ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再)*"
 _PRIZE = "(?P<tail>[^，的了《》、和]{1,20}(?:奖|奖章|勋章|奖项))"
@@ -118,7 +119,8 @@ class FactForms:
         listed = list(labelled(schema, patterns))
         self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)), pattern.aside)
                        for label, pattern in listed if not pattern.clause]
-        self._clause_forms = [(label, *_compile(pattern.form), pattern.aside) for label, pattern in listed if pattern.clause]
+        self._clause_forms = [(label, *_compile(pattern.form), pattern.aside)
+                              for label, pattern in listed if pattern.clause]
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
@@ -146,7 +148,7 @@ class FactForms:
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
         kind = subject.kind if subject else ""
         referent = (_CHARACTERS[kind], subject.name) if subject and kind in _ALL_KINDS else None
-        for clause in split_clauses(cells, _ANY_NAME, _CHARACTERS["date"], referent, kind):
+        for clause in _CLAUSES.split(cells, referent, kind):
             typed = "".join(character for character, _ in clause)
             dates = [words for character, words in clause if character == _CHARACTERS["date"]]
             for label, form, kinds, aside in self._clause_forms:
@@ -160,7 +162,8 @@ class FactForms:
                         yield Stated(head, label, tail, time, start, end, head_kind, tail_kind)
 
 
-def _ends(clause: Sequence[Cell], match: re.Match[str], end: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _ends(clause: Sequence[Cell], match: re.Match[str], end: str,
+          kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the names of an end with the kinds that the form tells, or its text."""
     found = clause[slice(*match.span(end))]
     if kinds.get(end, "award") == "award":
