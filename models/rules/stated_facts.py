@@ -119,7 +119,7 @@ class FactForms:
         listed = list(labelled(schema, patterns))
         self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)), pattern.aside)
                        for label, pattern in listed if not pattern.clause]
-        self._clause_forms = [(label, *_compile(pattern.form), pattern.aside)
+        self._clause_forms = [(label, *_compile(pattern.form, aside=pattern.aside), pattern.aside)
                               for label, pattern in listed if pattern.clause]
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
@@ -180,14 +180,15 @@ def _time(typed: str, match: re.Match[str], cells: Sequence[Cell]) -> str:
     return f"{follows['word']} {cells[follows.start('date')][1]}" if follows is not None else ""
 
 
-def _compile(form: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Return the expression of a clause, and the first kind of each of its ends that is a name or a value."""
     kinds = {match["end"]: match["kinds"].split("|")[0] for match in _PLACEHOLDER.finditer(form) if match["end"]}
     first = _PLACEHOLDER.search(form)
     cut = first.end() if first else 0
     when = "" if form.startswith("<date tail>", cut) else _WHEN
     form = f"{form[:cut]}{when}{_ADVERBS}{form[cut:]}".replace("<date tail>", f"<date tail>{_ADVERBS}")
-    return re.compile(_PLACEHOLDER.sub(_list_class, form.replace("<WHEN>", _WHEN))), kinds
+    one = _character_class if aside else _list_class
+    return re.compile(_PLACEHOLDER.sub(one, form.replace("<WHEN>", _WHEN))), kinds
 
 
 def _list_class(match: re.Match[str]) -> str:

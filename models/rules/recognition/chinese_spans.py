@@ -14,7 +14,7 @@ Place = tuple[int, int, str]
 _KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
 _CALLED = re.compile(r"“([^“”\n]{1,12})”(?=系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船)")
-_LATIN = re.compile(r"[A-Z][\w.&'-]*(?: [A-Z][\w.&'-]*)*(?<![.'-])")
+_LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY = ("公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
          "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂")
 """Endings of the names of organizations."""
@@ -24,6 +24,7 @@ _GENERAL = words(
     "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
     "夏朝 商朝 西周 东周 秦朝 汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 "
     "明代 明朝 清代 清朝 民国 "
+    "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
 _SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
@@ -31,7 +32,7 @@ _SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
-_NO_BODY = tuple("者人员利率量力性化度们金")
+_NO_BODY = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
 """Endings of common nouns that the tagger labels as organizations."""
 _JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
@@ -100,7 +101,10 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         name = text[first.start : last.end]
         # In '2001年成立的香港金融公司' the words only describe a company.
         described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
-        if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
+        before = words[at - 1] if at else first
+        piece = kind == "organization" and len(name) == 2 and (  # noqa: PLR2004 - '挡' '箭牌'
+            len(before.text) == 1 and before.tag in {"v", "n"} and before.end == first.start)
+        if kind and _is_name(name, kind) and not described and not piece and not _is_reign(words, end, kind):
             side = _SIDE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end

@@ -77,7 +77,8 @@ def _find(text: str, parser: Parser, title: str, language: str) -> list[Span]:
            if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
     spelled: list[Span] = []
     if len(han) < len(sentences):
-        spelled = find_spelled_names(text, parser, [*han, *masked], title)
+        spelled = [span for span in find_spelled_names(text, parser, [*han, *masked], title)
+                   if not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
     chinese = [Span(*place) for place in find_chinese_names(text, han, masked)]
     called = [Span(found.start(), found.end(), "name") for found in re.finditer(re.escape(title), text)
               ] if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_CALLED else []

@@ -87,6 +87,18 @@ def test_latin_names_are_whole_in_chinese_sentences(parser: Parser) -> None:
         ("Linus Torvalds", "works_for", "Linux 基金会")]
 
 
+@pytest.mark.parametrize(("sentence", "names"), [
+    ("加班费协议成为用人单位规避责任的挡箭牌。", []),
+    ("他入职某科技公司。", []),
+    ("日本定都于东京。", ["日本", "东京"]),
+    ("宁波在浙江省东部。", ["宁波", "浙江省"]),
+    ("每项变更由 SIG组内成员讨论确定。", []),
+    ("SIG的治理实现特定的目标。", []),
+])
+def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names: list[str], parser: Parser) -> None:
+    assert [mention.name for mention in mentions_of(sentence, parser)] == names
+
+
 def mentions_of(text: str, parser: Parser) -> list[Mention]:
     return [Mention(span.start, span.end, span.kind, name_of(text, span))
             for span in find_spans([text], parser, language="")[0]]
