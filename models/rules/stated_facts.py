@@ -198,7 +198,9 @@ def _list_class(match: re.Match[str]) -> str:
     one = _character_class(match)
     if not match["end"] or match["kinds"] in VALUES:
         return one
-    named = f"[{one[one.index('[') + 1 : one.index(']')]}{_CHARACTERS['name']}]"
+    # 《》 tells works: the "GNU" of "发表了 GNU 宣言" is none.
+    unknown = "" if match["kinds"] == "work" else _CHARACTERS["name"]
+    named = f"[{one[one.index('[') + 1 : one.index(']')]}{unknown}]"
     return f"(?P<{match['end']}>{named}(?:[、和与及]{named})*)等?"
 
 

@@ -45,6 +45,7 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
     "东海银行的前身南山银行成立于1990年。",
     "王芳曾任职的东海银行已经关闭。",
     "他入职某科技公司。",
+    "Richard Stallman 发表了 GNU 宣言。",
 ])
 def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Parser) -> None:
     assert facts(sentence, parser, load_forms()) == []
