@@ -49,6 +49,8 @@ _SHORT_TEXTS = 512
 """Titles and headings whose spans are cached: the chunks of a document share them."""
 _PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
 """The beginnings of titles that a program gives."""
+_STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
+"""The endings of the titles of Chinese rules, which are names."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
 
 
@@ -182,8 +184,8 @@ class _Prepared:
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""
         told = self._types.get(kind, "")
-        if told and not infer_type(name) and (not types.get(name) or types[name] == self._fallback or (
-                types[name] in self._types.values() and types[name] != told)):
+        if told and (name not in types or (not infer_type(name) and (not types[name] or types[name] in {
+                self._fallback, *self._types.values()} - {told}))):
             types[name] = told
 
     def fits(self, head: str, relation: str, tail: str) -> bool:
@@ -209,10 +211,12 @@ class _Names:
         called = [name_of(text, span) for span in found]
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
-        self._title_kind = "work" if " - " in title or ":" in title else titled[0].kind if whole or body else ""
+        statute = title.endswith(_STATUTES)
+        work = " - " in title or ":" in title or statute
+        self._title_kind = "work" if work else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (
-            whole or title in full.values())) else {}
+            whole or statute or title in full.values())) else {}
         for span in found:
             if span.kind not in VALUES:
                 self.spans.setdefault(full[name_of(text, span)], []).append(span)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...parsing.chinese import Word, load_tagger
 from ..lexicon import words
@@ -12,6 +13,8 @@ Place = tuple[int, int, str]
 
 _KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
+_CALLED = re.compile(r"“([^“”\n]{1,12})”(?=系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船)")
+_LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY = ("公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
          "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂")
 """Endings of the names of organizations."""
@@ -19,9 +22,17 @@ _PLACE = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", 
 _GENERAL = words(
     "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
     "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
+    "夏朝 商朝 西周 东周 秦朝 汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 "
+    "明代 明朝 清代 清朝 民国 "
+    "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
+_SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
+_SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
+"""The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
-_NO_BODY = tuple("者人员利率量力性化度们金")
+_NUMERALS = frozenset("一二两三四五六七八九十各全")
+_NO_BODY = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
 """Endings of common nouns that the tagger labels as organizations."""
 _JOINED = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
@@ -45,12 +56,39 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
         return []
     found: list[Place] = []
     for tagged in load_tagger().tag(text, sentences):
-        titles = [(match.start(1), match.end(1), "work") for match in _TITLE.finditer(
-            text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
+        titles = [(match.start(1), match.end(1), kind) for form, kind in ((_TITLE, "work"), (_CALLED, "product"))
+                  for match in form.finditer(text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
         found += titles
-        found += (place for place in _names(tagged, text)
+        found += (place for place in _names(list(_joined_latin(tagged, text)), text)
                   if all(place[1] <= start or place[0] >= end for start, end, _ in titles))
+    found += _repeated(text, sentences, found)
     return sorted(place for place in found if all(place[1] <= start or place[0] >= end for start, end in masked))
+
+
+def _repeated(text: str, sentences: Sequence[tuple[int, int]], found: Sequence[Place]) -> list[Place]:
+    """Return the places where a name of three characters or more stands again and the tagger missed it."""
+    taken = {at for start, end, _ in found for at in range(start, end)}
+    kinds = {text[start:end]: kind for start, end, kind in reversed(found) if end - start > 2}  # noqa: PLR2004
+    again = []
+    for name in sorted(kinds, key=lambda name: (-len(name), name)):
+        for match in re.finditer(re.escape(name), text):
+            place = range(*match.span())
+            if taken.isdisjoint(place) and any(start <= place.start and place.stop <= end for start, end in sentences):
+                taken.update(place)
+                again.append((*match.span(), kinds[name]))
+    return again
+
+
+def _joined_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
+    """Yield the words of a sentence, with the Latin words of one name as one: 'Richard' 'Stallman'."""
+    until = 0
+    for word in words:
+        run = _LATIN.match(text, word.start) if word.start >= until else None
+        if run is not None and run.end() > word.end and word.tag in {"PER", "LOC", "ORG", "nz"}:
+            until = run.end()
+            yield replace(word, end=until, text=run[0])
+        elif word.start >= until:
+            yield word
 
 
 def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
@@ -63,8 +101,12 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         name = text[first.start : last.end]
         # In '2001年成立的香港金融公司' the words only describe a company.
         described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
-        if kind and _is_name(name, kind) and not described and not _is_reign(words, end, kind):
-            yield first.start, last.end, kind
+        before = words[at - 1] if at else first
+        piece = kind == "organization" and len(name) == 2 and (  # noqa: PLR2004 - '挡' '箭牌'
+            len(before.text) == 1 and before.tag in {"v", "n"} and before.end == first.start)
+        if kind and _is_name(name, kind) and not described and not piece and not _is_reign(words, end, kind):
+            side = _SIDE.search(name) if kind == "location" else None
+            yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
 
 
@@ -80,12 +122,12 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
-    while stop < len(words) and words[stop].start == words[stop - 1].end and words[stop].tag in _JOINED and (
+    while stop < len(words) and _is_next(words[stop - 1], words[stop]) and words[stop].tag in _JOINED and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
         last = words[stop - 1].text
         described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
-        if last.endswith(_BODY) and not described and not words[at].text.endswith(_BODY):
+        if (last.endswith(_BODY) or last in _SITES) and not described and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
@@ -94,11 +136,18 @@ def _name_end(words: Sequence[Word], at: int) -> int:
     return end
 
 
+def _is_next(word: Word, other: Word) -> bool:
+    """Return True for words without a space between them, but 'Linux 基金会'."""
+    return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
+
+
 def _kind(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, or ""."""
     if len(words) > 1 and words[-1].text.endswith(_BODY):
         return "organization"
     kind = _KINDS.get(words[0].tag, "")
+    if kind == "person" and len(words) == 1 and words[0].text[0] not in CHINESE_SURNAMES and words[0].text[-1] in _SITE:
+        return "location"  # '天一阁'
     if kind:
         body = kind == "location" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
         return "organization" if body else kind
@@ -111,7 +160,9 @@ def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
         return False
-    if name[0] in _PARTICLES or name[-1] in _PARTICLES or name[-1] == "族":
+    if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
+        return False
+    if name[0] in _PARTICLES or name[-1] in _PARTICLES - {"本"} or name[-1] == "族":  # 日本 is a name
         return False
     if kind == "organization" and name.endswith(_NO_BODY):
         return False

@@ -24,6 +24,8 @@ from .uncased_names import UNCASED, find_uncased_names
 __all__ = ["VALUES", "Span", "cue_language", "find_spans", "name_of"]
 
 _HAN = re.compile(f"[{CJK}]")
+_LONGEST_CALLED = 12
+"""The most characters of a Chinese title that the text repeats as a name."""
 _HAN_SHARE = 0.15
 """The share of Han characters above which a sentence is read as Chinese."""
 
@@ -75,6 +77,9 @@ def _find(text: str, parser: Parser, title: str, language: str) -> list[Span]:
            if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
     spelled: list[Span] = []
     if len(han) < len(sentences):
-        spelled = find_spelled_names(text, parser, [*han, *masked], title)
+        spelled = [span for span in find_spelled_names(text, parser, [*han, *masked], title)
+                   if not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
     chinese = [Span(*place) for place in find_chinese_names(text, han, masked)]
-    return without_overlaps(spelled, chinese, values)
+    called = [Span(found.start(), found.end(), "name") for found in re.finditer(re.escape(title), text)
+              ] if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_CALLED else []
+    return without_overlaps(spelled, chinese, values, called)

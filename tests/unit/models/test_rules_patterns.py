@@ -37,9 +37,67 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
     "Karl Blum, the father of Ada Blum, received no prize.",
     "The ferry from Oslo flows over with tourists into Germany.",
     "北方泵业公司在2020年的治理方面取得了进展。",
+    "如果北方泵业公司收购南方阀门公司，价格将上涨。",
+    "北方泵业公司未收购南方阀门公司。",
+    "北方泵业公司计划收购南方阀门公司。",
+    "北方泵业公司的竞争对手收购了南方阀门公司。",
+    "赵倩否认出任东海银行行长。",
+    "东海银行的前身南山银行成立于1990年。",
+    "王芳曾任职的东海银行已经关闭。",
+    "他入职某科技公司。",
+    "Richard Stallman 发表了 GNU 宣言。",
 ])
 def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Parser) -> None:
     assert facts(sentence, parser, load_forms()) == []
+
+
+def zh(text: str, parser: Parser, subject: Mention | None = None) -> list[Stated]:
+    found = FactForms(load_schema("open"), load_forms())
+    return list(found.find(text, mentions_of(text, parser), [(0, len(text))], subject))
+
+
+def test_a_chinese_date_before_the_first_comma_is_of_the_clauses_after_it(parser: Parser) -> None:
+    found = zh("2019年5月，王芳加入东海银行，担任财务总监，2021年出任行长。", parser)
+    assert [(fact.label, fact.tail, fact.time) for fact in found] == [
+        ("works_for", "东海银行", "2019年5月"), ("role", "财务总监", "2019年5月"), ("role", "行长", "2021年")]
+
+
+def test_chinese_lists_of_names_give_a_fact_for_each(parser: Parser) -> None:
+    found = zh("东海银行由刘波和张勇于2008年创办。", parser)
+    assert {(fact.tail, fact.time) for fact in found if fact.label == "founded_by"} == {
+        ("刘波", "2008年"), ("张勇", "2008年")}
+
+
+def test_the_subject_of_a_chinese_clause_is_the_holder_of_a_post_and_not_who_is_succeeded(parser: Parser) -> None:
+    assert ("周强", "responsible_for", "信贷业务") in [
+        fact[:3] for fact in zh("东海银行行长周强出席会议，负责信贷业务。", parser)]
+    assert {fact.head for fact in zh("孙丽接替周强担任远航物流集团总经理。", parser)} == {"孙丽"}
+
+
+def test_a_chinese_pronoun_refers_to_the_subject_of_the_text_if_the_kind_fits(parser: Parser) -> None:
+    statute = Mention(0, 0, "work", "采购条例")
+    assert [fact[:3] for fact in zh("第一百零七条 本条例自2020年5月1日起施行。", parser, statute)] == [
+        ("采购条例", "effective_from", "2020年5月1日")]
+    assert {fact[:3] for fact in zh("2019年8月1日 国务院令第514号公布", parser, statute)} == {
+        ("采购条例", "produced_by", "国务院"), ("采购条例", "release_date", "2019年8月1日")}
+    assert zh("他毕业于复旦大学。", parser, statute) == []
+
+
+def test_latin_names_are_whole_in_chinese_sentences(parser: Parser) -> None:
+    assert [fact[:3] for fact in zh("Linus Torvalds 任职于 Linux 基金会。", parser)] == [
+        ("Linus Torvalds", "works_for", "Linux 基金会")]
+
+
+@pytest.mark.parametrize(("sentence", "names"), [
+    ("加班费协议成为用人单位规避责任的挡箭牌。", []),
+    ("他入职某科技公司。", []),
+    ("日本定都于东京。", ["日本", "东京"]),
+    ("宁波在浙江省东部。", ["宁波", "浙江省"]),
+    ("每项变更由 SIG组内成员讨论确定。", []),
+    ("SIG的治理实现特定的目标。", ["SIG"]),
+])
+def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names: list[str], parser: Parser) -> None:
+    assert [mention.name for mention in mentions_of(sentence, parser)] == names
 
 
 def mentions_of(text: str, parser: Parser) -> list[Mention]:

@@ -1,0 +1,105 @@
+"""The clauses of Chinese sentences, each with its subject first and its date next, as the forms of facts read them.
+
+"2021年3月，赵倩在东海银行工作，2023年出任行长" has the clauses "赵倩 2021年3月 在东海银行工作" and "赵倩 2023年
+出任行长".
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+Cell = tuple[str, str]
+"""A character of a sentence, which may stand for a name or a value, and the words it stands for."""
+
+_END = frozenset("，,；;。！!：:")
+_OPENING = re.compile(
+    r"(?:[•*#>-]|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|"
+    r"于是|其中|目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
+_DOUBT = re.compile(
+    r"如果|假如|假设|倘若|若|一旦|是否|否认|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|"
+    r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士])")
+_DENIED = re.compile(r"不(?![久仅但断同])|[未没]|并非|无")
+_PRONOUNS = re.compile(
+    r"(?P<person>[他她](?![们的]))|(?P<thing>它(?![们的]))|"
+    r"(?P<organization>(?:[本该我](?:公司|集团|校|行|院|馆)|公司|集团|这[家所][^，。]{0,2}(?:公司|企业|机构|大学|学校))"
+    r"(?![股司团治员]))|(?P<work>[本该](?:法|条例|办法|规定|通知|细则|协议|合同|制度|规范|标准|书))")
+
+
+class ClauseSplitter:
+    """A splitter of sentences into the clauses that are said to hold."""
+
+    def __init__(self, names: str, person: str, date: str) -> None:
+        """Compile the expressions with the characters that stand for names, and with those for persons and dates."""
+        plain = f"[^{names}{date}的在由于与和是]"
+        self._date = date
+        self._dated = re.compile(rf"[于在自从]?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
+        self._own = re.compile(rf"(?:{plain}{{0,8}}[人家师员授官生])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
+        self._posted = re.compile(
+            rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
+        self._made = re.compile(rf"成[{names}]$")
+
+    def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
+        """Yield the clauses of a sentence, until one is doubted.
+
+        Args:
+            cells: the sentence.
+            subject: what pronouns refer to.
+            kind: its kind, or "".
+        """
+        topic, standing = list[Cell](), list[Cell]()
+        # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
+        ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == self._date else []
+        for clause in _split(cells):
+            if _DOUBT.search(_typed(clause)):
+                return
+            if _DENIED.search(_typed(clause)):
+                continue
+            dates, said = self._take_date(clause)
+            if not said:
+                standing = dates
+                continue
+            when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
+            if ruled:
+                yield [*ruled, *when, *said]
+            topic, rest = self._subject(said, topic, subject, kind)
+            if topic:
+                yield [*topic, *when, *rest]
+            if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
+                topic = [said[posted.start("person")]]
+                yield [*topic, *when, *said[posted.end("person") :]]
+            if self._made.search(_typed(said)):  # "两江汇合成甬江，流入东海"
+                topic = said[-1:]
+
+    def _take_date(self, clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+        """Return the dates of a clause, and the clause without a single date and without its opening."""
+        found = list(self._dated.finditer(_typed(clause)))
+        dates = [clause[match.start() + match[0].index(self._date)] for match in found]
+        said = list(clause)
+        if len(found) == 1 and _typed(clause[found[0].start() - 1 : found[0].start()]) not in {"至", "到"}:
+            said[slice(*found[0].span())] = []
+        opening = _OPENING.match(_typed(said))
+        return dates, said[opening.end() if opening else 0 :]
+
+    def _subject(self, said: list[Cell], topic: list[Cell], subject: Cell | None,
+                 kind: str) -> tuple[list[Cell], list[Cell]]:
+        """Return what a clause is about, by default what the one before it is about, and the rest of it."""
+        pronoun, own = _PRONOUNS.match(_typed(said)), self._own.match(_typed(said))
+        if pronoun is not None:
+            fits = pronoun.lastgroup == kind or (pronoun.lastgroup == "thing" and kind != "person")
+            return [subject] if subject is not None and fits else [], said[pronoun.end() :]
+        if own is not None:
+            return said[slice(*own.span("own"))], said[own.end() :]
+        return topic, said
+
+
+def _typed(cells: Sequence[Cell]) -> str:
+    return "".join(character for character, _ in cells)
+
+
+def _split(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
+    clause = list[Cell]()
+    for cell in [*cells, ("。", "")]:
+        if cell[0] not in _END:
+            clause += [] if cell[0].isspace() else [cell]
+        elif clause:
+            yield clause
+            clause = []
