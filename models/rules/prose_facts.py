@@ -21,7 +21,7 @@ from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
 from .recognition.name_kinds import infer_type, kind_of_noun
-from .recognition.name_likeness import may_be
+from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, PRONOUNS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
@@ -366,6 +366,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     if named:
         return named if named in kinds else ""
     if kind == "name":
+        if kinds == ("location",) and not defined and is_rare(name):
+            return "location"  # "born in Radom"
         told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
         return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
             may_be(one, name) and not (one == "person" and acronym))), "")

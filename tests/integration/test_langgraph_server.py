@@ -128,7 +128,7 @@ def test_a_build_resumed_with_decisions_ends_with_a_report(reviewed):
     report = reviewed[2]["report"]
     assert (report["kb"], report["documents"], report["chunks"], report["chunks_failed"]) == ("chess", 2, 2, 0)
     assert (report["schema_version"], report["rejected"], report["stopped"]) == (2, {}, "")
-    assert (report["triples"], report["attributes"]) == (2, 2), "born_in, and what waited for the new attribute"
+    assert (report["triples"], report["attributes"]) == (2, 4), "born_in, descriptions, and what waited for the new attribute"
     assert report["communities"] > 0
 
 
@@ -183,7 +183,7 @@ def test_a_remote_build_of_texts_is_reviewed_in_words(client):
         remote.invoke(Command(resume=answer), config, context=REVIEW)
         assert shown()["error"].startswith(f"nothing was changed: {reason}")
     report = remote.invoke(Command(resume="rename 1 to won_against"), config, context=REVIEW)["report"]
-    assert (report["documents"], report["attributes"], report["schema_version"]) == (2, 2, 2)
+    assert (report["documents"], report["attributes"], report["schema_version"]) == (2, 4, 2)
     assert remote.get_state(config).values["documents"] == [], "texts live in the ledger, not in checkpoints"
     asked = {"knowledge_base": "texts", "question": "Where was Ada Blum born?"}
     assert "Warsaw" in client.runs.wait(None, "retrieval", input=asked)["answer"]

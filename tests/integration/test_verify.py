@@ -166,12 +166,17 @@ def test_a_graphs_file_that_is_not_the_ledgers_is_named(kb):
 @pytest.mark.parametrize("kind", KINDS)
 def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     first = sorted(kb.vectors.ids(kind))[:1]
-    collection = kb.vectors.collections.collection(kind)
+    collections = kb.vectors.collections
+
+    def update(vectors):
+        collections.write(collections.parts(kind)[0],
+                          lambda collection: collection.update(ids=first, embeddings=vectors))
+
     good = kb.vectors.get(kind, first)
-    collection.update(ids=first, embeddings=-good)
+    update(-good)
     looked_at = min(32, len(kb.vectors.ids(kind)))
     assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
-    collection.update(ids=first, embeddings=good * np.float32(0.1))
+    update(good * np.float32(0.1))
     assert whats(kb) == f"the vectors of the {kind}: 1 are damaged: their length is not 1"
     kb.vectors.drop(kind, first)
     assert whats(kb) == f"the vectors of the {kind}: 1 missing, 0 left over"

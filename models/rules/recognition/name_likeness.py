@@ -42,6 +42,11 @@ def may_be(kind: str, name: str) -> bool:
                for word in parts for near, rare in [_closeness(word, kind)])
 
 
+def is_rare(name: str) -> bool:
+    """Return True if the last word of a name is no common word, so that it is hardly the word for a thing."""
+    return _closeness(name.split()[-1], "location")[1]
+
+
 def _is_spelled(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
     return (any(map(str.isupper, word[1:])) and not word.isupper()) or any(map(str.isdigit, word)) or "." in word[:-1]
