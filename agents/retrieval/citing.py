@@ -130,7 +130,7 @@ def _show_source(text: str, cited: Sequence[Citation], item: Passage) -> str:
     """
     shown = _as_shown(text)
     quoted = f"“{shown}”" if any(shown in _as_shown(one.quote) for one in cited) else shown
-    place = _as_shown(_place(item, cited[0].start)) if item.kind == "passage" else ""
+    place = _place(item, cited[0].start) if item.kind == "passage" else ""
     return f"{quoted} — {place}" if place else quoted
 
 
@@ -139,9 +139,10 @@ def _as_shown(text: str) -> str:
 
 
 def _place(item: Passage, start: int) -> str:
-    """Return the document's title and the nearest heading above words of a passage."""
+    """Return the document's title and the nearest heading above words of a passage, as an answer shows them."""
     headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
-    return " › ".join(dict.fromkeys(filter(None, [item.title or item.document, headings[-1].strip(" #")])))
+    names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
+    return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
 
 
 def _cite(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:

@@ -253,6 +253,8 @@ class _Sentence:
         mention = self._mention(token)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
+        if mention is not None and mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
+            return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
         kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention)) if mention is not None else ""
         return mention._replace(kind=kind) if mention is not None and kind else None
 
@@ -361,13 +363,13 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     guessed = kind == "organization" and several and not named and not acronym
     if guessed and kinds[0] == "person" and may_be("person", name) and not may_be("organization", name):
         return "person"  # "founded by Georg Carstensen"
+    if kinds == ("location",) and kind != "date" and not several and not acronym and not defined and is_rare(name):
+        return "location"  # "born in Radom"
     if kind in kinds or kinds == ("name",) or (kind == "name" and len(kinds) > _TELLING):
         return kind
     if named:
         return named if named in kinds else ""
     if kind == "name":
-        if kinds == ("location",) and not defined and is_rare(name):
-            return "location"  # "born in Radom"
         told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
         return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
             may_be(one, name) and not (one == "person" and acronym))), "")

@@ -59,7 +59,7 @@ def uploaded(web_browser, web_server, tmp_path_factory):
     with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
         if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
             return "uploaded"
-    hostile = tmp_path_factory.mktemp("documents") / "hostile.md"
+    hostile = tmp_path_factory.mktemp("documents") / "hostile.txt"  # its markup is text
     hostile.write_text(web.HOSTILE, "utf-8")
     serving.print_work(hostile.with_name("harbours.pdf"), "A report on harbours.",
                                            "Zora Lind was born in Turku.")

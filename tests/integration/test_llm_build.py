@@ -118,8 +118,8 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
     down.set()
 
     def script(request: dict[str, Any]) -> Any:
-        of_polonium = re.search(r"^\[Polonium", request["messages"][1]["content"], re.MULTILINE)
-        return llm_server.Fault("status", 500) if down.is_set() and of_polonium else brain(request)
+        of_warsaw = re.search(r"^\[Warsaw", request["messages"][1]["content"], re.MULTILINE)
+        return llm_server.Fault("status", 500) if down.is_set() and of_warsaw else brain(request)
 
     with llm_server.LlmServer(script) as server:
         banyan = _commands(tmp_path, server, BANYAN_EXTRACT_TOKENS="4000")
@@ -132,7 +132,7 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
 
         status = banyan("status", "--kb", "few", "--json").json
         ((document, position, reason),) = status["failures"]
-        assert (document, position, status["chunks_failed"]) == ("polonium.md", 0, 1)
+        assert (document, position, status["chunks_failed"]) == ("warsaw.md", 0, 1)
         assert "'scripted'" in reason
         assert "it failed" in reason
 

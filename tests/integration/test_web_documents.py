@@ -54,9 +54,10 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
 
 def test_markup_in_documents_is_shown_as_text(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
-        expect(page.get_by_role("link", name="<img src=x onerror=")).to_be_visible()
+        hostile = page.get_by_role("link", name="hostile")
+        expect(hostile).to_be_visible()
         browsing.shoot(page, "hostile-documents")
-        page.get_by_role("link", name="<img src=x onerror=").click()
+        hostile.click()
         expect(page.locator("dialog .text")).to_contain_text("<script>document.title='owned'</script>")
         page.keyboard.press("Escape")
         page.get_by_role("link", name="Ask", exact=True).click()
@@ -66,7 +67,8 @@ def test_markup_in_documents_is_shown_as_text(web_browser, web_server, uploaded)
         # Offsets count characters: a letter beyond the 16-bit plane before the words must not move the mark.
         expect(page.locator("dialog mark").first).to_contain_text("Zofia Nowak")
         marked = " ".join(" ".join(page.locator("dialog mark").all_text_contents()).split())
-        marked = marked.replace("<", "‹")  # as an answer shows it
+        # As an answer shows it: without pictures, and with what else looks like markup as text.
+        marked = re.sub("<img [^>]*> ", "", marked).replace("<", "‹")
         assert marked == page.locator(".answer .quotes q").first.text_content()
         browsing.shoot(page, "hostile-source")
         page.keyboard.press("Escape")

@@ -45,7 +45,7 @@ def test_a_question_is_asked_and_a_citation_opened_with_the_keyboard_alone(web_b
         page.keyboard.press("Enter")
         page.wait_for_selector(".turn[aria-busy=false] .answer")
         # Back from the question to the first quote of the answer above it.
-        first = "It lies on the Vistula, in the lowlands of Mazovia.warsaw.md"
+        first = "It lies on the Vistula, in the lowlands of Mazovia.Warsaw · warsaw.md"
         web.reach(page, first, key="Shift+Tab")
         page.keyboard.press("Enter")
         expect(page.locator("dialog mark")).to_have_text("It lies on the Vistula, in the lowlands of Mazovia.")
@@ -124,7 +124,7 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         page.wait_for_selector(".entity .fact button")
         page.evaluate(UNFOLD)
         found["entity"] = browsing.violations(page)
-        page.locator(".entity .fact > button").last.click()
+        page.locator(".entity .fact:has(.relation) > button.quiet").last.click()
         page.locator("dialog input[value=correct]").check()
         found["correction"] = browsing.violations(page)
         browsing.shoot(page, f"correction-{locale}-{scheme}-{width}")
