@@ -375,6 +375,11 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
         return "person" if guessed and may_be("person", name) else ""
+    return _corrected(kind, kinds, several=several)
+
+
+def _corrected(kind: str, kinds: Sequence[str], *, several: bool) -> str:
+    """Return the kind that a pattern gives a name of another kind; "" if none fits."""
     if "organization" in kinds and not several and kind in {"person", "product", "work"}:
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

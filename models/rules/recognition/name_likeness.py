@@ -44,7 +44,7 @@ def may_be(kind: str, name: str) -> bool:
 
 def is_rare(name: str) -> bool:
     """Return True if the last word of a name is no common word, so that it is hardly the word for a thing."""
-    return _closeness(name.split()[-1], "location")[1]
+    return _closeness(name.rpartition(" ")[2], "location")[1]
 
 
 def _is_spelled(word: str) -> bool:
