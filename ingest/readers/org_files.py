@@ -9,11 +9,9 @@ from orgparse.node import OrgNode
 from ...text.cleaning import one_line
 from ..content import Content
 from ..decoding import decode
-from ..reading_limits import Limits
+from ..reading_limits import Limits, explain_long_line
 
 _DEEPEST_HEADING = 6
-_LONGEST_LINE = 20_000
-"""orgparse takes the square of a line's length."""
 _FIELDS = ("AUTHOR", "DATE", "EMAIL", "KEYWORDS", "DESCRIPTION", "SUBTITLE", "CATEGORY", "FILETAGS")
 _CODE = re.compile(r"[ \t]*+#\+(?P<edge>begin|end)_(?:src|example|export)\b", re.IGNORECASE)
 _MARK = re.compile(r"[ \t]*+#(?:[ \t]|\+[\w-]{1,40}(?::|\b)|$)")
@@ -38,9 +36,8 @@ def read_org(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
-    if any(len(line) > _LONGEST_LINE for line in text.splitlines()):
-        return Content(text, unread=f"a line is longer than {_LONGEST_LINE:,} characters, so its markup was not read: "
-                                    "break the line")
+    if reason := explain_long_line(text):
+        return Content(text, unread=reason)
     try:
         root = orgparse.loads(text)
         nodes: list[OrgNode] = list(root)

@@ -47,9 +47,8 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
 
     Returns:
         The text of its pages with a form feed between them, with ruled tables as rows, and with the filled-in fields
-        and the comments below the text. Pages that are pictures, or
-        whose fonts do not tell their letters, are read if text recognition is available. The title is the one in the
-        file's metadata, or an empty string.
+        and the comments below the text. Pages that are pictures, or whose fonts do not tell their letters, are read if
+        text recognition is available. The title is the one in the file's metadata, or an empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.

@@ -12,15 +12,13 @@ from docutils.transforms import Transform
 
 from ..content import Content
 from ..decoding import decode
-from ..reading_limits import Limits
+from ..reading_limits import LONGEST_LINE, Limits, explain_long_line
 from .document_tree import read_fields, write_tree
 from .restructured_names import LEFT_OUT, register_names
 
-_LONGEST_LINE = 20_000
-"""docutils refuses longer lines and, which bounds its work, longer substitutions."""
 _SETTINGS = {
     "_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "input_encoding": "unicode",
-    "report_level": 5, "halt_level": 5, "line_length_limit": _LONGEST_LINE, "syntax_highlight": "none",
+    "report_level": 5, "halt_level": 5, "line_length_limit": LONGEST_LINE, "syntax_highlight": "none",
     "docinfo_xform": False, "language_code": "en"}
 # The head of a Python proposal: fields as in a mail, without the colon before their names.
 _MAIL_HEAD = re.compile(r"\s*+(?:[A-Z][\w-]{0,40}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+){2}")
@@ -41,9 +39,8 @@ def read_rst(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
-    if any(len(line) > _LONGEST_LINE for line in text.splitlines()):
-        return Content(text, unread=f"a line is longer than {_LONGEST_LINE:,} characters, so its markup was not read: "
-                                    "break the line")
+    if reason := explain_long_line(text):
+        return Content(text, unread=reason)
     register_names(text)
     parser = Parser(rfc2822=_MAIL_HEAD.match(text) is not None)
     settings = {**_SETTINGS, "warning_stream": StringIO()}
