@@ -41,13 +41,17 @@ RELATIONS = ["employer", "Works-For", "雇主", "knows", "located_in", "located 
 texts = st.lists(st.sampled_from(NAMES + GLUE) | st.text(max_size=3), min_size=1, max_size=30).map("".join)
 names = st.sampled_from(NAMES) | st.text(min_size=1, max_size=4)
 sure = st.floats(0, 1)
+INVENTED = "99999"  # longer than any number of the texts
+times = st.sampled_from(["", "in 1999", "role: Bob", "in 1999; role: Bob; seat: 1999", f"role: {INVENTED}",
+                         f"in 1999; role: Bob; seat: {INVENTED}", f"in {INVENTED}"])
 extractions = st.builds(
     Extraction,
     entities=st.lists(st.builds(ExtractedEntity, name=names, type=st.sampled_from(LABELS)), max_size=6).map(tuple),
     triples=st.lists(st.builds(ExtractedTriple, head=names, relation=st.sampled_from(RELATIONS), tail=names,
-                               evidence=st.sampled_from(["", *NAMES]) | texts, confidence=sure), max_size=6).map(tuple),
+                               evidence=st.sampled_from(["", *NAMES]) | texts, time=times, confidence=sure),
+                     max_size=6).map(tuple),
     attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.sampled_from(["founded", "成立", "x"]),
-                                  value=names, evidence=st.just("")), max_size=3).map(tuple))
+                                  value=names, time=times, evidence=st.just("")), max_size=3).map(tuple))
 
 
 @given(extractions, texts, st.sampled_from(["", "Ada", "北京"]), st.sampled_from([BOUNDS, OPEN]))
@@ -64,6 +68,8 @@ def test_whatever_was_said_what_is_admitted_fits_and_quotes_its_source(extractio
     for value in result.attributes:
         assert bounds.schema.fits_attribute(value.entity_type, value.attribute)
         assert (value.entity, value.entity_type) in mentioned
+    for item in (*result.facts, *result.attributes):
+        assert INVENTED not in item.time, "a qualifier stands in the source"
     assert len({canonical_name(mention.name) for mention in result.mentions}) == len(result.mentions)
 
 

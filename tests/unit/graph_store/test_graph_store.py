@@ -34,7 +34,7 @@ from hypothesis import strategies as st
 from ... import small_base
 
 NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
-TIMES = ["", "since 2015", "in 2018", "until 2021", "planned"]
+TIMES = ["", "since 2015", "in 2018", "until 2021", "planned", "role: Bob", "since 2015; role: Bob; seat: Cem"]
 TEXT = " ".join([*NAMES, *TIMES])
 OPEN = Bounds(open_schema())
 
