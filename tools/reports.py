@@ -1,7 +1,8 @@
 """Reports of the knowledge tree: on a theme, or on the documents as a whole; and surveys by a field or along a path.
 
 The level for the whole is the finest one whose reports fit the budget, as in Microsoft GraphRAG's global search. Where
-there are few documents, the opening of each is shown too, as it says what the document is about.
+there are few documents, the opening of each is shown too, as it says what the document is about; where there are many,
+their groups by the fields that tell them apart take the place of both.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from .line_budget import fit_lines, item_cost
 from .openings import openings
 from .query import Query
 from .retriever import Retriever
-from .surveys import survey_along, survey_by
+from .surveys import survey_along, survey_by, survey_documents
 from .table_query import FieldError
 
 _WHOLE = "What are these documents about?"
@@ -52,6 +53,8 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         nearest = [index.communities[index.community_row.at(int(row))] for row in best_rows(cosines, _NEAREST)]
         return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
     opened = openings(index, int(tokens * _OPENINGS_SHARE))
+    if not opened and (grouped := survey_documents(index, schema, tokens)):
+        return grouped
     left = tokens - sum(map(item_cost, opened))
     whole = _block("reports on the whole", _finest_that_fits(index, query, left), left)
     return [Block(title="documents", items=tuple(opened)), whole] if opened else [whole]

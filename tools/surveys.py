@@ -15,6 +15,7 @@ import numpy as np
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import Passage
+from .document_names import described_documents
 from .entity_names import find_entities
 from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
 from .field_columns import FieldColumn, Rows
@@ -55,6 +56,26 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int) 
     Raises:
         FieldError: there is no such field.
     """
+    return _survey(index, schema, by, tokens, None)
+
+
+def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) -> list[Block]:
+    """Return the groups of the documents by the fields that tell them apart, and by year; nothing without such a field.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force.
+        tokens: the budget, estimated tokens.
+    """
+    documents = np.array(sorted(described_documents(index)), dtype=np.intp)
+    if len(documents) < _COVERED * len(index.store.documents.entries()):
+        return []
+    fields = [column.name for column in _telling_fields(index, documents, "")]
+    fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
+    return [block for field in fields for block in _survey(index, schema, field, tokens // len(fields), documents)]
+
+
+def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, among: Rows | None) -> list[Block]:
     match = _PERIOD.fullmatch(by.strip())
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
     found = find_term(index, schema, field)
@@ -62,34 +83,59 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int) 
         raise FieldError(f"no field is called {field!r}; there are: {', '.join(found.near)}")
     name = found.terms[0].name
     computed = compute(index, schema, TableQuery(relation=name, by=period), name)
-    groups = sorted(computed.groups, key=lambda group: group.key) if match else computed.groups
-    telling = _telling_fields(index, computed, name)
-    shown, left = fit_lines([_group_item(index, computed.column, group, telling) for group in groups], tokens)
+    heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
+    groups = _groups_of(computed, heads)
+    if match:
+        groups.sort(key=lambda group: group.key)
+    telling = _telling_fields(index, heads, name)
+    said = "" if among is None else f"{name.replace('_', ' ')} "
+    shown, left = fit_lines([_group_item(index, computed.column, group, telling, said) for group in groups], tokens)
     notes = [f"{left} more groups"] if left else []
     notes += [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
-    return [Block(title=f"{computed.total} rows by {by}", items=tuple(shown), note="; ".join(notes))]
+    counted = f"{computed.total} rows" if among is None else f"{len(heads)} documents"
+    return [Block(title=f"{counted} by {by}", items=tuple(shown), note="; ".join(notes))]
 
 
-def _telling_fields(index: RetrievalIndex, computed: Computed, by: str) -> list[FieldColumn]:
-    """Return the fields of few values that most of the things grouped have."""
-    heads = np.unique(computed.column.heads)
+def _groups_of(computed: Computed, heads: Rows) -> list[Group]:
+    """Return the groups with only the rows of some subjects, the largest first."""
+    own = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
+           for group in computed.groups)
+    return sorted((group for group in own if len(group.rows)), key=lambda group: -len(group.rows))
+
+
+def _dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
+    """Return the fields that give most documents a date, the one of most documents first."""
+    dated = {}
+    for term in terms_of(index):
+        if term.is_attribute and term.rows >= _COVERED * len(documents):
+            column = index.column(term.name)
+            has_date = np.array([bool(date) for date in column.dates], dtype=bool)
+            dated[term.name] = len(np.intersect1d(documents, column.heads[has_date[column.labels]]))
+    most = sorted(dated, key=lambda name: (-dated[name], name))
+    return [name for name in most if dated[name] >= _COVERED * len(documents)]
+
+
+def _telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
+    """Return the fields of few values, no dates, that most of some things have; the one of fewest values first."""
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     found = []
     for column in columns:
         own = np.isin(column.heads, heads)
         kinds = np.unique(column.labels[own])
-        if 1 < len(kinds) <= _KINDS and len(np.unique(column.heads[own])) >= _COVERED * len(heads):
+        is_dated = any(column.dates[label] for label in kinds[:_KINDS])
+        if 1 < len(kinds) <= _KINDS and not is_dated and len(np.unique(column.heads[own])) >= _COVERED * len(heads):
             found.append(column)
     return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
 
 
-def _group_item(index: RetrievalIndex, column: FieldColumn, group: Group, telling: Sequence[FieldColumn]) -> Passage:
+def _group_item(index: RetrievalIndex, column: FieldColumn, group: Group, telling: Sequence[FieldColumn], field: str,
+                ) -> Passage:
     entities = np.unique(column.heads[group.rows])
     kinds = [_kinds_text(one, entities) for one in telling]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    said = ". ".join(filter(None, [f"{group.key} ({len(entities)})", *kinds, f"{names}{more}"]))
+    said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}"]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
     return Passage(chunk_id="", document=places[0].document, title=column.name.replace("_", " "), text=places[0].text,
                    start=places[0].start, score=0.0, kind="row", statement=said, places=tuple(places),

@@ -4,6 +4,7 @@ import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import CommunityLookup
 from banyan.tools.asking.asked_table import asked_survey
+from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
@@ -132,3 +133,38 @@ def test_what_reached_much_and_leads_nowhere_is_complete(chain, monkeypatch):
 @pytest.mark.parametrize("along", ["needs -> needs -> nonsense", "needs -> * -> needs", "*"])
 def test_every_step_of_a_path_is_checked(chain, along):
     assert "no relation is called" in survey(chain, theme="Part8", along=along).note
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory, hashed_embedder):
+    """Yield a base of notes with metadata, more than fit one by one, and one with a table that has the same field."""
+    schema = GraphSchema.model_validate({
+        "name": "notes", "entity_types": [{"name": "Note"}, {"name": "Job"}],
+        "attribute_types": [{"name": "state", "owners": ["Note", "Job"], "kind": "text"},
+                            {"name": "written", "owners": ["Note"], "kind": "date"}]})
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, schema) as kb, kb.writing():
+        for number in range(9):
+            state, year = ("open", "done")[number % 2], 2020 + number // 5
+            row = f"| Document: N-{number} | State: {state} | Written: {year}-01-01 |"
+            base.put(kb, f"n-{number}.md", f"{row}\n\nSomething on job {number}.", entities={f"N-{number}": "Note"},
+                     attributes=[(f"N-{number}", "state", state), (f"N-{number}", "written", f"{year}-01-01")])
+        base.put(kb, "jobs.csv", "| Job: Paint | State: late |", entities={"Paint": "Job"},
+                 attributes=[("Paint", "state", "late")])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def test_of_many_documents_the_whole_is_told_by_the_fields_that_tell_them_apart(shelf, monkeypatch):
+    monkeypatch.setattr("banyan.tools.openings._MOST_DOCUMENTS", 5)
+    by_state, by_year = look_up(shelf, CommunityLookup(), tokens=2000)
+    assert by_state.title == "9 documents by state"
+    assert [line.split(". ")[0] for line in lines(by_state)] == ["state open (5)", "state done (4)"]
+    assert by_year.title == "9 documents by written.year"
+    assert [line.split(".")[0] for line in lines(by_year)] == ["written 2020 (5)", "written 2021 (4)"]
+
+
+def test_what_documents_are_about_is_answered_by_those_groups_without_a_model(shelf, monkeypatch):
+    monkeypatch.setattr("banyan.tools.openings._MOST_DOCUMENTS", 5)
+    blocks = first_look(shelf, shelf.index.store.schemas.current(), "What are these documents about?", 2000,
+                        ["community_search", "passage_search"], reasons=False)
+    assert [block.title for block in blocks] == ["9 documents by state", "9 documents by written.year"]
