@@ -15,22 +15,23 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                          '"where":["FIELD=A|B","FIELD=","tail.FIELD!=A"]: more fields of heads or tails (FIELD=: '
                          'none); "by": tail, head, FIELD, year, FIELD.year: counted groups; "do": count, sum, mean, '
                          'smallest, largest, first, last; "show":["FIELD"]; "document"; "at"',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts between two things',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts between two things; '
+                      '"along":["RELATION"] to narrow them',
         "community_search": '{"tool":"community_search","theme":""}: reports; without a theme on the whole; '
                             '"by":"FIELD" or "FIELD.year": groups; "along":"RELATION -> *": all that is reached from '
-                            "the theme"},
+                            'the theme, "<RELATION -> *": all that leads to it'},
     "zh": {
         "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
-        "entity_search": '{"tool":"entity_search","entity":""}：图谱中关于一个对象的全部内容；'
+        "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
                          '"relations":[""] 限定关系，"at" 限定日期',
-        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：一种关系或属性的所有行。'
+        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行。'
                          '"head"、"tail"：名称的一部分、A|B、!=A、>=2020；"where":["字段=A|B","字段=",'
                          '"tail.字段!=A"]：主体或 tail 的其他字段（字段=：没有）；"by":"tail"、"head"、"字段"、"year"、'
                          '"字段.year" 分组计数；"do":"count"、"sum"、"mean"、"smallest"、"largest"、"first"、"last"；'
                          '"show":["字段"]；"document"、"at"。用于列举、计数、最值',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
         "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
-                            '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及'},
+                            '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
 }
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",

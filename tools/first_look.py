@@ -30,12 +30,15 @@ _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 _ASKED_SHARE = 1 / 2
 """Of the budget, for the table that the question asks for."""
 _NAMED_SHARE = 1 / 8
-"""Of the budget, for documents that the question names and no passage is of."""
+"""Of the budget, for documents that the question names and at most one passage is of."""
 _REPORTS_SHARE = 3 / 4
 """Of a question about the documents as a whole, which passages hardly answer."""
 _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
 """Questions about what connects two things."""
-_MOST_CARDS, _MOST_TABLES = 3, 2
+_OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
+                           re.IGNORECASE)
+"""Words of a question about the documents as a whole, even if it names something."""
+_MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
 _ROW_TOKENS = 3
 """The fewest tokens of a row: a table of more rows than fit is not read at all."""
 _MOST_SCANNED = 1000
@@ -90,10 +93,10 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
 def _of_named(retriever: Retriever, question: str, shown: Sequence[Passage], tokens: int, switches: Switches,
               ) -> Iterator[Block]:
-    """Yield the best passages of each document that a question names by its title and no passage is of."""
-    for name in names_in(question[:LONGEST]):
+    """Yield the best passages of each document that a question names and at most one passage is of, its metadata."""
+    for name in dict.fromkeys((*names_in(question[:LONGEST]), *named_entities(retriever.index, question).values())):
         named = documents_called(retriever.index, name)
-        if named.isdisjoint(item.document for item in shown):
+        if sum(item.document in named for item in shown) < _ENOUGH:
             for document in sorted(named):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
                 yield from look_up_passages(retriever, lookup, tokens // len(named),
@@ -108,9 +111,10 @@ def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, token
 
 
 def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> list[Block]:
-    """Return the survey that a question asks for, or reports on the whole if it is about that."""
+    """Return the survey that a question asks for, or reports on the whole if it is about that, not about one thing."""
     survey = asked_survey(retriever.index, schema, question)
-    if survey is None and SUMMARY_CUES.search(question):
+    if survey is None and SUMMARY_CUES.search(question) and (
+            _OF_DOCUMENTS.search(question) or not named_entities(retriever.index, question)):
         return look_up_reports(retriever, CommunityLookup(), question, tokens)
     if survey is None:
         folder = asked_folder(retriever.index, question)

@@ -13,6 +13,8 @@ from .line_budget import fit_lines
 
 MAX_HOPS = 4
 """Links between two entities; longer chains connect anything with anything."""
+_ONE_WAY_HOPS = 12
+"""Links of chains along given relations that never turn round: what rests on what."""
 _OPEN_HOPS = 2
 """Links of chains that may end anywhere."""
 _MOST_PATHS = 30
@@ -40,7 +42,9 @@ def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> lis
     if unknown:
         return [Block(title=title, note=" ".join(_describe_unknown(*item) for item in unknown))]
     along = frozenset(map(label_key, lookup.along))
-    found, cut = _find_paths(index, start.entities, end.entities if end else None, along)
+    found, cut = _one_way_paths(index, start.entities, end.entities, along) if end and along else ([], False)
+    if not found:
+        found, cut = _find_paths(index, start.entities, end.entities if end else None, along)
     shown, left = fit_lines([_item(index, entity, path) for entity, path in found], tokens)
     note = f"{left} more chains: name the other end or the relations" if left else (
         "" if found else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts")
@@ -82,6 +86,28 @@ def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[s
             break
         beam = longer
     return found, cut
+
+
+def _one_way_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str], along: Collection[str],
+                   ) -> tuple[list[tuple[str, _Path]], bool]:
+    """Return the shortest chains that follow relations from head to tail all along, or else from tail to head."""
+    cut = False
+    for side in (0, 2):
+        reached = set(starts)
+        beam: list[tuple[str, str, _Path]] = [(start, start, ()) for start in starts]
+        for _ in range(_ONE_WAY_HOPS):
+            longer = [(start, other, (*path, row)) for start, here, path in beam
+                      for row, other in _links(index, here, index.incident(here).tolist(), along)
+                      if index.edges[row][side] == here and other not in reached]
+            if found := [(start, path) for start, here, path in longer if here in ends]:
+                return found[:_MOST_PATHS], len(found) > _MOST_PATHS
+            cut = cut or len(longer) > _MOST_STEPS
+            # Of each entity all shortest chains are kept, as far as there is room.
+            beam = longer[:_MOST_STEPS]
+            reached.update(here for _, here, _ in beam)
+            if not beam:
+                break
+    return [], cut
 
 
 def _links(index: RetrievalIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:

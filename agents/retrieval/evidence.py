@@ -31,11 +31,12 @@ def seen_chunks(rounds: Iterable[Round]) -> list[str]:
 
 
 def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[list[Lookup], list[Lookup]]:
-    """Return the lookups that are new, and those that an earlier round made; each once.
+    """Return the lookups that are new, and those that an earlier round made alone; each once.
 
-    Passages are searched again: then the next ones are shown.
+    Passages are searched again, and so is what shared its budget with other lookups: then the next lines are shown.
     """
-    made = {lookup for one in rounds for lookup in one.lookups if not isinstance(lookup, PassageLookup)}
+    alone = (one.lookups[0] for one in rounds if len(one.lookups) == 1)
+    made = {lookup for lookup in alone if not isinstance(lookup, PassageLookup)}
     asked = list(dict.fromkeys(lookups))
     return [one for one in asked if one not in made], [one for one in asked if one in made]
 

@@ -220,14 +220,15 @@ class Finder:
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Return the documents that a question names by their titles, or by a name that few titles have."""
+    """Return the documents that a question names by their titles or files, or by a name that few titles have."""
     titles = {passage.document: plain_title(passage.title) for passage in passages}
     asked = frozenset(question.words_of(question.text))
     quoted = [name for name in question.names if f"《{name}》" in question.text]
     found = dict.fromkeys(document for document, title in titles.items() if not quoted
                           and len(words := question.words_of(title)) > 1 and asked.issuperset(words))
     for name in quoted or question.names:
-        exact = [document for document, title in titles.items() if canonical_name(title) == canonical_name(name)]
+        exact = [document for document, title in titles.items() if canonical_name(name) in {
+            canonical_name(title), canonical_name(plain_title(document))}]
         having = exact or [document for document, title in titles.items() if not found and has_name(title, name)]
         found |= dict.fromkeys(having if len(having) <= _FEW else ())
     return tuple(found)

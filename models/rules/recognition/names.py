@@ -22,7 +22,8 @@ _LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
     "together after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
-    "compare describe explain list today later earlier born according under over through when whether "
+    "compare describe explain list summarise summarize outline tell show give name count find "
+    "today later earlier born according under over through when whether "
     "its his her their our my ceo cfo cto coo"
 )
 _FULL_STOP = 2

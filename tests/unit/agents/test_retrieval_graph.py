@@ -50,7 +50,14 @@ def test_what_was_shown_is_not_shown_again(resources):
     keys = [item.statement or item.chunk_id for item in items]
     assert len(keys) == len(set(keys)) > 4
     last = resources.fake.inquiries[-1].rounds[-1]
-    assert [block.note for block in last.blocks[-2:]] == ["looked up before, see above"] * 2
+    assert [block.note for block in last.blocks[-2:]] == ["the rest was shown above"] * 2
+
+
+def test_a_lookup_that_had_a_round_to_itself_is_not_made_again(resources):
+    again = EntityLookup(entity="Ada Byron")
+    resources.fake.replies = [look(again), look("Ulm, a city in Germany", again)]
+    ask(resources)
+    assert resources.fake.inquiries[-1].rounds[-1].blocks[-1].note == "looked up before, see above"
 
 
 def test_numbers_of_items_never_change(resources):
