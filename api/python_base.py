@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import Any, Self, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -14,6 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
 from ..agents.cluster.ray_builds import aresources_on, resources_on
+from ..agents.construction.document_files import FolderChanges, compare_folder
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.resources import Resources
@@ -22,9 +24,10 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store import knowledge_base as stored
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
-from ..graph_store.layout import check_name
+from ..graph_store.layout import check_name, knowledge_bases
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
+from ..ingest.remote_folders import is_remote, mirrored
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
@@ -148,6 +151,32 @@ class KnowledgeBase:
                      ) -> BuildInput:
         paths, documents = read_sources(sources, name, title)
         return {"knowledge_base": self.name, "paths": paths, "documents": documents, "schema": os.fspath(schema)}
+
+    def sync(self, folder: str | os.PathLike[str], *, dry_run: bool = False, context: BuildContext | None = None,
+             progress: Progress | bool | None = None) -> tuple[FolderChanges, BuildReport | None]:
+        """Follow a folder: add its new files, read changed ones again, and delete the documents whose files are gone.
+
+        Args:
+            folder: a folder of this machine, or the address of one in a store, such as "s3://reports/2024".
+            dry_run: change nothing.
+            context: every option of a build.
+            progress: as in `add`.
+
+        Returns:
+            What the folder had new and has no longer, and the report of the build; None if nothing was read.
+
+        Raises:
+            BanyanError: the folder cannot be read, or all of its files are gone, as of a disk that is not mounted.
+        """
+        named = os.fspath(folder)
+        place = mirrored(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
+        stored = self._store.documents if self.name in knowledge_bases(self.resources.settings) else None
+        changes, report = compare_folder(stored, place, self.resources.limits), None
+        if not dry_run and (changes.new or changes.known):
+            report = self.add(place, context=context, progress=progress)
+        if not dry_run and changes.gone:
+            self.delete(*changes.gone)
+        return changes, report
 
     def delete(self, *documents: str) -> None:
         """Delete documents, and everything that no other document supports.

@@ -4,6 +4,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
     "build": ("banyan build ~/papers --kb papers", "banyan build report.pdf prices.xlsx --kb papers --schema finance",
               "banyan build ~/papers --kb papers --dry-run", "banyan build ~/papers --kb papers --batch"),
+    "sync": ("banyan sync ~/papers --kb papers --dry-run", "banyan sync ~/papers --kb papers --watch",
+             "banyan sync s3://reports/2024 --kb reports"),
     "import": ("banyan import openie_results.json --format hipporag --kb recorded",),
     "ask": ('banyan ask "Who discovered polonium?"', 'banyan ask "Who discovered polonium?" --kb papers --trace',
             'banyan ask "Summarise the reports." --mode open --json',

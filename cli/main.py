@@ -15,6 +15,7 @@ _FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
     "Begin here", "Your knowledge bases", "What was found", "Care", "For other programs, and measuring")
 _COMMANDS = {
     "build": ("build", _FIRST, "Read documents into a knowledge base; unchanged documents cost nothing."),
+    "sync": ("sync", _FIRST, "Let a knowledge base follow a folder: add what is new, delete what is gone."),
     "ask": ("ask", _FIRST, "Answer a question from a knowledge base, with citations, or abstain."),
     "chat": ("ask", _FIRST, "Ask one question after another, including follow-ups."),
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),

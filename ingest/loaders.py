@@ -92,6 +92,29 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     return _load(paths, on_failure, limits) if read_ahead is None else _load_with(read_ahead, paths, on_failure, limits)
 
 
+def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, Iterator[str]]]:
+    """Yield the files of a folder that are of a known format, each with the ids of its documents.
+
+    Only files of records are read for their ids; any other file is one document.
+
+    Args:
+        folder: an existing folder; what is read of it and what is not is as for `load_documents`.
+        limits: files and folders beyond these limits give no document.
+    """
+    for file in _walk(folder, _ignore, limits):
+        suffix = suffix_of(file.path)
+        if suffix in _MANY or suffix == ".json":
+            with ReadingProcess(limits) as process:
+                read = _documents(file, partial(process.read, file.path), _ignore, limits)
+                yield file.path, (document.id for document in list(read))
+        elif suffix in FORMATS:
+            yield file.path, iter([file.id])
+
+
+def _ignore(_failure: LoadFailure) -> None:
+    """Leave it to the build, which reads the same files, to report what cannot be read."""
+
+
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     with ReadingProcess(limits) as process:
         yield from _load_with(lambda files: (partial(process.read, path) for path in files), paths, on_failure, limits)

@@ -74,7 +74,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         blocks += reports
     graph = list[Block]()
     if "entity_search" in tools:
-        graph += _cards(retriever, question, int(tokens * _CARDS_SHARE))
+        graph += _cards(retriever, schema, question, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and _CONNECTED.search(question):
         graph += _paths(retriever.index, question, int(tokens * _CARDS_SHARE))
     if "triple_search" in tools and not asked_for:
@@ -124,14 +124,15 @@ def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: i
             for block in look_up_reports(retriever, survey, question, tokens)]
 
 
-def _cards(retriever: Retriever, question: str, tokens: int) -> Iterator[Block]:
-    """Yield short cards of the rarest entities that a question names, nearest lines first."""
+def _cards(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
+    """Yield short cards of the rarest entities that a question names: lines that it names, too, then the nearest."""
     index = retriever.index
     named = named_entities(index, question)
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
-    order = _nearness(retriever, question)
+    asked, nearness = set(named_terms(index, schema, question)), _nearness(retriever, question)
     for entity in rarest:
-        yield entity_card(index, entity, tokens // len(rarest), order=order)
+        yield entity_card(index, entity, tokens // len(rarest),
+                          order=lambda label: (label in asked) + nearness(label))
 
 
 def _paths(index: RetrievalIndex, question: str, tokens: int) -> list[Block]:

@@ -1,13 +1,63 @@
-"""Compare the files of documents with those of the knowledge base: other files of one name, and moved files."""
+"""Compare the files of documents with those of the knowledge base: other files of one name, moved and deleted files."""
 
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ...graph_store.ledger.document_rows import Documents
-from ...ingest.loaders import LoadFailure
+from ...ingest.loaders import IngestError, LoadFailure, files_in
+from ...ingest.reading_limits import Limits
 from ...schemas.documents import Document
 from ...text.table_rows import DOCUMENT
+
+
+class FolderChanges(NamedTuple):
+    """How a folder differs from what a knowledge base has of it.
+
+    Attributes:
+        new: the files that gave no document yet, relative to the folder.
+        known: how many files gave documents; those that changed are read again.
+        gone: the ids of the documents whose file or record is no longer there.
+    """
+
+    new: list[str]
+    known: int
+    gone: list[str]
+
+
+def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> FolderChanges:
+    """Compare a folder with what a knowledge base has of it.
+
+    Args:
+        stored: the documents of the knowledge base; None if there is none yet.
+        folder: the folder.
+        limits: what of the folder is read.
+
+    Raises:
+        IngestError: there is no such folder, or it has nothing to read and all documents of it would be gone, as of
+            a disk that is not mounted.
+    """
+    if not folder.is_dir():
+        raise IngestError(f"{folder} is not a folder: name one that is there")
+    root, of_file = folder.absolute(), dict[Path, set[str]]()
+    for name, _, source, _ in stored.about() if stored else ():
+        if (file := _file_of(source)).is_absolute() and file.is_relative_to(root):
+            of_file.setdefault(file, set()).add(name)
+    new, kept, known = list[str](), set[str](), 0
+    for file, own in files_in(root, limits):
+        names, ids = of_file.get(file, set()), set(own)
+        if names and names.isdisjoint(ids):
+            raise IngestError(f"{file} gave the document {min(names)!r}, which {folder} would give another id: name "
+                              "the folder that was built")
+        kept |= ids
+        known += bool(names)
+        new += [] if names else [file.relative_to(root).as_posix()]
+    if of_file and not new and not known:
+        raise IngestError(f"nothing is left to read in {folder}, of which the knowledge base has "
+                          f"{sum(map(len, of_file.values()))} documents: is its disk mounted? To delete them all, use "
+                          "`banyan delete` or `banyan drop`")
+    return FolderChanges(sorted(new), known, sorted(set().union(*of_file.values()) - kept))
 
 
 def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,

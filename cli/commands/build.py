@@ -94,11 +94,11 @@ def build(  # noqa: PLR0913  (its options)
             if batch and not as_json:
                 err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
             with resources_on(resources, ray) as where:
-                report = _run_build(where, given, context)
-            _show_report(report, as_json=as_json)
+                report = run_build(where, given, context)
+            show_report(report, as_json=as_json)
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 _suggest_reread(estimate_reread(resources, kb), paths, kb)
-            _report_failures(report, reread=reread)
+            report_failures(report, reread=reread)
 
 
 @app.command(name="import")
@@ -112,12 +112,12 @@ def import_triples(
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with open_resources() as resources:
-        report = _run_build(resources, given, BuildContext(resolve=not no_resolve))
-        _show_report(report, as_json=as_json)
-        _report_failures(report)
+        report = run_build(resources, given, BuildContext(resolve=not no_resolve))
+        show_report(report, as_json=as_json)
+        report_failures(report)
 
 
-def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
+def run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
     """Run the construction graph with progress bars, and ask the user when it interrupts."""
     # Checkpoints serve only interrupts within this process: the ledger stores what was paid for.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
@@ -138,7 +138,8 @@ def _run_build(resources: Resources, given: BuildInput, context: BuildContext) -
         step = Command(resume=resume_value(state.interrupts[0].value))
 
 
-def _show_report(report: BuildReport, *, as_json: bool) -> None:
+def show_report(report: BuildReport, *, as_json: bool) -> None:
+    """Print what a build stored and what it cost."""
     if as_json:
         print_json(report)
         return
@@ -167,7 +168,7 @@ def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> 
               f"(about {format_count(estimate.calls, 'call')}, {tokens:,} tokens{cost})", soft_wrap=True)
 
 
-def _report_failures(report: BuildReport, *, reread: bool = False) -> None:
+def report_failures(report: BuildReport, *, reread: bool = False) -> None:
     """Print what was not read or failed, and exit with 1 if anything failed."""
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")

@@ -1,0 +1,132 @@
+"""A knowledge base that follows a folder: what is new is added, what is gone deleted, nothing else touched."""
+
+import json
+
+import banyan
+import pytest
+from banyan.ingest.reading_errors import IngestError
+from fsspec.implementations.memory import MemoryFileSystem
+
+from ... import scripted
+
+ADA = "Ada:Person --employer--> Acme:Organization."
+BOB = "Bob:Person --employer--> Beko:Organization."
+EVE = "Eve:Person --employer--> Egon:Organization."
+
+
+@pytest.fixture
+def kb(tmp_path, hashed_embedder):
+    with scripted.Workshop(tmp_path / "home", hashed_embedder).resources() as resources:
+        yield banyan.open("kb", resources=resources)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "files"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "ada.txt").write_text(ADA)
+    (folder / "deep" / "bob.txt").write_text(BOB)
+    return folder
+
+
+def ids(kb):
+    return [entry.id for entry in kb.documents()]
+
+
+def people(kb):
+    return sorted(entity.name for entity in kb.entities(type="Person"))
+
+
+def test_new_changed_and_deleted_files_are_followed(kb, folder):
+    changes, report = kb.sync(folder)
+    assert changes == (["ada.txt", "deep/bob.txt"], 0, [])
+    assert report["documents"] == 2
+    (folder / "ada.txt").write_text(EVE)
+    (folder / "deep" / "bob.txt").unlink()
+    (folder / "new.txt").write_text(ADA)
+    planned, nothing = kb.sync(folder, dry_run=True)
+    assert (planned, nothing) == ((["new.txt"], 1, ["deep/bob.txt"]), None)
+    assert people(kb) == ["Ada", "Bob"]
+    assert kb.sync(folder)[0] == planned
+    assert (ids(kb), people(kb)) == (["ada.txt", "new.txt"], ["Ada", "Eve"])
+    assert kb.sync(folder)[0] == ([], 2, [])
+
+
+def test_documents_of_other_folders_and_texts_stay(kb, folder, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "eve.txt").write_text(EVE)
+    kb.add(other, {"id": "note", "text": BOB})
+    kb.sync(folder)
+    (folder / "ada.txt").unlink()
+    assert kb.sync(folder)[0].gone == ["ada.txt"]
+    assert ids(kb) == ["deep/bob.txt", "eve.txt", "note"]
+
+
+def test_a_record_that_is_gone_from_its_file_is_deleted(kb, folder):
+    def write(**records):
+        (folder / "all.jsonl").write_text("\n".join(
+            json.dumps({"id": name, "text": text}) for name, text in records.items()))
+
+    write(a=ADA, b=BOB)
+    kb.sync(folder)
+    write(b=BOB, e=EVE)
+    assert kb.sync(folder)[0].gone == ["all.jsonl/a"]
+    assert ids(kb) == ["ada.txt", "all.jsonl/b", "all.jsonl/e", "deep/bob.txt"]
+
+
+def test_what_is_ignored_from_now_on_is_gone(kb, folder):
+    kb.sync(folder)
+    (folder / ".banyanignore").write_text("deep/\n")
+    assert kb.sync(folder)[0].gone == ["deep/bob.txt"]
+
+
+def test_a_folder_whose_files_are_all_gone_deletes_nothing(kb, folder):
+    kb.sync(folder)
+    (folder / "ada.txt").unlink()
+    (folder / "deep" / "bob.txt").unlink()
+    with pytest.raises(IngestError, match="has 2 documents: is its disk mounted"):
+        kb.sync(folder)
+    (folder / "deep").rmdir()
+    folder.rmdir()
+    with pytest.raises(IngestError, match="is not a folder"):
+        kb.sync(folder)
+    assert len(ids(kb)) == 2
+
+
+def test_a_part_of_the_folder_that_was_built_is_refused_with_the_reason(kb, folder):
+    kb.sync(folder)
+    with pytest.raises(IngestError, match=r"gave the document 'deep/bob.txt'.*name the folder that was built"):
+        kb.sync(folder / "deep")
+
+
+@pytest.fixture
+def store():
+    system = MemoryFileSystem()
+    yield system
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
+
+
+def test_a_folder_of_a_store_is_followed_like_one_of_this_machine(kb, store):
+    store.pipe({"/shelf/ada.txt": ADA.encode(), "/shelf/deep/bob.txt": BOB.encode(), "/other/eve.txt": EVE.encode()})
+    assert kb.sync("memory://shelf")[0].new == ["ada.txt", "deep/bob.txt"]
+    store.rm("/shelf/deep/bob.txt")
+    store.pipe("/shelf/ada.txt", EVE.encode())
+    assert kb.sync("memory://shelf")[0] == ([], 1, ["deep/bob.txt"])
+    assert people(kb) == ["Eve"]
+
+
+@pytest.mark.parametrize(("address", "said"), [
+    ("ftp://host/files", "'ftp' is none of them"), ("file:///etc", "'file' is none of them"),
+    ("memory://nothing-there", "nothing is left|is not a folder")])
+def test_an_address_that_cannot_be_followed_is_named(kb, store, address, said):
+    with pytest.raises(IngestError, match=said):
+        kb.sync(address)
+
+
+def test_a_path_that_leads_out_of_the_store_writes_nothing(kb, store, tmp_path):
+    store.store["/shelf/../../escaped.txt"] = store.open("/shelf/x.txt", "wb")
+    with pytest.raises(IngestError, match=r"`\.` or `\.\.`"):
+        kb.sync("memory://shelf")
+    assert not list(tmp_path.rglob("escaped.txt"))
