@@ -22,6 +22,7 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store import knowledge_base as stored
+from ..graph_store.entity_mentions import EntityMentions, find_entity_mentions
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name, knowledge_bases
@@ -185,6 +186,24 @@ class KnowledgeBase:
             UnknownDocumentError: no document has one of the ids; then none is deleted.
         """
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
+
+    def forget(self, entity: str, *, dry_run: bool = False) -> EntityMentions:
+        """Delete every document that mentions an entity, by any of its names.
+
+        Args:
+            entity: its name, "name (type)" or id.
+            dry_run: delete nothing.
+
+        Returns:
+            The sentences that mention it, by document.
+
+        Raises:
+            EntityDecisionError: no entity has this name, or several have.
+        """
+        mentions = find_entity_mentions(self._store, entity)
+        if not dry_run and mentions.sentences:
+            self.delete(*mentions.sentences)
+        return mentions
 
     async def adelete(self, *documents: str) -> None:
         """Delete documents like `delete`, in a thread."""

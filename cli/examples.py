@@ -19,6 +19,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
                      "banyan instructions --kb papers --clear"),
     "documents": ("banyan documents --kb papers",),
     "delete": ("banyan delete report.pdf --kb papers",),
+    "forget": ('banyan forget "Marie Curie" --kb papers --dry-run',),
     "rename": ("banyan rename papers archive",),
     "drop": ("banyan drop papers", "banyan drop papers --yes"),
     "schema": ("banyan schema show --kb papers", "banyan schema review --kb papers"),

@@ -24,6 +24,7 @@ _COMMANDS = {
     "instructions": ("base_commands", _BASES, "Show or set what a model heeds when it answers or extracts."),
     "documents": ("base_commands", _BASES, "List the documents of a knowledge base."),
     "delete": ("base_commands", _BASES, "Delete a document, and everything that no other document supports."),
+    "forget": ("forget", _BASES, "Delete every document that mentions an entity; shows them and asks first."),
     "rename": ("home_commands", _BASES, "Give a knowledge base another name."),
     "drop": ("home_commands", _BASES, "Delete a knowledge base and everything stored in it; asks first."),
     "schema": ("schema_commands", _FOUND,

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from ..schemas.naming import normalise
-from ..text.table_rows import DOCUMENT, find_rows
 from ..text.titles import plain_title
-from .entity_names import find_entities
 from .index import RetrievalIndex
 
 _FEW = 2
@@ -28,11 +26,3 @@ def documents_called(index: RetrievalIndex, name: str) -> frozenset[str]:
     found = frozenset(entry.id for entry in index.store.documents.entries() if wanted in {
         normalise(plain_title(called)) for called in (entry.id, entry.title)})
     return found if len(found) <= _FEW else frozenset()
-
-
-def described_documents(index: RetrievalIndex) -> set[int]:
-    """Return the rows of the entities that documents with metadata are."""
-    texts = (index.store.documents.get(entry.id).text for entry in index.store.documents.entries())
-    rows = (row for text in texts for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
-    entities = (entity for row in rows for entity in find_entities(index, row.cells[0].value).entities)
-    return {at for entity in entities if (at := index.entity_at(entity)) is not None}

@@ -15,7 +15,7 @@ import numpy as np
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import Passage
-from .document_names import described_documents
+from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
 from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
 from .field_columns import FieldColumn, Rows
@@ -67,12 +67,20 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
         schema: the schema in force.
         tokens: the budget, estimated tokens.
     """
-    documents = np.array(sorted(described_documents(index)), dtype=np.intp)
+    documents = np.array(sorted(_described_documents(index)), dtype=np.intp)
     if len(documents) < _COVERED * len(index.store.documents.entries()):
         return []
     fields = [column.name for column in _telling_fields(index, documents, "")]
     fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
     return [block for field in fields for block in _survey(index, schema, field, tokens // len(fields), documents)]
+
+
+def _described_documents(index: RetrievalIndex) -> set[int]:
+    """Return the rows of the entities that documents with metadata are."""
+    rows = (row for _, text in index.store.documents.whole_texts()
+            for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
+    entities = (entity for row in rows for entity in find_entities(index, row.cells[0].value).entities)
+    return {at for entity in entities if (at := index.entity_at(entity)) is not None}
 
 
 def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, among: Rows | None) -> list[Block]:
