@@ -45,7 +45,8 @@ def test_each_command_and_option_exists(page):
 
 
 WITH_MORE = {"https://example.org/page": "an address", "FILE": "a file of triples", "--reread": "a model",
-             "infer": "a model", "papers.yaml": "the schema of a model", "...": "a question", "entities": "two names"}
+             "infer": "a model", "papers.yaml": "the schema of a model", "...": "a question", "entities": "two names",
+             "s3://reports/2024": "a store", "Marie Curie": "an entity"}
 """Words of commands that need more than documents."""
 
 
