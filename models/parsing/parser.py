@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
@@ -149,10 +150,13 @@ def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
     doc = pipeline.make_doc(shown)
     starts = iter([0] if one else [start for start, _ in split_sentences(text)])
     following, begun = next(starts, None), 0
+    marks: list[int] = []
     for token in doc:
-        begins = following is not None and token.idx + len(token) > following
-        token.is_sent_start = begins or token.i - begun == _LONGEST_SENTENCE or token.i == 0
-        begun = token.i if token.is_sent_start else begun
-        while following is not None and token.idx + len(token) > following:
+        end = token.idx + len(token)
+        begins = token.i == 0 or (following is not None and end > following) or token.i - begun == _LONGEST_SENTENCE
+        begun = token.i if begins else begun
+        marks.append(1 if begins else -1)
+        while following is not None and end > following:
             following = next(starts, None)
-    return doc
+    # At once: spaCy looks through the text for each sentence that is marked by itself.
+    return doc.from_array(["SENT_START"], np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1))
