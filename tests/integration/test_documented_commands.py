@@ -64,7 +64,7 @@ def test_commands_on_documents_run_as_they_are_written(shell, name, monkeypatch)
     (shell.folder / "FILE").write_text(json.dumps({
         "id": "c", "title": "Cy", "text": "Cy works for Acme.", "entities": [],
         "triples": [["Cy", "employer", "Acme"]]}))
-    assert shell("build", papers, "--kb", "papers", "--schema", "open").code == 0
+    assert shell("build", papers, "--kb", "papers", "--schema", "general").code == 0
     shown = [words for _, *words in commands(PROJECT / "docs" / name)]
     assert len(shown) > 7
     for words in shown:
