@@ -4,7 +4,8 @@
 
 Files, and those of folders, are loaded, cut into passages and read by the rules as in a build; a log that it writes is
 added. Each kind (by its ending) is read in a process of its own, by turns with the code of each checkout. It is
-processor time, with that of the processes that parse files, so what else the machine does is hardly in it.
+processor time in user mode and in one thread, with that of the processes that parse files, so what else the machine
+does is hardly in it. Characters a second compare kinds whose passages are not of one length.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from banyan.schemas.formats.schema_loading import load_schema
 
 def processor_time():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(one.ru_utime for one in used)
 
 def refuse(failure):
     raise SystemExit(f"{failure.path}: {failure.reason}")
@@ -54,15 +55,18 @@ for chunk in chunks[::every]:
     if prose.strip():
         reasoner.extract(ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading), schema)
 read = processor_time() - loaded
-print(json.dumps([len(chunks), loaded - began, read * len(chunks) / len(chunks[::every])]))
+characters = sum(len(chunk.text) for chunk in chunks)
+print(json.dumps([len(chunks), characters, loaded - began, read * len(chunks) / len(chunks[::every])]))
 """
 _LOG_LINES = 2000
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class Speed(NamedTuple):
-    """The passages of some files, and the processor seconds to load files and to read passages."""
+    """The passages of some files, their characters, and the processor seconds to load files and to read passages."""
 
     passages: int
+    characters: int
     loading: float
     reading: float
 
@@ -71,12 +75,18 @@ class Speed(NamedTuple):
         """How many passages are loaded and read in a second of the processor."""
         return self.passages / (self.loading + self.reading)
 
+    @property
+    def characters_a_second(self) -> float:
+        """How many thousand characters are loaded and read in a second of the processor."""
+        return self.characters / (self.loading + self.reading) / 1000
+
 
 def measure(checkout: Path, paths: Sequence[Path], every: int) -> Speed:
     """Return how fast a checkout reads files; of their passages only one in `every` is read."""
     given = json.dumps([[str(path.resolve()) for path in paths], every])
+    own = {**dict.fromkeys(_THREADS, "1"), "PYTHONPATH": str(checkout.resolve().parent)}
     done = subprocess.run([sys.executable, "-c", _CHILD], input=given, check=True, stdout=subprocess.PIPE, text=True,
-                          env={**os.environ, "PYTHONPATH": str(checkout.resolve().parent)})
+                          env={**os.environ, **own})
     return Speed(*json.loads(done.stdout))
 
 
@@ -115,7 +125,7 @@ def main() -> None:
     given = parser.parse_args()
     checkouts = [Path(__file__).parents[1], *([given.other] if given.other else [])]
     table = Table("kind", "files", *(head for checkout in checkouts for head in (
-        f"{checkout.resolve().parent.name}: passages", "loading, s", "reading, s", "passages/s")), "ratio")
+        f"{checkout.resolve().parent.name}: passages", "loading, s", "reading, s", "passages/s", "k chars/s")), "ratio")
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "services.log")
         write_log(log)
@@ -125,9 +135,10 @@ def main() -> None:
                 [*turn, turn[-1]] for turn in turns))
             medians = [Speed(*map(statistics.median, zip(*same, strict=True))) for same in zip(*turns, strict=True)]
             table.add_row(kind, str(len(files)), *(cell for speed in medians for cell in (
-                str(speed.passages), f"{speed.loading:.1f}", f"{speed.reading:.1f}", f"{speed.passages_a_second:.1f}")),
+                str(speed.passages), f"{speed.loading:.1f}", f"{speed.reading:.1f}", f"{speed.passages_a_second:.1f}",
+                f"{speed.characters_a_second:.1f}")),
                 f"{ratio:.2f}")
-    Console(width=150).print(table)
+    Console(width=170).print(table)
 
 
 if __name__ == "__main__":

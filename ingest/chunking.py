@@ -118,11 +118,14 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
 def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
     units: list[_Unit] = []
     body = text[section.start : section.end]
+    is_listed = False
     for start, end in split_sentences(body):
         begin, stop = section.start + start, section.start + end
         tokens = estimate_tokens(text[begin:stop])
+        # An item may have several sentences; those on further lines are set in.
+        goes_on = is_listed and not text[units[-1].end : begin].endswith("\n")
+        is_listed = goes_on or text.startswith("|", begin) or is_item(text, begin)
         if tokens <= max_tokens:
-            is_listed = text.startswith("|", begin) or is_item(text, begin)
             units.append(_Unit(begin, stop, tokens, repeats=not is_listed))
         else:
             units.extend(_cut(text, begin, stop, cutter))

@@ -30,7 +30,8 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     texts = (text if kind == "markdown" else f"```\n{text}\n```" for kind, text in parts if text.strip())
     read = read_markdown("\n\n".join(texts).encode(errors="replace"), limits)
-    return read._replace(omitted=list_counts({"code output": outputs}))
+    omitted = (read.omitted, list_counts({"code output": outputs}))
+    return read._replace(omitted=", ".join(filter(None, omitted)))
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",

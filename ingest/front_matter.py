@@ -10,6 +10,7 @@ import yaml
 from ..text.cleaning import clean_text
 from .content import Content
 from .decoding import decode
+from .linked_pictures import count_in_markdown
 from .markdown_cleaning import clean_markdown
 from .metadata import MOST_FIELDS
 from .reading_limits import Limits
@@ -32,7 +33,10 @@ class FrontMatter(NamedTuple):
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:
-    """Read Markdown without its front matter; the title is that of the front matter, else the first heading."""
+    """Read Markdown without its front matter; the title is that of the front matter, else the first heading.
+
+    Its pictures are counted (`linked_pictures.py`).
+    """
     front = split_front_matter(clean_text(decode(data)))
     metadata, text = dict(front.fields), clean_markdown(front.text)
     title = metadata.pop("title", "")
@@ -41,7 +45,7 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     if len(metadata) > MOST_FIELDS:
         unread = f"its front matter has {len(metadata):,} fields beside the title: the first {MOST_FIELDS} are read"
     title = title if isinstance(title, str) and title else first.title if first else ""
-    return Content(text, title, metadata, unread=unread)
+    return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(front.text))
 
 
 def split_front_matter(text: str) -> FrontMatter:

@@ -8,7 +8,7 @@ from ..text.cleaning import one_line
 from .grids import GridCell
 from .spans import SpanningCell, place_cells
 
-_TAG = re.compile(r"</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
+_TAG = re.compile(r"(?<!\\)</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
 _INLINE = frozenset((
     "a", "abbr", "b", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "q", "s",
     "samp", "small", "span", "strike", "strong", "sub", "sup", "svg", "tt", "u", "var"))

@@ -34,6 +34,11 @@ def clean_markdown(text: str) -> str:
     return "\n".join(_headed(list(_lines(text))))
 
 
+def words_outside_code(text: str) -> str:
+    """Return a Markdown text without its code and comments."""
+    return "\n".join(_CODE.sub(" ", _without_comments(part)) for part, is_code in _split_fences(text) if not is_code)
+
+
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the lines, and whether each is code."""
     for part, is_code in _split_fences(text):

@@ -64,14 +64,17 @@ def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """Measure how often the chunk nearest to a sentence, encoded as a query, is its own; vectors (n, d) are unit."""
+    """Measure how often the chunk nearest to a sentence, encoded as a query, is its own; vectors (n, d) are unit.
+
+    A chunk with the same text is as good. Where all texts are the same, any model finds one, so nothing is measured.
+    """
     chosen = sample(chunks)
-    if not chosen:
+    if not chosen or len({chunk.text for chunk in chunks}) == 1:
         return Reliability()
     nearest = np.argmax(products(encode([text for _, text in chosen]), vectors), axis=1)
     hits: dict[str, list[bool]] = {}
     for (row, text), best in zip(chosen, nearest, strict=True):
-        hits.setdefault(script_of(text), []).append(int(best) == row)
+        hits.setdefault(script_of(text), []).append(chunks[int(best)].text == chunks[row].text)
     return Reliability({script: round(sum(own) / len(own), 4) for script, own in sorted(hits.items())})
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO
 from typing import NamedTuple
@@ -69,17 +70,26 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
     if locked:
         raise UnreadableError("protected by a password: save it without one")
-    pages, unread = _with_recognised(data, _with_single_letters(data, pages), limits)
+    doubled, tableless = dict[int, str](), dict[int, str]()
+    pages, unread = _with_recognised(data, _with_single_letters(data, pages, doubled), limits)
     if not any(page.text.strip() or page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
-    texts = join_broken_words(_with_tables(data, pages, title))
+    texts = join_broken_words(_with_tables(data, pages, title, tableless))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
     texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text
              for text, page in zip(texts, pages, strict=True)]
     pictures = frozenset[int]().union(*(page.pictures for page in pages))
+    omitted = (list_counts({"picture": len(pictures), "attached file": attached}), _explain("tables", tableless),
+               _explain("letters that are drawn twice", doubled))
     return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,
-                   omitted=list_counts({"picture": len(pictures), "attached file": attached}))
+                   omitted=", ".join(filter(None, omitted)))
+
+
+def _explain(things: str, broken: Mapping[int, str]) -> str:
+    """Return what was read as plain lines only, on which pages, and the cause; "" if nothing was."""
+    pages = _list_pages(sorted(broken))
+    return f"{things} of broken pages ({pages}: {next(iter(broken.values()))})" if broken else ""
 
 
 def _title(written: str) -> str:
@@ -101,13 +111,13 @@ class _Page(NamedTuple):
     """The filled-in fields and the comments on the page."""
 
 
-def _with_single_letters(data: bytes, pages: list[_Page]) -> list[_Page]:
+def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]) -> list[_Page]:
     """Return the pages with each letter once where a page draws letters twice in one place."""
-    doubled = {page.id: page for page in pages if page.id and is_doubled(page.text)}
+    doubled = {page.id: number for number, page in enumerate(pages) if page.id and is_doubled(page.text)}
     if not doubled:
         return pages
     layouts = import_module(".pdf_layouts", __package__)
-    texts = dict(layouts.read_single_letters(data, doubled.keys()))
+    texts = dict(layouts.read_single_letters(data, doubled, broken))
     return [page._replace(text=texts.get(page.id, page.text)) for page in pages]
 
 
@@ -138,7 +148,7 @@ def _list_pages(numbers: list[int]) -> str:
     return ", ".join(str(number + 1) for number in numbers[:_LISTED]) + (" and more" if len(numbers) > _LISTED else "")
 
 
-def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
+def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, str]) -> list[str]:
     """Return the text of each page, with its tables as rows."""
     texts = [page.text for page in pages]
     wanted: dict[int, tuple[int, str]] = {}
@@ -152,7 +162,7 @@ def _with_tables(data: bytes, pages: list[_Page], title: str) -> list[str]:
     if wanted:
         # Its libraries take a while to import, and most files do not need them.
         tables = import_module(".pdf_tables", __package__)
-        texts_of = dict(tables.read_tables(data, wanted, title))
+        texts_of = dict(tables.read_tables(data, wanted, title, broken))
         first = {page_id: number for page_id, (number, _) in wanted.items()}
         texts = [texts_of.get(first.get(page.id, -1), page.text) for page in pages]
     return texts

@@ -45,19 +45,21 @@ class _Part(NamedTuple):
     skipped: int = 0
 
 
-def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str) -> Iterator[tuple[int, str]]:
+def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
+                broken: dict[int, str]) -> Iterator[tuple[int, str]]:
     """Yield the pages of a PDF file that have tables.
 
     Args:
         data: the file's bytes.
         wanted: the number and text of each page that may have tables, by the page's object number.
         title: the file's subject, or "".
+        broken: gets the cause for each page, by its number, whose tables cannot be read.
 
     Yields:
         The number and text of each page that has a table, with its tables written as rows. All rows of a table that
         continues on the next page have its header, if the continuation is certain. Each row is in the text of its page.
     """
-    layouts = dict(sorted(read_layouts(data, wanted)))
+    layouts = dict(sorted(read_layouts(data, wanted, broken)))
     written: dict[tuple[int, int], str] = {}
     for parts, is_headed in _chains(layouts):
         first = parts[0]

@@ -13,6 +13,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.quiet import ignoring
 from ..content import Content
 from ..decoding import decode
+from ..linked_pictures import count_in_page
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
 from .web_tables import UNSEEN, read_table
@@ -50,7 +51,8 @@ def read_html(data: bytes) -> Content:
     Returns:
         The text, with headings as `# ` lines, list items as `- ` lines, and preformatted text in fences. Tables of data
         are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells. The title is that
-        of the page, else its first `h1`, else an empty string. The metadata comes from its `meta` tags.
+        of the page, else its first `h1`, else an empty string. The metadata comes from its `meta` tags. Its pictures
+        are counted (`linked_pictures.py`).
 
     Raises:
         UnreadableError: the bytes are not text, their encoding cannot be detected, they are not HTML, or the page has
@@ -70,7 +72,8 @@ def read_html(data: bytes) -> Content:
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
         blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), block).strip())
-    return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)))
+    return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
+                   omitted=count_in_page(tag.attrs for tag in soup.find_all("img")))
 
 
 def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:

@@ -6,23 +6,29 @@ hidden from it. Offsets refer to the original text.
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
 from .language_detection import language_of
+from .lemmas import Lemmas, possible_lemmas
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+Needed = Callable[[int, Sequence[str], Lemmas], bool]
+"""Returns True for a sentence to parse, given its number, its words, and a function for the lemmas of a word."""
+
 _NO_WORD = re.compile(r"\S{100,}")
 _TOKENS_KEPT = 30_000
-"""The most tokens of cached parses: about 1 KB each."""
+_TOKENS_OF_SENTENCES = 3_000
+"""The most tokens of cached parses, of texts and of sentences: about 1 KB each."""
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -39,6 +45,9 @@ class Parser:
         self._configured = configured
         self._lock = threading.Lock()
         self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
+        self._sentences: LRUCache[str, Doc] = LRUCache(_TOKENS_OF_SENTENCES, getsizeof=len)
+        self._read_by: Language | None = None
+        self._lemmas: Lemmas | None = None
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
@@ -73,25 +82,42 @@ class Parser:
                     self._parsed[language, text] = doc
         return doc
 
-    def parse_sentences(self, sentences: Sequence[str]) -> list["Doc"]:
+    def parse_sentences(self, sentences: Sequence[str], needed: Needed | None = None) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.
 
         Args:
             sentences: texts of one sentence each.
+            needed: chooses the sentences to parse; by default, and with a pipeline whose lemmas are not known
+                beforehand, all are parsed.
 
         Returns:
-            spaCy's document of each, with tags, lemmas and heads.
+            spaCy's document of each, with tags, lemmas and heads; None for one that is not needed.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline("en")
         with self._lock:
-            docs = [_tokens(pipeline, text, one=True) for text in sentences]
+            if self._read_by is not pipeline:
+                self._read_by, self._lemmas = pipeline, possible_lemmas(pipeline)
+                self._sentences.clear()
+            made: dict[str, Doc] = {}
+            found: list[Doc | None] = []
+            for number, text in enumerate(sentences):
+                doc = self._sentences.get(text) or made.get(text) or _tokens(pipeline, text, one=True)
+                wanted = needed is None or self._lemmas is None or needed(
+                    number, [token.text for token in doc], self._lemmas)
+                if wanted and text not in self._sentences:
+                    doc = made.setdefault(text, doc)
+                found.append(doc if wanted else None)
+            docs = list(made.values())
             for name, part in pipeline.pipeline:
                 if name != "ner":
                     docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
-        return docs
+            for text, doc in zip(made, docs, strict=True):
+                if len(doc) <= self._sentences.maxsize:
+                    self._sentences[text] = doc
+        return found
 
     def entities(self, text: str) -> "Doc":
         """Recognise only the named entities of a text, which takes a third of the time of a parse.
@@ -124,10 +150,13 @@ def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
     doc = pipeline.make_doc(shown)
     starts = iter([0] if one else [start for start, _ in split_sentences(text)])
     following, begun = next(starts, None), 0
+    marks: list[int] = []
     for token in doc:
-        begins = following is not None and token.idx + len(token) > following
-        token.is_sent_start = begins or token.i - begun == _LONGEST_SENTENCE or token.i == 0
-        begun = token.i if token.is_sent_start else begun
-        while following is not None and token.idx + len(token) > following:
+        end = token.idx + len(token)
+        begins = token.i == 0 or (following is not None and end > following) or token.i - begun == _LONGEST_SENTENCE
+        begun = token.i if begins else begun
+        marks.append(1 if begins else -1)
+        while following is not None and end > following:
             following = next(starts, None)
-    return doc
+    # At once: spaCy looks through the text for each sentence that is marked by itself.
+    return doc.from_array(["SENT_START"], np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1))

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..parsing.lemmas import Lemmas
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
+from .prose_triggers import DEPUTY, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, PRONOUNS
@@ -37,7 +39,6 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
-_DEPUTY = words("vice deputy assistant associate")
 _OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
@@ -118,6 +119,8 @@ class ProseFacts:
     def __init__(self, labelled: Iterable[tuple[str, ProsePattern]]) -> None:
         """Index patterns, each with the schema's name for what it says, by their words."""
         self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
+        labelled = list(labelled)
+        self._triggers = Triggers(pattern for _, pattern in labelled)
         for label, pattern in labelled:
             for word in pattern.words:
                 self._by_word.setdefault(word, []).append((label, pattern))
@@ -133,8 +136,14 @@ class ProseFacts:
             if named and end - start < _LONGEST_TEXT:
                 read.append(_Shown(text, start, end, inside))
         read = [one for one in read if one.is_sentence]
-        for doc, shown in zip(parser.parse_sentences([one.text for one in read]), read, strict=True):
-            if (shown.is_role or any(token.tag_ in _FINITE for token in doc)) and len(doc) <= _LONGEST_SENTENCE:
+
+        def needed(number: int, words_: Sequence[str], lemmas: Lemmas) -> bool:
+            one = read[number]
+            return len(words_) <= _LONGEST_SENTENCE and self._triggers.may_state(
+                words_, lemmas, one.text, one.mentions, subject)
+
+        for doc, shown in zip(parser.parse_sentences([one.text for one in read], needed), read, strict=True):
+            if doc is not None and (shown.is_role or any(token.tag_ in _FINITE for token in doc)):
                 yield from self._of_sentence(_Sentence(doc, shown.mentions, subject), shown.start, shown.end)
 
     def _of_sentence(self, sentence: "_Sentence", start: int, end: int) -> Iterator[Stated]:
@@ -166,7 +175,7 @@ def _keys(token: "Token") -> Iterator[str]:
         return
     particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
     lemma = token.lemma_.lower()
-    if any(child.lower_ in _DEPUTY for child in token.children):
+    if any(child.lower_ in DEPUTY for child in token.children):
         yield "@deputy"
         return
     yield lemma + particle

@@ -159,6 +159,18 @@ def test_without_anything_to_measure_vectors_are_trusted(hashed_embedder):
     assert measured(["One sentence only.", ""], hashed_embedder) == Reliability()
 
 
+def test_a_single_text_says_nothing_about_a_model(hashed_embedder):
+    for embedder in (hashed_embedder, Constant()):
+        assert measured([chinese_of(1)], embedder) == Reliability()
+        assert measured([chinese_of(1)] * 3, embedder) == Reliability()
+
+
+def test_texts_that_are_there_twice_do_not_lower_the_trust(hashed_embedder):
+    texts = [text_of(n) for n in range(20)]
+    assert measured(texts * 2, hashed_embedder) == measured(texts, hashed_embedder)
+    assert measured(texts * 2, Constant()).by_script["latin"] < 0.1
+
+
 def test_the_sample_is_bounded_and_takes_middle_sentences():
     made = chunks([f"First {n}. Middle {n}. Last {n}." for n in range(300)])
     chosen = sample(made)

@@ -173,7 +173,12 @@ def test_items_and_rows_are_not_repeated():
         chunks = chunked("\n".join(lines), max_tokens=32, overlap_tokens=20)
         assert len(chunks) > 1
         assert "\n".join(chunk.text for chunk in chunks) == "\n".join(lines)
-    prose = "- One item.\nA. Lin left. B. Ek came. C. Dahl stayed for good. D. Eriksen was elected then."
+    items = "\n".join(f"- {name} rang the bell. It was heard in Birch.\n  Nobody came. {name} left."
+                      for name in "ABCDEF")
+    cut = chunked(items, max_tokens=40, overlap_tokens=20)
+    assert len(cut) > 2
+    assert all(before.end <= after.start for before, after in pairwise(cut)), "an item may have several sentences"
+    prose = "- One item.\nThey met. A. Lin left. B. Ek came. C. Dahl stayed for good. D. Eriksen was elected then."
     first, second, *_ = chunked(prose, max_tokens=18, overlap_tokens=8)
     assert second.start < first.end, "initials within a line begin no item"
 

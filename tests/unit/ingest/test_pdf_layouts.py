@@ -235,10 +235,27 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise KeyError("Type")
 
-    monkeypatch.setattr("pdfplumber.page.Page.extract_words", broken)
-    assert text_of(file) == plain_text(file)
-    monkeypatch.setattr("pdfplumber.open", broken)
-    assert text_of(file) == plain_text(file)
+    for name in ("pdfplumber.page.Page.extract_words", "pdfplumber.open"):
+        with monkeypatch.context() as patched:
+            patched.setattr(name, broken)
+            content = read_pdf(bytes(file.output()), Limits())
+            assert content.text == plain_text(file)
+            assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
+
+
+def test_letters_drawn_twice_on_a_broken_page_are_counted(monkeypatch):
+    file = sheet()
+    for _ in range(2):
+        file.text(20, 40, "The bell of Alder rings twice a day, and the door of Birch stays open.")
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("Type")
+
+    monkeypatch.setattr(pdf_files, "is_doubled", lambda text: True)
+    assert read_pdf(bytes(file.output()), Limits()).omitted == ""
+    monkeypatch.setattr("pdfplumber.page.Page.dedupe_chars", broken)
+    assert read_pdf(bytes(file.output()), Limits()).omitted == (
+        "letters that are drawn twice of broken pages (1: KeyError('Type'))")
 
 
 def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
@@ -251,7 +268,7 @@ def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
 def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
     asked: list[int] = []
 
-    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], title: str) -> list[tuple[int, str]]:
+    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], *_: object) -> list[tuple[int, str]]:
         asked.extend(number for number, _ in wanted.values())
         return []
 
