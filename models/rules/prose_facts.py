@@ -3,7 +3,7 @@
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends. With `"words":
 "acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
 in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
-that belongs to it; the kind `text` takes a phrase as it stands, `phrase` one of several words that is no name, and
+that belongs to it; the kind `text` takes a phrase as it stands, `phrase` one of several words or a plural that is no name, `goods` a plural, and
 `place` and `body` what a recogniser calls a location or an organization, `thing` an idea or a substance. `"@person"` are all nouns for persons,
 `"@deputy"` those after "vice" or "deputy", `"@post"` those of "works as a", `"@is"` those that say what something is.
 `where` demands a noun in a role (`"@thing"`: one that is no name), `unless` and `without` exclude some, `finite`
@@ -24,7 +24,7 @@ from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, PRONOUNS
+from .recognition.name_words import CALENDAR, POSTS, PRONOUNS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -56,6 +56,8 @@ _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_TEXTS = frozenset({"text", "phrase", "goods"})
+_BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE = 15
 _LONG_WORD = 5
 _TELLING = 3
@@ -165,7 +167,7 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    if "text" in pattern.tail.kinds:
+    if _TEXTS & set(pattern.tail.kinds):
         heads = [head for head in heads if not sentence.is_document(head)]
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
@@ -240,7 +242,7 @@ class _Sentence:
             alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
-            if {"text", "phrase"} & set(end.kinds):
+            if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")))
@@ -269,13 +271,13 @@ class _Sentence:
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
-        if {"text", "phrase"} & set(end.kinds):
+        if _TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
-            several = " " in words_ and not self.covering(token) and not (
-                token.dep_ in {"nsubj", "nsubjpass"} and self._mention(token))
-            words_ = "" if any(one in words_ for one in "()[]“”\"") else words_
-            fits = several if "phrase" in end.kinds else own or token is not predicate or " " in words_
-            return Mention(0, 0, "", words_) if words_ and fits else None
+            several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
+                token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
+            fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
+                    "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
+            return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
@@ -399,7 +401,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
-    if kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}:
+    if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""

@@ -13,14 +13,13 @@ _CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
 """A constant of a program, such as YES_NO."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
-_PROMPT = re.compile(r"[?:]\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
+_PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
 """What a sentence has and a name has not."""
 _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
 _LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
-_AS_NUMBERED = re.compile(r" (?:number|no\.?|nr\.?|id)\Z", re.IGNORECASE)
 _NUMBERING = words("no no. nr nr. # s.no 序号")
 _NAMES = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
@@ -51,7 +50,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
             if _NUMBER.match(cells[0].value) or _DATES.match(cells[0].value):  # "1.a" alone names nothing
-                cells[0] = cells[0]._replace(value=f"{_AS_NUMBERED.sub('', cells[0].header)} {cells[0].value}")
+                cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
             yield row._replace(cells=tuple(cells))
 
 

@@ -23,6 +23,12 @@ ROLES = words(
 )
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
+POSTS = words(
+    "director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
+    "manager managers editor editors maintainer maintainers contributor contributors developer developers member "
+    "members coordinator representative commissioner employee employees supplier suppliers vendor")
+"""The last words of posts, which no person is called."""
+
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"

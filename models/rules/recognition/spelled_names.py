@@ -12,7 +12,7 @@ from ..lexicon import words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import may_be
 from .name_runs import Runs
-from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
+from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady barones
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
-_POSTS = words("director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
-               "manager managers editor editors maintainer maintainers contributor contributors developer developers "
-               "member members coordinator representative commissioner employee employees supplier suppliers vendor")
-"""The last words of posts, which no person is called."""
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Lower-case parts of persons' names, in addition to those in `_SMALL`."""
 _SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
@@ -227,7 +223,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if (span.kind == "person" and parts[-1].lower() in _POSTS) or re.search(r"[A-Z]{2}s$", name):  # "Core EIPs"
+    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"[A-Z]{2}s$", name):  # "Core EIPs"
         return True
     cased = name.upper() != name.lower()
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
