@@ -32,7 +32,8 @@ class ClauseSplitter:
         plain = f"[^{names}{date}的在由于与和是]"
         self._date = date
         self._dated = re.compile(rf"[于在自从]?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
-        self._own = re.compile(rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
+        self._own = re.compile(
+            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
         self._posted = re.compile(
             rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
         self._made = re.compile(rf"成[{names}]$")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Roles = Mapping[str, Sequence["Token"]]
 
 _BECOMING = words("be become remain")
-_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace follow take employ "
-                "promote bear")
+_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace follow take "
+                "employ promote bear")
 """Verbs with a post: "was appointed head"."""
 _POSTS = words("position post role office job title")
 _DONE = words("complete finalize finalise close announce finish make")
@@ -114,12 +114,8 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     if noun.dep_ == "pobj" and head.head.lemma_ in _POSTED and (
             head.lower_ == "as" or (head.lower_ == "to" and head.head.lemma_ == "promote")):
         return _posted(head.head, found)
-    if noun.dep_ == "pobj" and head.lower_ == "of" and head.head.lemma_ in _POSTS and head.head.dep_ == "dobj":
-        return _subject(head.head.head)  # "holds the position of director"
-    if noun.lemma_ == "part" and noun.dep_ == "dobj" and head.lemma_ == "form":
-        return _subject(head)
-    if noun.lemma_ == "charge" and head.lower_ == "in":  # "is in charge of procurement"
-        return _subject(head.head) if head.head.pos_ in {"VERB", "AUX"} else [head.head]
+    if holder := _holder(noun):
+        return _subject(holder) if holder.pos_ in {"VERB", "AUX"} else [holder]
     linked = noun.dep_ == "attr" and head.lemma_ in _BECOMING
     if not linked and not (noun.dep_ in {"oprd", "attr"} and head.lemma_ in _POSTED) and not (
             noun.dep_ == "nsubj" and head.lemma_ == "be"):
@@ -130,6 +126,16 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
                 if one.tag_ in _NAMED and (one is child or one.dep_ == "appos")]
     named = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
     return _subject(head) if linked or _is_passive(head) else named[-1:]
+
+
+def _holder(noun: "Token") -> "Token | None":
+    """Return the verb or the name that a noun belongs to as "holds the position of", "forms part", "in charge"."""
+    head = noun.head
+    if noun.dep_ == "pobj" and head.lower_ == "of" and head.head.lemma_ in _POSTS and head.head.dep_ == "dobj":
+        return head.head.head
+    if noun.lemma_ == "charge" and head.lower_ == "in":
+        return head.head
+    return head if noun.lemma_ == "part" and noun.dep_ == "dobj" and head.lemma_ == "form" else None
 
 
 def _posted(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:

@@ -58,8 +58,10 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         elif line.strip():
             if len(block) >= _LEAST_LINES:
                 owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
-                yield from (Row(begin, end, (Cell("", title if _ITEM.match(pair.header) else owner), _item(pair, above)))
-                            for begin, end, pair in block if owner and (title or not _ITEM.match(pair.header)))
+                for begin, end, pair in block:
+                    listed = _ITEM.match(pair.header) is not None
+                    if named := title if listed else owner:
+                        yield Row(begin, end, (Cell("", named), _item(pair, above) if listed else pair))
             block = []
             found = _HEADING.match(line)
             if found is not None:
@@ -69,8 +71,8 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 
 def _item(pair: Cell, above: Sequence[str]) -> Cell:
     """Return a line that lists a thing by its number as a value under the nearest heading."""
-    return Cell(above[-1] if len(above) > 1 and above[-1] != above[0] else _INCLUDES,
-                f"{pair.header}: {pair.value}") if _ITEM.match(pair.header) else pair
+    heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _INCLUDES
+    return Cell(heading, f"{pair.header}: {pair.value}")
 
 
 def _cell(match: re.Match[str]) -> Cell | None:

@@ -87,8 +87,8 @@ def _tells_nothing(cell: Cell, document: str) -> bool:
     """Return True for layout, properties of a file, the key of a page, and long texts."""
     key = label_key(cell.header).replace(" ", "_")
     names = key in {"title", "标题"} and cell.value in document
-    page = (key == "id" and _SLUG.fullmatch(cell.value) is not None) or (key == "id" and _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold()) and (
-        not cell.value.isdigit()))
+    same = _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold())
+    page = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (same and not cell.value.isdigit()))
     full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     written = key in _PROPERTIES and not full_name and _OFFICE_FILE.search(document) is not None
     return key in _LAYOUT or names or page or written or len(cell.value) > _LONGEST_VALUE

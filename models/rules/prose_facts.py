@@ -3,12 +3,12 @@
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends. With `"words":
 "acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
 in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
-that belongs to it; the kind `text` takes a phrase as it stands, `phrase` one of several words or a plural that is no name, `goods` a plural, and
-`place` and `body` what a recogniser calls a location or an organization, `thing` an idea or a substance. `"@person"` are all nouns for persons,
-`"@deputy"` those after "vice" or "deputy", `"@post"` those of "works as a", `"@is"` those that say what something is.
-`where` demands a noun in a role (`"@thing"`: one that is no name), `unless` and `without` exclude some, `finite`
-demands a verb with its own subject, and `planned` counts what "will" or "shall" be. The examples are run as tests:
-(sentence, head, tail).
+that belongs to it. The kind `text` takes a phrase as it stands, `phrase` one of several words or a plural that is no
+name, and `goods` a plural; `place` and `body` are what a recogniser calls a location or an organization, and `thing` is
+an idea or a substance. `"@person"` are all nouns for persons, `"@deputy"` those after "vice" or "deputy", `"@post"`
+those of "works as a", `"@is"` those that say what something is. `where` demands a noun in a role (`"@thing"`: one that
+is no name), `unless` and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts
+what "will" or "shall" be. The examples are run as tests: (sentence, head, tail).
 """
 
 import json
@@ -45,11 +45,12 @@ _VAGUE = words("this that these those any such some each all no more most what w
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire elect join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
-_REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast shore island "
-                   "outskirt outskirts province region city town village headquarters headquarter seat")
+_REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
+                   "shore island outskirt outskirts province region city town village headquarters headquarter seat")
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
+_UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
 """The kinds of ends that are not told by the pattern."""
 _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
@@ -182,7 +183,7 @@ def _keys(token: "Token") -> Iterator[str]:
     """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
     if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
-    particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt" or child.lower_ == "away"), "")
+    particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
     if any(child.lower_ in _DEPUTY for child in token.children):
         yield "@deputy"
@@ -394,7 +395,7 @@ class _Sentence:
         return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
-def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
+def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  # noqa: PLR0911 - a decision list
     """Return the kind that a pattern gives a name, or "" if the name is of another kind.
 
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
@@ -403,10 +404,10 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
     if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
+    named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""
-    named = infer_type(name).lower()
-    if kinds == ("work",) and several and (kind in {"name", "location", "product"} or (kind == "organization" and not named)):
+    if kinds == ("work",) and several and kind in ({"name", "location", "product"} if named else _UNTOLD):
         return "work"  # "Joon Park directed The Salt Road"
     guessed = kind in {"organization", "location"} and several and not named and not acronym
     if guessed and kinds[0] == "person" and may_be("person", name) and (

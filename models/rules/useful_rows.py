@@ -13,7 +13,8 @@ _CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
 """A constant of a program, such as YES_NO."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
-_PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
+_PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
+                     r"\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
 """What a sentence has and a name has not."""
