@@ -109,6 +109,8 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     head = noun.head
     if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
         return _described(head, found)
+    if noun.dep_ == "appos" and head.dep_ == "appos":
+        return []  # "a river in Perm, Russia, a tributary of": not of Russia
     if noun.dep_ == "appos" or (noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i):
         return [head]
     if noun.dep_ == "pobj" and head.head.lemma_ in _POSTED and (

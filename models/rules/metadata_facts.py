@@ -95,10 +95,11 @@ def _tells_nothing(cell: Cell, document: str) -> bool:
 
 
 def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
-    """Yield the key before a document's title ("EIP-1559: Fee market")."""
+    """Yield the key before a document's title and the title alone ("EIP-1559: Fee market")."""
     key, _, title = document.partition(": ")
     if title and " " not in key and any(map(str.isdigit, key)):
-        yield ExtractedAttribute(entity=document, attribute=ALIAS, value=key, evidence=evidence)
+        for name in (key, title):
+            yield ExtractedAttribute(entity=document, attribute=ALIAS, value=name, evidence=evidence)
 
 
 def read_people(cell: Cell) -> list[_Person]:

@@ -278,10 +278,13 @@ class _Sentence:
                 token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
             fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
                     "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
+            fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
             return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
+        if end.kinds[0] == "place" and not (self.covering(token) or kind_of_noun(token.lemma_) == "location"):
+            return None
         if mention is None and "thing" in end.kinds and (words_ := self._thing(token)):
             return Mention(0, 0, "thing", words_)
         if mention is not None and mention is self.covering(predicate):
@@ -310,7 +313,7 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"}
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
@@ -420,7 +423,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     if named:
         return named if named in kinds else ""
     if kind == "name":
-        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
+        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last)) and (
+            one != "organization" or several or acronym or is_rare(name))]
         return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):

@@ -46,7 +46,7 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_NO_THINGS = words("label labels item items notes note order host term head status series part")
+_NO_THINGS = words("network label labels item items notes note order host term head status series part")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
