@@ -41,7 +41,7 @@ _DECIMALS = 4  # encoding in other batches differs by rounding errors, which mus
 
 
 def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
-    """Return True if one label says the opposite of another by its words, or denies or ends it.
+    """Return True if one label says the opposite of another by its words, denies or ends it, or has other numbers.
 
     "transfers to" is the opposite of "transfers from", and "fired by" ends "works for".
 
@@ -54,7 +54,8 @@ def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
         return False
     here, there = set(label.split()), set(other.split())
     pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
-    return _reverses(label) != _reverses(other) or any(
+    numbers, others = ({word for word in words if any(map(str.isdigit, word))} for words in (here, there))
+    return numbers != others or _reverses(label) != _reverses(other) or any(
         (first in here - there and second in there - here) or (second in here - there and first in there - here)
         for first, second in pairs)
 

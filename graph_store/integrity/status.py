@@ -34,6 +34,8 @@ class Status(Frozen):
     attributes: int
     from_sentences: int
     """Facts and values that sentences state; the others are of tables and metadata."""
+    from_sentences_by: dict[str, int]
+    """The same by what read the sentences, as in `read_by`."""
     communities: int
     schema_name: str
     schema_version: int
@@ -61,13 +63,15 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents = knowledge_base, knowledge_base.documents
+    stated = count_by_reader(count_from_sentences(kb.database))
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
         partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
-        **kb.counts()._asdict(), from_sentences=count_from_sentences(kb.database), communities=kb.communities.count(),
+        **kb.counts()._asdict(), from_sentences=sum(stated.values()), from_sentences_by=stated,
+        communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),

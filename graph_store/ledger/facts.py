@@ -5,6 +5,7 @@ the chunk's text.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -50,12 +51,20 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
     return {chunk: sorted(own) for chunk, own in by_chunk.items()}
 
 
-def count_from_sentences(database: Database) -> int:
-    """Return how many facts and values are stated by sentences, and not by rows of tables or metadata."""
-    stated = (f"SELECT count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - our own names
-              'JOIN documents d ON d.id = c.document WHERE substr(d.text, c.start + a.start + 1, 2) <> \'| \''
+def count_from_sentences(database: Database) -> dict[str, int]:
+    """Return how many facts and values are stated by sentences, by the fingerprint of what extracted them.
+
+    The others are stated by rows of tables and metadata.
+    """
+    stated = (f"SELECT e.reasoner, count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - ours
+              "JOIN documents d ON d.id = c.document JOIN extractions e ON e.chunk = c.id "
+              "WHERE substr(d.text, c.start + a.start + 1, 2) <> '| ' GROUP BY e.reasoner"
               for table in (FACTS, ATTRIBUTE_VALUES))
-    return sum(int(count) for sql in stated for (count,) in database.rows(sql))
+    counts = Counter[str]()
+    for sql in stated:
+        for reasoner, count in database.rows(sql):
+            counts[reasoner] += int(count)
+    return dict(counts)
 
 
 def position(database: Database) -> int:

@@ -16,7 +16,7 @@ _OPENING = re.compile(
     r"于是|其中|目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
 _DOUBT = re.compile(
     r"如果|假如|假设|倘若|若|一旦|是否|否认|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|"
-    r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士])")
+    r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士]|[于在]?.?(?:到期|届满|生效|施行|终止))")
 _DENIED = re.compile(r"不(?![久仅但断同])|[未没]|并非|无")
 _PRONOUNS = re.compile(
     r"(?P<person>[他她](?![们的]))|(?P<thing>它(?![们的]))|"
@@ -32,7 +32,8 @@ class ClauseSplitter:
         plain = f"[^{names}{date}的在由于与和是]"
         self._date = date
         self._dated = re.compile(rf"[于在自从]?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
-        self._own = re.compile(rf"(?:{plain}{{0,8}}[人家师员授官生])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
+        self._own = re.compile(
+            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
         self._posted = re.compile(
             rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
         self._made = re.compile(rf"成[{names}]$")

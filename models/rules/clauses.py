@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 Roles = Mapping[str, Sequence["Token"]]
 
 _BECOMING = words("be become remain")
-_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace")
+_POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace follow take "
+                "employ promote bear")
 """Verbs with a post: "was appointed head"."""
+_POSTS = words("position post role office job title")
+_DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
 _APPOINTING = words("appoint elect hire name")
 _DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless "
@@ -84,6 +87,8 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
             found["to"].append(child)
         elif child.dep_ in {"attr", "acomp"}:
             found["is"].append(child)
+        elif child.dep_ == "advmod":  # "dates back to"
+            _add_prepositions(child, found)
     joined = [verb, *(token for token in verb.conjuncts if passive and token.pos_ == "VERB")]
     found["subj"] += next(filter(None, (_objects(child) for token in joined for child in token.children
                                         if child.dep_ == "agent")), [])
@@ -92,8 +97,13 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
-    found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
+    found["poss"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED)]
+    found["of"] += found["poss"]
+    if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
+        found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
+    if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"
+        found["doer"] += _subject(noun.head)
     if noun.dep_ != "conj" and not any(child.lower_ == "of" for child in noun.children):
         for other in noun.conjuncts[:1]:  # "the capital and largest city of Norway"
             _add_prepositions(other, found)
@@ -106,19 +116,35 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     head = noun.head
     if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
         return _described(head, found)
+    if noun.dep_ == "appos" and head.dep_ == "appos":
+        return []  # "a river in Perm, Russia, a tributary of": not of Russia
     if noun.dep_ == "appos" or (noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i):
         return [head]
-    if noun.dep_ == "pobj" and head.lower_ == "as" and head.head.lemma_ in _POSTED:
+    if noun.dep_ == "pobj" and head.head.lemma_ in _POSTED and (
+            head.lower_ == "as" or (head.lower_ == "to" and head.head.lemma_ == "promote")):
         return _posted(head.head, found)
+    if holder := _holder(noun):
+        return _subject(holder) if holder.pos_ in {"VERB", "AUX"} else [holder]
     linked = noun.dep_ == "attr" and head.lemma_ in _BECOMING
     if not linked and not (noun.dep_ in {"oprd", "attr"} and head.lemma_ in _POSTED) and not (
             noun.dep_ == "nsubj" and head.lemma_ == "be"):
         return []
     _add_prepositions(head, found)
     if noun.dep_ == "nsubj":  # "the head of Acme is Ada Blum"
-        return [child for child in head.children if child.dep_ == "attr" and child.tag_ in _NAMED]
+        return [one for child in head.children if child.dep_ == "attr" for one in (child, *child.children)
+                if one.tag_ in _NAMED and (one is child or one.dep_ == "appos")]
     named = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
     return _subject(head) if linked or _is_passive(head) else named[-1:]
+
+
+def _holder(noun: "Token") -> "Token | None":
+    """Return the verb or the name that a noun belongs to as "holds the position of", "forms part", "in charge"."""
+    head = noun.head
+    if noun.dep_ == "pobj" and head.lower_ == "of" and head.head.lemma_ in _POSTS and head.head.dep_ == "dobj":
+        return head.head.head
+    if noun.lemma_ == "charge" and head.lower_ == "in":
+        return head.head
+    return head if noun.lemma_ == "part" and noun.dep_ == "dobj" and head.lemma_ == "form" else None
 
 
 def _posted(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
@@ -137,12 +163,13 @@ def _add_prepositions(token: "Token", found: dict[str, list["Token"]], but: str 
             objects = _objects(child)
             found[child.lower_] += [one for one in objects if one not in found[child.lower_]]
             # "from 1907 to 1919", "on 3 May in Oslo"
-            for inner in [child, *(one for one in objects if one.lower_ in CALENDAR or one.is_digit)]:
+            for inner in [child, *(one for one in objects if one.lower_ in CALENDAR or one.is_digit or (
+                    child.lower_ == "in" and token.dep_ == "dobj"))]:  # "a degree in physics from Oslo"
                 _add_prepositions(inner, found)
 
 
 def _objects(preposition: "Token") -> list["Token"]:
-    return [child for child in preposition.children if child.dep_ == "pobj"]
+    return [child for child in preposition.children if child.dep_ in {"pobj", "pcomp"}]
 
 
 def _subject(verb: "Token") -> list["Token"]:

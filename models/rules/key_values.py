@@ -5,7 +5,7 @@ heading ("Contact", "Overview") belong to the heading or title above it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ...text.scripts import CJK
 from ...text.table_rows import Cell, Row
@@ -25,6 +25,10 @@ _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
+_ITEM = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
+"""A key that is the number of a thing: such lines list things."""
+_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_INCLUDES = "includes"
 _LONGEST_KEY = 4
 """The longest key in words."""
 _LEAST_LINES = 2
@@ -44,21 +48,31 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
     """
     above = [title, *heading.split(" > ")]
     block: list[tuple[int, int, Cell]] = []
-    start = 0
+    start, code = 0, False
     for line in [*text.split("\n"), "#"]:
-        match = _LINE.match(line)
+        code ^= _FENCE.match(line) is not None
+        match = None if code else _LINE.match(line)
         cell = _cell(match) if match else None
         if cell is not None:
             block.append((start, start + len(line), cell))
         elif line.strip():
             if len(block) >= _LEAST_LINES:
                 owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
-                yield from (Row(begin, end, (Cell("", owner), pair)) for begin, end, pair in block if owner)
+                for begin, end, pair in block:
+                    listed = _ITEM.match(pair.header) is not None
+                    if named := title if listed else owner:
+                        yield Row(begin, end, (Cell("", named), _item(pair, above) if listed else pair))
             block = []
             found = _HEADING.match(line)
             if found is not None:
                 above = [*above[: len(found["marks"])], found["name"].strip(" *#")]
         start += len(line) + 1
+
+
+def _item(pair: Cell, above: Sequence[str]) -> Cell:
+    """Return a line that lists a thing by its number as a value under the nearest heading."""
+    heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _INCLUDES
+    return Cell(heading, f"{pair.header}: {pair.value}")
 
 
 def _cell(match: re.Match[str]) -> Cell | None:

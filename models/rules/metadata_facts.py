@@ -30,6 +30,8 @@ _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug we
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _PROPERTIES = words("author created modified")
 """What a program writes into a file: an account instead of a name, and the day that a template was made."""
+_FULL_NAME = re.compile(r"[^\W\d]{2,}\.? [^\W\d]")
+_SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
@@ -84,18 +86,20 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
 def _tells_nothing(cell: Cell, document: str) -> bool:
     """Return True for layout, properties of a file, the key of a page, and long texts."""
     key = label_key(cell.header).replace(" ", "_")
-    page = key == "id" and _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold()) and (
-        not cell.value.isdigit())
-    full_name = key == "author" and " " in cell.value
+    names = key in {"title", "标题"} and cell.value in document
+    same = _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold())
+    page = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (same and not cell.value.isdigit()))
+    full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     written = key in _PROPERTIES and not full_name and _OFFICE_FILE.search(document) is not None
-    return key in _LAYOUT or page or written or len(cell.value) > _LONGEST_VALUE
+    return key in _LAYOUT or names or page or written or len(cell.value) > _LONGEST_VALUE
 
 
 def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
-    """Yield the key before a document's title ("EIP-1559: Fee market")."""
+    """Yield the key before a document's title and the title alone ("EIP-1559: Fee market")."""
     key, _, title = document.partition(": ")
     if title and " " not in key and any(map(str.isdigit, key)):
-        yield ExtractedAttribute(entity=document, attribute=ALIAS, value=key, evidence=evidence)
+        for name in (key, title):
+            yield ExtractedAttribute(entity=document, attribute=ALIAS, value=name, evidence=evidence)
 
 
 def read_people(cell: Cell) -> list[_Person]:

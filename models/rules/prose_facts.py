@@ -3,10 +3,12 @@
 A pattern names the words that state a fact, and the roles (`clauses.py`) and kinds of its ends. With `"words":
 "acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
 in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
-that belongs to it; the kind `text` takes a phrase as it stands. `"@person"` are all nouns for persons, `"@deputy"`
-those after "vice" or "deputy", `"@is"` those that say what something is. `where` demands a noun in a role, `unless`
-and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall"
-be. The examples are run as tests: (sentence, head, tail).
+that belongs to it. The kind `text` takes a phrase as it stands, `phrase` one of several words or a plural that is no
+name, and `goods` a plural; `place` and `body` are what a recogniser calls a location or an organization, and `thing` is
+an idea or a substance. `"@person"` are all nouns for persons, `"@deputy"` those after "vice" or "deputy", `"@post"`
+those of "works as a", `"@is"` those that say what something is. `where` demands a noun in a role (`"@thing"`: one that
+is no name), `unless` and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts
+what "will" or "shall" be. The examples are run as tests: (sentence, head, tail).
 """
 
 import json
@@ -24,7 +26,7 @@ from .lexicon import words
 from .prose_triggers import DEPUTY, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, PRONOUNS
+from .recognition.name_words import CALENDAR, POSTS, PRONOUNS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _FILE = Path(__file__).with_name("prose_facts.json")
-_UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$"
+_UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$|\bco-(?=found)"
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
@@ -42,11 +44,24 @@ _ARTICLES = words("the a an its his her their our")
 _OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
+_EMPLOYING = words("work appoint hire elect join start begin employ promote")
+"""Verbs after which "as a" tells a post, whatever it is called."""
+_REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
+                   "shore island outskirt outskirts province region city town village headquarters headquarter seat")
+"""Nouns that stand for what they are of: "the north of Norway"."""
+_AROUND = words("country nation state region area land world continent")
+"""Nouns for places around the one that a text is about."""
+_UNTOLD = frozenset({"name", "location", "product", "organization"})
+_RECOGNISED = {"place": "location", "body": "organization"}
+"""The kinds of ends that are not told by the pattern."""
 _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_TEXTS = frozenset({"text", "phrase", "goods"})
+_BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE = 15
+_LONG_WORD = 5
 _TELLING = 3
 """The most kinds of an end that tell what a name of unknown kind is."""
 _TOLD = words("person organization location product")
@@ -162,8 +177,12 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
+    if _TEXTS & set(pattern.tail.kinds):
+        heads = [head for head in heads if not sentence.is_document(head)]
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
+        if len(heads) == 1:
+            heads = [heads[0]._replace(name=name) for name in heads[0].name.split(" and ")]
         yield from ((heads[0], other) for other in heads[1:])
         return
     yield from ((head, tail) for head in heads for tail in tails if head.name != tail.name)
@@ -173,7 +192,7 @@ def _keys(token: "Token") -> Iterator[str]:
     """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
     if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
-    particle = next((f"_{child.lower_}" for child in token.children if child.dep_ == "prt"), "")
+    particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
     if any(child.lower_ in DEPUTY for child in token.children):
         yield "@deputy"
@@ -181,6 +200,9 @@ def _keys(token: "Token") -> Iterator[str]:
     yield lemma + particle
     if token.pos_ != "NOUN":
         return
+    yield from (f"{child.lemma_.lower()}_{lemma}" for child in token.children if child.i + 1 == token.i)
+    if token.dep_ == "pobj" and token.head.lower_ == "as" and token.head.head.lemma_ in _EMPLOYING:
+        yield "@post"
     if kind := kind_of_noun(lemma):
         yield f"@{kind}"
     if token.dep_ == "attr" and token.head.lemma_ == "be" and not any(
@@ -190,7 +212,8 @@ def _keys(token: "Token") -> Iterator[str]:
 
 def _has(by_role: Roles, nouns: _Nouns | None, *, default: bool = False) -> bool:
     return default if nouns is None else any(
-        "*" in nouns[1] or token.lemma_.lower() in nouns[1] for role in nouns[0] for token in by_role.get(role, ()))
+        "*" in nouns[1] or token.lemma_.lower() in nouns[1] or ("@thing" in nouns[1] and token.tag_ in {"NN", "NNS"})
+        for role in nouns[0] for token in by_role.get(role, ()))
 
 
 class _Shown:
@@ -229,7 +252,7 @@ class _Sentence:
             alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
-            if "text" in end.kinds:
+            if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")))
@@ -238,6 +261,10 @@ class _Sentence:
             if found:
                 return list(found)
         return []
+
+    def is_document(self, head: Mention) -> bool:
+        """Return True for what "it" is taken to refer to where that is a document, which is a guess."""
+        return head is self._subject and head.kind in {"work", "name"}
 
     def time(self, predicate: "Token", by_role: Roles) -> str:
         """Return when a fact holds, in the sentence's words; "" if it does not say."""
@@ -254,12 +281,21 @@ class _Sentence:
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
-        if "text" in end.kinds:
+        if _TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
-            return Mention(0, 0, "", words_) if words_ and (own or token is not predicate or " " in words_) else None
+            several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
+                token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
+            fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
+                    "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
+            fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
+            return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
+        if end.kinds[0] == "place" and not (self.covering(token) or kind_of_noun(token.lemma_) == "location"):
+            return None
+        if mention is None and "thing" in end.kinds and (words_ := self._thing(token)):
+            return Mention(0, 0, "thing", words_)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
         if mention is not None and mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
@@ -286,14 +322,19 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"}
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
-        if token.pos_ == "NOUN" and self._subject is not None and kind_of_noun(token.lemma_) == self._subject.kind and [
-                child.lower_ for child in token.children] == ["the"]:
+        if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
+                child.lower_ for child in token.children] in (["the"], ["this"]) and (
+                kind_of_noun(token.lemma_) == self._subject.kind or token.lemma_ in self._subject.name.lower().split()):
             return self._subject
         if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
             return next((self._mention(child) for child in token.head.children if child.dep_ == "nsubj"), None)
+        if token.lemma_ in _REFERRING:
+            parts = [one for child in token.children for one in (
+                child.children if child.lower_ == "of" else [child] if child.dep_ == "poss" else ())]
+            return next(filter(None, map(self._mention, parts)), None)
         named = next((child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
             child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person")), None)
@@ -327,7 +368,8 @@ class _Sentence:
 
         Its `own` phrase as a role or occupation does not contain the names of others: "head of sales" of a company.
         """
-        if token.pos_ not in {"NOUN", "PROPN"} or token.lower_ in PRONOUNS or not token.text[0].isalpha():
+        if (token.pos_ not in {"NOUN", "PROPN"} and token.dep_ != "pcomp") or (
+                token.lower_ in PRONOUNS or not token.text[0].isalpha()):
             return ""
         left_out = {one for child in token.children for one in child.subtree
                     if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
@@ -348,6 +390,12 @@ class _Sentence:
             return ""  # "the only school" that ...
         return phrase.text if 0 < len(phrase) <= _LONGEST_PHRASE and first.i <= token.i else ""
 
+    def _thing(self, token: "Token") -> str:
+        """Return a phrase without an article, as ideas and substances have; "" for another."""
+        bare = not any(child.dep_ in {"det", "poss"} for child in token.children)
+        words_ = self._phrase(token, own=True) if bare else token.text if is_rare(token.text) else ""
+        return words_ if token.tag_ == "NN" and len(words_) > _LONG_WORD else ""
+
     def _describes(self, child: "Token", token: "Token") -> bool:
         """Return True for the part of a role or occupation that is no other's name: "sales" in "head of sales"."""
         if child.dep_ == "prep":
@@ -359,27 +407,33 @@ class _Sentence:
         return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
-def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
+def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  # noqa: PLR0911 - a decision list
     """Return the kind that a pattern gives a name, or "" if the name is of another kind.
 
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
-    if kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}:
+    if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
     named = infer_type(name).lower()
-    guessed = kind == "organization" and several and not named and not acronym
-    if guessed and kinds[0] == "person" and may_be("person", name) and not may_be("organization", name):
+    if kinds[0] in _RECOGNISED:
+        return kind if kind == _RECOGNISED[kinds[0]] else ""
+    if kinds == ("work",) and several and kind in ({"name", "location", "product"} if named else _UNTOLD):
+        return "work"  # "Joon Park directed The Salt Road"
+    guessed = kind in {"organization", "location"} and several and not named and not acronym
+    if guessed and kinds[0] == "person" and may_be("person", name) and (
+            kind == "location" or not may_be("organization", name)):
         return "person"  # "founded by Georg Carstensen"
     if kinds == ("location",) and kind != "date" and not several and not acronym and not defined and is_rare(name):
         return "location"  # "born in Radom"
-    if kind in kinds or kinds == ("name",) or (kind == "name" and len(kinds) > _TELLING):
+    if kind in kinds or kinds[0] == "name" or (kind == "name" and len(kinds) > _TELLING):
         return kind
     if named:
         return named if named in kinds else ""
     if kind == "name":
-        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last))]
+        told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last)) and (
+            one != "organization" or several or acronym or is_rare(name))]
         return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
@@ -389,6 +443,6 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:
 
 def _corrected(kind: str, kinds: Sequence[str], *, several: bool) -> str:
     """Return the kind that a pattern gives a name of another kind; "" if none fits."""
-    if "organization" in kinds and not several and kind in {"person", "product", "work"}:
+    if "organization" in kinds and kind in ({"product", "work"} if several else {"person", "product", "work"}):
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

@@ -92,6 +92,7 @@ class RulesReader:
                 if kind and (name not in names.spans or kind != names.kind(name)):
                     prepared.confirm(types, name, kind)
             if label in prepared.attributes:
+                types.setdefault(head, prepared.fallback)
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
                     confidence=_SURE))
@@ -150,8 +151,8 @@ class _Prepared:
         self.prose = ProseFacts(labelled(known, load_patterns()))
         self.attributes = {attribute.name for attribute in known.attribute_types}
         called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
-        self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
-        self._types = {kind: next((called[name] for name in names if name in called), self._fallback)
+        self.fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
+        self._types = {kind: next((called[name] for name in names if name in called), self.fallback)
                        for kind, names in _TYPES_OF_KINDS.items()}
 
     def type_of(self, names: "_Names", name: str, *, certain: bool) -> str:
@@ -165,7 +166,7 @@ class _Prepared:
         kind = names.kind(name)
         # Other names of unknown kind are not entities, unless the document is about them.
         return self._infer_type(names, name) or self._types.get(
-            kind, self._fallback if certain or names.is_title(name) else "")
+            kind, self.fallback if certain or names.is_title(name) else "")
 
     def has_evidence(self, names: "_Names", name: str) -> bool:
         """Return True for a name whose type is given by words, or that the document is about."""
@@ -183,9 +184,9 @@ class _Prepared:
 
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""
-        told = self._types.get(kind, "")
+        told = self.fallback if kind == "thing" else self._types.get(kind, "")
         if told and (name not in types or (not infer_type(name) and (not types[name] or types[name] in {
-                self._fallback, *self._types.values()} - {told}))):
+                self.fallback, *self._types.values()} - {told}))):
             types[name] = told
 
     def fits(self, head: str, relation: str, tail: str) -> bool:

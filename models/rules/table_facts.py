@@ -45,7 +45,8 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which the cell would say another time."""
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
-_NO_THINGS = words("label labels item items notes note order host term head status series part")
+_LISTED = "、"
+_NO_THINGS = words("network label labels item items notes note order host term head status series part")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
@@ -112,11 +113,12 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
                 continue
-            if relation.type == "" or not value[:1].islower():
-                entities[value, relation.type] = None
-            ends = (value, name) if relation.backward else (name, value)
-            triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence,
-                                           time=time))
+            for one in value.split(_LISTED):
+                if relation.type == "" or not one[:1].islower():
+                    entities[one, relation.type] = None
+                ends = (one, name) if relation.backward else (name, one)
+                triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence,
+                                               time=time))
     return own.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                                   triples=tuple(triples), attributes=tuple(attributes)))
 

@@ -1,6 +1,7 @@
 """The rows and cells of tables that state something: not forms to fill in, layout, or cells without a header."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...text.table_rows import DOCUMENT, Cell, Row
@@ -12,12 +13,19 @@ _CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
 """A constant of a program, such as YES_NO."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
-_PROMPT = re.compile(r"[?:]\Z|_{3,}|\Aif (?:yes|no|so)\b|\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
+_PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
+                     r"\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
+_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
+"""What a sentence has and a name has not."""
+_DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
+_LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
 _NAMES = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
+_LONG = 24
+"""The fewest characters of a value that two cells do not share by chance."""
 _SHORT, _LONGEST_HEADER, _LONGEST_NAME = 6, 8, 14
 """The most words of a name in another column, of a header, and of a name."""
 
@@ -28,37 +36,50 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     Args:
         rows: the rows of a text.
     """
+    forms = _forms(rows)
     for row in rows:
+        if row.cells[0].header in forms:
+            continue
         if row.cells[0].header == DOCUMENT:
             yield row
             continue
         cells = list(_stating(row))
         first = cells[0] if cells else None
-        if first is not None and first.header.lower() in _NUMBERING and first.value.isdigit() and len(cells) > 1:
-            del cells[0]
-        elif first is not None and (first.header.lower() in _GROUPS or first.header != row.cells[0].header):
+        if first is not None and (first.header.lower() in _GROUPS or first.header != row.cells[0].header):
             naming = next((cell for cell in cells if set(cell.header.lower().split()) & _NAMES), None)
             if naming is not None:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
-            if _NUMBER.match(cells[0].value):  # "1.a" alone names nothing
+            if _NUMBER.match(cells[0].value) or _DATES.match(cells[0].value):  # "1.a" alone names nothing
                 cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
             yield row._replace(cells=tuple(cells))
 
 
+def _forms(rows: Sequence[Row]) -> set[str]:
+    """Return the first headers of tables whose rows have merged cells: forms to fill in."""
+    merged = Counter[str]()
+    for row in rows:
+        values = [cell.value for cell in row.cells]
+        merged[row.cells[0].header] += 2 * any(values.count(value) > 1 and (
+            value == values[0] or len(value) >= _LONG) for value in values) - 1
+    return {header for header, count in merged.items() if count >= 0}
+
+
 def _stating(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, without markup."""
-    for cell in row.cells:
-        value = _MARKUP.sub("", cell.value).strip()
-        named = not _UNNAMED.match(cell.header) and len(cell.header.split()) <= _LONGEST_HEADER
-        if named and value and not _CODE.match(value) and not _repeats(cell):
+    for place, cell in enumerate(row.cells):
+        value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
+        unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
+        idle = unnamed or header in _LABELS or (header in _NUMBERING and value.isdigit())
+        if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _CODE.match(value) and (
+                not _repeats(cell)):
             yield cell._replace(value=value)
 
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
-    return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value)
+    return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)
 
 
 def _repeats(cell: Cell) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...parsing.chinese import Word, load_tagger
 from ..lexicon import words
+from .name_kinds import kind_of_noun
 from .name_words import CHINESE_SURNAMES
 
 Place = tuple[int, int, str]
@@ -105,7 +106,8 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         piece = kind == "organization" and len(name) == 2 and (  # noqa: PLR2004 - '挡' '箭牌'
             len(before.text) == 1 and before.tag in {"v", "n"} and before.end == first.start)
         if kind and _is_name(name, kind) and not described and not piece and not _is_reign(words, end, kind):
-            side = _SIDE.search(name) if kind == "location" else None
+            side = _SIDE.search(name) if kind == "location" else re.search("著$", name) if (
+                text.startswith("有", last.end)) else None  # "林恒著" in "林恒著有"
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
 
@@ -164,6 +166,8 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     if name[0] in _PARTICLES or name[-1] in _PARTICLES - {"本"} or name[-1] == "族":  # 日本 is a name
         return False
+    if name[-1].isascii() and kind_of_noun(name.rpartition(" ")[2].lower()) == "person":
+        return False  # Maintainer
     if kind == "organization" and name.endswith(_NO_BODY):
         return False
     foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004

@@ -117,8 +117,9 @@ class TypeNouns:
             return ""
         if "house of" in " ".join(words):  # of Commons, of Representatives
             return self._types.get("parliament", "")
-        if "of" in words[1:]:
-            kind = self._types.get(words[words.index("of") - 1], "")
+        link = next((word for word in words[1:] if word in {"of", "in"}), "")
+        if link:
+            kind = self._types.get(words[words.index(link) - 1], "")
             return kind if kind != self._person else ""  # the Consulate General of Norway
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
         kind = self._types.get(noun, "")

@@ -23,6 +23,12 @@ ROLES = words(
 )
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
+POSTS = words(
+    "director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
+    "manager managers editor editors maintainer maintainers contributor contributors developer developers member "
+    "members coordinator representative commissioner employee employees supplier suppliers vendor")
+"""The last words of posts, which no person is called."""
+
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"
@@ -31,6 +37,7 @@ CHINESE_SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟"
     "姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤葛屠鲁萧"
     "庄詹温康施牛樊安邢颜倪章季岳齐梅霍尚殷翁阮柳俞裴鲍关骆祝焦纪舒柯耿毕聂祁费晏蒲项柴饶蒙喻诸司欧阮华凌苗窦"
+    "桑朴谷简卜艾蓝冷麦甘童左单燕宫隋盛涂邬褚卫楚屈庞阳仇巫申古栾游阎阙伍荣兰宁曲丛岑佟匡鞠甄仲苑敖桂卞谌储靳辛容冉戚"
 )
 """One-character Chinese surnames."""
 

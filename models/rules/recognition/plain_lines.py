@@ -7,6 +7,9 @@ from ..lexicon import words
 
 _LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
 _ROW = re.compile(r"[ \t]{0,20}\|")
+_CELLS = re.compile(r"Column \d{1,4}: ")
+"""Cells of a sheet without headers."""
+_FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"[ \t]{0,20}(?:#{1,6}[ \t]|[=~_*-]{3,80}[ \t]{0,20}$|</?\w{1,20}[^>\n]{0,300}>)")
 _GREETING = re.compile(
     r"[ \t]{0,20}(?:(?:dear|hi|hello|hey)\b[^.\n]{0,60}[,!:]?$|(?:good (?:morning|afternoon|evening))\b[^.\n]{0,60}$"
@@ -25,7 +28,7 @@ _LONGEST_BAR = 12
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
-    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG) for match in form.finditer(text))]
+    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG, _FENCED) for match in form.finditer(text))]
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -43,7 +46,7 @@ def is_no_sentence(line: str, *, alone: bool) -> bool:
         line: a line without its break.
         alone: whether there are blank lines around it.
     """
-    if _ROW.match(line) or _HEADING.match(line) or _GREETING.match(line) or len(_BARS.findall(line)) > 1:
+    if any(form.match(line) for form in (_ROW, _CELLS, _HEADING, _GREETING)) or len(_BARS.findall(line)) > 1:
         return True
     found = _WORD.findall(line)
     letters = [word for word in found if word[0].isalpha()]

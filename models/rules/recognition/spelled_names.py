@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from ..lexicon import words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import may_be
 from .name_runs import Runs
-from .name_words import CALENDAR, GENERIC_ACRONYMS, PREPOSITIONS, PRONOUNS, ROLES
+from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -86,15 +86,17 @@ def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, in
     pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
-    spans = [span if span.kind == "work" and span in certain
-             else replace(span, kind=infer_kind(text, replace(
-                 span, kind="name" if span.kind == "work" else span.kind)) or span.kind)
-             for span in without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])]
-                                            for layer in (certain, pieces)))]
+    told = dict[str, str]()
+    spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
+    for place, span in enumerate(spans):
+        as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
+        if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
+            spans[place] = replace(span, kind=kind)
+            told.setdefault(name_of(text, span), kind)
     spans = [replace(span, kind="name") if not _may_be(text, span) else span for span in spans]
     return _agree(text, [_with_article(text, span) for span in spans
                          if span in certain or text[span.start : span.end] in title.split()
-                         or not _is_junk(text, doc, span)])
+                         or not _is_junk(text, doc, span)], told)
 
 
 def _may_be(text: str, span: Span) -> bool:
@@ -111,6 +113,8 @@ def _may_be(text: str, span: Span) -> bool:
     first, _, noun = name.rpartition(" ")
     if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
         return may_be("location", first)  # Ottawa Senators, but not Gold Members
+    if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
+        return False  # "DAO Fork" beside "fork"
     return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
 
 
@@ -219,6 +223,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
+    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"[A-Z]{2}s$", name):  # "Core EIPs"
+        return True
     cased = name.upper() != name.lower()
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in name)):
@@ -250,13 +256,14 @@ def _is_common_word(text: str, span: Span) -> bool:
     return last in {"the", "a", "an", "this"} or (once and last not in ROLES | _HONORIFICS)
 
 
-def _agree(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Give all places of a name its most common kind, and a surname the kind of the person's full name."""
+def _agree(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> list[Span]:
+    """Give all places of a name the kind that words tell or its most common one, and a surname that of the person."""
     counts: dict[str, Counter[str]] = {}
     for span in spans:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
     surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
-    agreed = {name: "person" if name in surnames else kinds.most_common(1)[0][0] for name, kinds in counts.items()}
+    agreed = {name: "person" if name in surnames else told.get(name) or kinds.most_common(1)[0][0]
+              for name, kinds in counts.items()}
     kinds = [agreed[name_of(text, span)] for span in spans]
     for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
         joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}

@@ -290,3 +290,4 @@ def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):
                  attributes=[("Orio", "seat", "Ulm")])
         status = status_of(kb)
     assert (status.triples, status.attributes, status.from_sentences) == (1, 1, 1)
+    assert status.from_sentences_by == dict.fromkeys(status.read_by, 1)
