@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from ...schemas.delta import ElementKind
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
 from ..store_errors import readable
@@ -105,6 +106,13 @@ class Extractions:
             return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
                                      facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
                                      attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
+
+    def elements(self) -> set[tuple[ElementKind, str]]:
+        """Return kind and name of the schema's elements that mentions, facts and values have."""
+        found: dict[ElementKind, str] = {
+            "entity_type": "SELECT DISTINCT type FROM mentions", "relation": "SELECT DISTINCT relation FROM facts",
+            "attribute": "SELECT DISTINCT attribute FROM attribute_values"}
+        return {(kind, str(row[0])) for kind, sql in found.items() for row in self._db.rows(sql)}
 
     def position(self) -> int:
         """Return the number of the last change of the rows that anything is derived from (see `facts.advance`)."""

@@ -100,7 +100,7 @@ EDITS = Table("edits", METADATA, _number("number"),
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
                     _real("cohesion"), *_texts("label", "keywords", "members"))
-SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
+SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary", "shown"))
 
 CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
               *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
