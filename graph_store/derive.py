@@ -64,15 +64,24 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
     kb.vector_synchroniser.sync()
 
 
-def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree."""
+def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False) -> None:
+    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree.
+
+    Args:
+        kb: what is being written to.
+        reasoner: describes communities.
+        fresh_verdicts: forget its verdicts on entities, and ask it again.
+    """
     kb.schema_control.drop_outdated_verdicts()
     kb.schema_control.write_all()
     kb.refresh()
-    kb.resolution.drop_outdated_verdicts()
+    kb.resolution.drop_outdated_verdicts(all_of_them=fresh_verdicts)
     kb.resolution.resolve()
     kb.vector_synchroniser.rebuild()
     kb.reliability.measure()
+    if fresh_verdicts:
+        _resolve(kb, reasoner)
+        kb.vector_synchroniser.sync()
     kb.tree.build(reasoner.summarise, whole=True)
     kb.save_graph()
     kb.save_index()

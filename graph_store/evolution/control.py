@@ -94,14 +94,14 @@ class SchemaControl:
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
-    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction) -> None:
+    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
         """Replace the extraction of a chunk in the graph, and what is admitted of it, in one transaction.
 
         May run beside `write` in another thread.
         """
         bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
         with self._db.transaction():
-            self._extractions.save(chunk_id, fingerprint, extraction)
+            self._extractions.save(chunk_id, fingerprint, extraction, call)
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
@@ -218,6 +218,16 @@ class SchemaControl:
         """Drop the verdicts on labels that rest on documents which are gone; the next build asks again."""
         if self.asks.same():
             self.asks.drop_outdated(self._present_labels())
+
+    def forget_growth(self) -> None:
+        """Return to the schema without what grew by itself, and drop every verdict on labels, to grow anew."""
+        with self._db.transaction():
+            self.asks.drop_outdated(())
+            base, current = self._history.base(), self._history.current()
+            gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="to grow anew"))
+                    for kind in KIND_NAMES for element in current.elements(kind)
+                    if find_element(base, kind, element.name) is None]
+            self._put_in_force(base, base, gone, "auto")
 
     def count_outdated_verdicts(self) -> int:
         """Return the number of comparisons of labels that rest on documents which are gone."""

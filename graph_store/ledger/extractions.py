@@ -26,13 +26,21 @@ class Extractions:
         """Read and write the extractions of a ledger."""
         self._db = database
 
-    def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
-        """Store a model's extraction of a chunk, so it is paid only once."""
-        self.save_all(reasoner, {chunk_id: extraction})
+    def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
+        """Store a model's extraction of a chunk, so it is paid only once.
 
-    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction]) -> None:
-        """Store extractions by chunk, all or none, as a call that several share is paid once."""
-        rows, among_them = [(chunk, reasoner, one.model_dump_json()) for chunk, one in extractions.items()], among("id")
+        Args:
+            chunk_id: the chunk.
+            reasoner: the fingerprint of what read it (see `readings`).
+            extraction: what was found.
+            call: identifies the call, if it read chunks of several documents.
+        """
+        self.save_all(reasoner, {chunk_id: extraction}, call)
+
+    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
+        """Store extractions by chunk, all or none, as a call that several share is paid once; see `save`."""
+        rows = [(chunk, reasoner, one.model_dump_json(), call) for chunk, one in extractions.items()]
+        among_them = among("id")
         with self._db.transaction():
             self._db.replace(EXTRACTIONS, rows)
             ids = json.dumps(list(extractions))

@@ -58,7 +58,9 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction"))
+                    *_texts("reasoner", "extraction", "call"),
+                    Index("extractions_by_call", "call", sqlite_where=text("call <> ''"),
+                          postgresql_where=text("call <> ''")))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
                  Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
 REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),

@@ -90,12 +90,13 @@ class Resolver:
             self._table.replace(aliases, self._state(reasoner))
         self._graph.refresh()
 
-    def drop_outdated_verdicts(self) -> None:
+    def drop_outdated_verdicts(self, *, all_of_them: bool = False) -> None:
         """Drop the verdicts whose prompt may have had a name or a fact which no document states any more.
 
-        That text may have swayed the model. A reasoner is asked again.
+        That text may have swayed the model. A reasoner is asked again. With `all_of_them`, drop every verdict.
         """
-        if outdated := self.outdated_verdicts():
+        outdated = list(self._table.verdicts()) if all_of_them else self.outdated_verdicts()
+        if outdated:
             with self._db.transaction():
                 self._table.drop_verdicts(outdated)
 

@@ -99,7 +99,8 @@ def test_what_a_person_named_stays_in_a_schema(tmp_path, hashed_embedder):
     shop = FittedShop(tmp_path, hashed_embedder, PROPOSAL, {"same": []})
     shop.build(shop.write(FITTED | GOES))
     with shop.resources() as resources:
-        resources.decide("kb", [Decision(kind="relation", name="bjurstroms", verdict="edit", range=("Person",))], "Vera")
+        chosen = Decision(kind="relation", name="bjurstroms", verdict="edit", range=("Person",))
+        resources.decide("kb", [chosen], "Vera")
         resources.delete_documents("kb", ["secret.txt"])
         schema = resources.knowledge_base("kb").schemas.current()
     assert schema.relation_type("bjurstroms")

@@ -267,7 +267,7 @@ def test_the_command_sets_instructions_for_extraction_and_says_how_to_read_again
     cleared = model(*told, "--clear")
     assert cleared.out.strip() == "no instructions"
     assert "banyan build PATH --kb kb --reread" in cleared.err
-    assert "read by scripted with other instructions; read them with scripted: " in model(
+    assert "read by scripted with other instructions or beside a deleted document; read them with scripted: " in model(
         "build", *FEW, "--kb", "kb").err
 
 
