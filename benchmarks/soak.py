@@ -98,8 +98,9 @@ def main() -> int:
     parser.add_argument("--bases", type=int, default=300, help="knowledge bases of the server")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
+        embedder = HashedEmbedder()
         for base in ("demo", *(f"base{number}" for number in range(1, chosen.bases))):
-            small_base.people(Path(name) / "home", base, HashedEmbedder())
+            small_base.people(Path(name) / "home", base, embedder)
         with serving.served(Path(name), BANYAN_REQUESTS_PER_MINUTE="1000000", **{warm_start.HASHED: "1"}) as server:
             alone = asyncio.run(_phase(server.url, server.process.pid, chosen.clients, 0, _ALONE))
             beside = asyncio.run(_phase(server.url, server.process.pid, chosen.clients, chosen.slow, chosen.seconds))
