@@ -90,7 +90,7 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
         return None
     if evidence is None:
         return decided
-    if not present.issuperset(_labels_of(evidence)):
+    if not _labels_of(evidence) <= present:
         return Decided(decision=decision.model_copy(update={"why": ""}) if by_itself else decision)
     examples = tuple(example for example in evidence.examples if example.document in documents)
     return Decided(decision=decision, evidence=evidence.model_copy(update={"examples": examples}))

@@ -54,14 +54,19 @@ def play(shop: Shop, steps: Any) -> dict[str, str]:
     left: dict[str, str] = {}
     for step, value in steps:
         if step == "put":
-            left |= value
-            shop.build(shop.write(value))
+            left |= told_apart(value)
+            shop.build(shop.write(told_apart(value)))
         elif left.pop(value, None) is not None:
             delete(shop, value)
     for name in sorted(left.keys() & _HOSTILE.keys()):
         del left[name]
         delete(shop, name)
     return left
+
+
+def told_apart(texts: dict[str, str]) -> dict[str, str]:
+    """Lines that documents share are boilerplate, which no model is asked about: each names its document."""
+    return {name: "\n".join(f"{line} {name[0]}." for line in text.splitlines()) for name, text in texts.items()}
 
 
 def delete(shop: Shop, name: str) -> None:
@@ -94,7 +99,7 @@ def test_hostile_documents_that_come_later_and_go_leave_nothing(tmp_path_factory
     folder = tmp_path_factory.mktemp("swayed")
     shop, never = (make(folder / name, hashed_embedder, monkeypatch) for name in ("one", "never"))
     for one in (shop, never):
-        one.build(one.write(clean))
+        one.build(one.write(told_apart(clean)))
     assert play(shop, [("put", {"h1.txt": _HOSTILE["h1.txt"]}), *steps]) == {}
     for one in (shop, never):
         one.build()
