@@ -22,6 +22,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.instructions import Purpose, check_instructions
+from ..graph_store.ledger.overview import Overviews
 from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
@@ -42,6 +43,8 @@ from ..schemas.documents import Chunk, Document
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
+from .construction.inputs import check_model
+from .label_grouping import group_labels
 from .model_choice import AskStep
 from .readers import Readers
 from .reasoners import Reasoners
@@ -82,6 +85,7 @@ class Resources:
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
         self.spending = Spending(self.settings)
+        self.overviews = Overviews()
         self._parser = Parser(self.settings.spacy_pipelines)
         self._begin()
         _ALIVE.add(self)
@@ -370,18 +374,37 @@ class Resources:
         with self.runs.single_step(name) as kb:
             derive(kb, self.reasoner(name))
 
-    def reindex(self, name: str) -> None:
+    def reindex(self, name: str, *, fresh_verdicts: bool = False) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name.
 
         With `auto` it is chosen again, by the documents as they are now.
+
+        Args:
+            name: the knowledge base.
+            fresh_verdicts: let the model judge again which labels and which entities are the same, as if all documents
+                had come at once; its extractions stay.
+
+        Raises:
+            NoModelError: verdicts are to be fresh, and no model is set.
+            ReasonerError: the model could not be asked about everything; a build asks for the rest.
         """
+        check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
         self.runs.forget(name)  # a writer that is open has the model before
         try:
             with self.runs.single_step(name, any_embedding=True) as kb:
-                reindex(kb, self.reasoner(name))
+                if fresh_verdicts:
+                    self._ask_labels_again(kb)
+                reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts)
         except BaseException:
             self._reasoners.forget(name)  # their connection to the ledger is closed
             raise
+
+    def _ask_labels_again(self, kb: KnowledgeBase) -> None:
+        kb.schema_control.forget_growth()
+        writer = self.schema_writer(kb.layout.name)
+        if writer is not None and kb.schema_control.policy == "auto":
+            group_labels(kb, writer, support_in(kb, self.settings))
+            kb.schema_control.grow(thresholds_in(kb, self.settings))
 
     # Whole knowledge bases.
 

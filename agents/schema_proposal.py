@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from ..graph_store.evolution.elements import KIND_NAMES, find_element
+from ..graph_store.evolution.forgetting import CORE
 from ..models.llm.inferring import SchemaWriter
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
@@ -69,6 +70,6 @@ def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decid
     core = core_schema()
     why = f"proposed from {excerpts} excerpts of {documents} documents"
     return [Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=(
-        "part of every inferred schema" if find_element(core, kind, element.name) else
+        CORE if find_element(core, kind, element.name) else
         f"{why}: {element.description}" if element.description else why)))
         for kind in KIND_NAMES for element in schema.elements(kind)]

@@ -1,7 +1,7 @@
 """Random input, by the clock, for all that reads what others send; each finding is printed with its seed.
 
-`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,ids,words,restore,questions,rest,mcp,slow]`
-(`make fuzz SECONDS=600`) takes the targets in turn. A finding is an exception that is no sentence for the user, a 500,
+`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,front,lookups,...]` (`make fuzz SECONDS=600`)
+takes the targets in turn. A finding is an exception that is no sentence for the user, a 500,
 a request past its deadline, or memory of the server that grows; the command then ends with 1. `--seed` with the number
 that was printed, `--seconds 0` and `--only` try the same once more. The fuzzer has a limit on its own memory, so that
 an input that takes too much is a finding, and not the end of the machine.
@@ -25,13 +25,24 @@ sys.path.append(str(PROJECT))
 
 from benchmarks.serve_load import resident  # noqa: E402
 from tests import serving, small_base, warm_start  # noqa: E402
-from tests.fuzz import model_words, readers, record_ids, restoring, serving_requests, slow_readers  # noqa: E402
+from tests.fuzz import (  # noqa: E402
+    front_matter,
+    lookups,
+    model_words,
+    readers,
+    record_ids,
+    replies,
+    restoring,
+    serving_requests,
+    slow_readers,
+)
 from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
 _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
+_TARGETS = "readers,ids,front,words,replies,lookups,restore,questions,rest,mcp,slow"
 _MOST_MEMORY = 6 << 30
 """Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
@@ -41,7 +52,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    parser.add_argument("--only", default="readers,ids,words,restore,questions,rest,mcp,slow")
+    parser.add_argument("--only", default=_TARGETS)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"seed {chosen.seed}, {chosen.seconds:g} s of {chosen.only}", flush=True)
@@ -53,7 +64,8 @@ def main() -> int:
             **{warm_start.HASHED: "1"}))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
         made: list[Any] = [readers.Readers(folder), record_ids.RecordIds(folder),
-                           model_words.ModelWords(folder, embedder), restoring.Restoring(folder, embedder)]
+                           front_matter.FrontMatters(folder), model_words.ModelWords(folder, embedder),
+                           replies.Replies(), lookups.Lookups(folder, embedder), restoring.Restoring(folder, embedder)]
         made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp,
                                                slow_readers.SlowReaders)]
         targets = [target for target in made if target.name in chosen.only.split(",")]

@@ -1,10 +1,10 @@
 """How long a server stays as it is: 50 clients that ask, beside 200 that ask for much and read next to nothing.
 
-Run `python benchmarks/soak.py [--seconds 300] [--clients 50] [--slow 200]` (`make soak`). A small knowledge base is
-served by a process of its own, without keys; for half a minute the clients are alone, then the slow ones join. Each
-client asks, looks at documents or fetches a file of the page, and thinks for a moment; it opens its connection anew now
-and then. A slow one asks for the page's largest file twenty times over one connection, reads 100 bytes a second, and
-begins again when the server has closed it.
+Run `python benchmarks/soak.py [--seconds 300] [--clients 50] [--slow 200] [--bases 300]` (`make soak`). Small knowledge
+bases are served by a process of its own, without keys; for half a minute the clients are alone, then the slow ones
+join. Each client asks, lists all knowledge bases, looks at documents or fetches a file of the page, and thinks for a
+moment; it opens its connection anew now and then. A slow one asks for the page's largest file twenty times over one
+connection, reads 100 bytes a second, and begins again when the server has closed it.
 
 What is wanted: no answer but 200, a p50 of at most twice that of the clients alone, and memory that stays within a
 quarter of what it was after a fifth of the time. Ends with 1 if it is not so.
@@ -95,15 +95,19 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--slow", type=int, default=200)
+    parser.add_argument("--bases", type=int, default=300, help="knowledge bases of the server")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        small_base.people(Path(name) / "home", "demo", HashedEmbedder())
+        embedder = HashedEmbedder()
+        for base in ("demo", *(f"base{number}" for number in range(1, chosen.bases))):
+            small_base.people(Path(name) / "home", base, embedder)
         with serving.served(Path(name), BANYAN_REQUESTS_PER_MINUTE="1000000", **{warm_start.HASHED: "1"}) as server:
             alone = asyncio.run(_phase(server.url, server.process.pid, chosen.clients, 0, _ALONE))
             beside = asyncio.run(_phase(server.url, server.process.pid, chosen.clients, chosen.slow, chosen.seconds))
     before, after = statistics.median(alone[0]), statistics.median(beside[0])
     warm = beside[2][int(_WARM * len(beside[2])):]
-    print(f"{chosen.clients} clients alone: {len(alone[0])} answers, p50 {1000 * before:.1f} ms; beside {chosen.slow} "
+    print(f"{chosen.bases} knowledge bases; {chosen.clients} clients alone: {len(alone[0])} answers, p50 "
+          f"{1000 * before:.1f} ms; beside {chosen.slow} "
           f"slow ones for {chosen.seconds:g} s: {len(beside[0])} answers, p50 {1000 * after:.1f} ms; not answered: "
           f"{len(alone[1])} and {len(beside[1])} {beside[1][:5]}; memory {beside[2][0]:.0f} MB at first, {warm[0]:.0f} "
           f"MB after {_WARM:.0%} of the time, {max(warm):.0f} MB at most then, {warm[-1]:.0f} MB at the end")

@@ -48,7 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "export": ("banyan export --kb papers --format html -o papers.html",
                "banyan export --kb papers --format graphml -o papers.graphml"),
     "verify": ("banyan verify --kb papers",),
-    "reindex": ("banyan reindex --kb papers",),
+    "reindex": ("banyan reindex --kb papers", "banyan reindex --kb papers --fresh-verdicts"),
     "backup": ("banyan backup --kb papers -o papers.zip",),
     "restore": ("banyan restore papers.zip --kb papers-again",),
     "audit": ("banyan audit", "banyan audit --kb papers --json"),

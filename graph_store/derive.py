@@ -29,8 +29,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     """
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
-    if thresholds is not None and kb.schema_control.policy == "auto":
-        kb.schema_control.grow(thresholds)
+    _change_schema(kb, thresholds)
     if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
         kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
@@ -47,7 +46,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
                 _resolve(kb, reasoner)
             finally:
                 kb.vector_synchroniser.sync()
-        kb.tree.update(reasoner.summarise)
+        _describe(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # what is done by then is whole
         raise
@@ -65,18 +64,43 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
     kb.vector_synchroniser.sync()
 
 
-def reindex(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree."""
+def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False) -> None:
+    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree.
+
+    Args:
+        kb: what is being written to.
+        reasoner: describes communities.
+        fresh_verdicts: forget its verdicts on entities, and ask it again.
+    """
     kb.schema_control.drop_outdated_verdicts()
     kb.schema_control.write_all()
     kb.refresh()
-    kb.resolution.drop_outdated_verdicts()
+    kb.resolution.drop_outdated_verdicts(all_of_them=fresh_verdicts)
     kb.resolution.resolve()
     kb.vector_synchroniser.rebuild()
     kb.reliability.measure()
+    if fresh_verdicts:
+        _resolve(kb, reasoner)
+        kb.vector_synchroniser.sync()
     kb.tree.build(reasoner.summarise, whole=True)
     kb.save_graph()
     kb.save_index()
+
+
+def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
+    """Let the schema grow, where it grows by itself; what only deleted documents brought leaves it and its history."""
+    if kb.documents.is_deleting():
+        kb.schema_control.forget_unused_proposals()
+    if thresholds is not None and kb.schema_control.policy == "auto":
+        kb.schema_control.grow(thresholds)
+    if kb.documents.is_deleting():
+        kb.schema_control.redact_history()
+
+
+def _describe(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    if kb.documents.is_deleting():
+        kb.tree.forget_outdated_reports()
+    kb.tree.update(reasoner.summarise)
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:

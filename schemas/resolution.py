@@ -37,7 +37,7 @@ class PairVerdict(Frozen):
 
 
 class StoredVerdict(Frozen):
-    """A verdict on a pair, and the ids of the statements that it was shown."""
+    """A verdict on a pair, and the ids of the entities and statements that its prompt may have shown."""
 
     verdict: PairVerdict
     statements: tuple[str, ...] = ()

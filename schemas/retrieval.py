@@ -207,6 +207,11 @@ class CommunityDigest(Frozen):
         """All facts, in the order in which a reasoner reads them."""
         return (*self.facts, *self.connections)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that a reasoner reads."""
+        return (*self.keywords, *self.statements)
+
 
 class CommunitySummary(BaseModel):
     """A community's name and description."""
@@ -215,3 +220,5 @@ class CommunitySummary(BaseModel):
 
     name: str
     summary: str
+    shown: tuple[str, ...] = ()
+    """The names and statements of all communities of the call that made it; empty if it had this one alone."""

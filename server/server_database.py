@@ -14,7 +14,7 @@ statements in a separate module: SQL that both databases support, or SQLAlchemy'
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,12 @@ class ServerDatabase:
         """
         with self._translate_errors(), self._connect() as connection:
             yield connection.execution_options(**{_READING: True})
+
+    def empty_log(self) -> None:
+        """Have what was deleted leave SQLite's write-ahead log, as far as no other connection needs it."""
+        if not self.is_shared:
+            with self._translate_errors(), closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _connect(self) -> Iterator[Connection]:

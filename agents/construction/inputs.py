@@ -27,8 +27,8 @@ class NoModelError(BanyanError):
     """A build is to read documents with a model, and none is set."""
 
 
-def check_model(*, reread: bool, uses_llm: bool, batch: bool = False) -> None:
-    """Check that there is a model if a build is to read documents again, or to have them read in batches.
+def check_model(*, uses_llm: bool, reread: bool = False, batch: bool = False, fresh_verdicts: bool = False) -> None:
+    """Check that there is a model if documents are to be read again or in batches, or verdicts to be made again.
 
     Raises:
         NoModelError: no model is set; the rules would undo what a model was paid for, and have no batches.
@@ -36,6 +36,9 @@ def check_model(*, reread: bool, uses_llm: bool, batch: bool = False) -> None:
     if batch and not uses_llm:
         raise NoModelError("only a model reads documents in batches, and none is set: set BANYAN_LLM_BASE_URL and "
                            "BANYAN_LLM_MODEL, or run without --batch")
+    if fresh_verdicts and not uses_llm:
+        raise NoModelError("only a model judges again, and none is set: set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, "
+                           "or run without --fresh-verdicts")
     if reread and not uses_llm:
         raise NoModelError("documents are read again only with a model, and none is set: set BANYAN_LLM_BASE_URL and "
                            "BANYAN_LLM_MODEL")

@@ -36,10 +36,12 @@ from ...schemas.documents import Chunk, Document
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...schemas.naming import content_id
 from ...text.metadata_line import UNREAD
 from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
 from ..extraction_requests import extraction_request, reading_fingerprint
+from ..label_grouping import group_labels
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_seen, is_served, served_client
 from ..thresholds import support_in, thresholds_in
@@ -62,10 +64,6 @@ from .shared_calls import MOST_CHUNKS, calls_of, split_call
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options, new_run
 
 _T = TypeVar("_T")
-
-_COMPARED_AT_ONCE = 60
-"""New labels that one call groups: the strongest, as only they can join the schema."""
-
 
 class _Reading(NamedTuple):
     """A chunk, what the rules read of its rows, and the request for the rest, which may state nothing."""
@@ -306,7 +304,8 @@ class ConstructionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found))
+            call = content_id(*(reading.chunk.id for reading in asked)) if len(_sizes(asked)) > 1 else ""
+            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
         return None
 
     async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
@@ -395,15 +394,10 @@ class ConstructionNodes:
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
         """Ask once which new labels mean the same; returns why that failed, or ""."""
-        schema = kb.schema_control.schema()
-        support = support_in(kb, self._resources.settings)
-        labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
-        if not labels:
-            return ""
         budget = self._budget(kb.layout.name, run, context)
         try:
             with charge_calls(build=run, budget=budget):
-                kb.schema_control.keep_same(labels, writer.group(labels, schema))
+                group_labels(kb, writer, support_in(kb, self._resources.settings))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
         return ""
@@ -497,7 +491,7 @@ def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
         status == "done" and is_same_reading(made_by, reader)))
 
 
-def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction]) -> None:
+def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
     """Store extractions by chunk until their batch is written; of chunks in the graph they replace the older at once.
 
     All are stored or none, as a call that several share is paid once.
@@ -505,9 +499,9 @@ def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extracti
     with kb.database.transaction():
         for chunk, extraction in extractions.items():
             if kb.documents.status(chunk) == "done":
-                kb.schema_control.replace(chunk, reader, extraction)
+                kb.schema_control.replace(chunk, reader, extraction, call)
             else:
-                kb.extractions.save(chunk, reader, extraction)
+                kb.extractions.save(chunk, reader, extraction, call)
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:

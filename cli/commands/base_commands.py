@@ -57,13 +57,15 @@ def delete(documents: Annotated[list[str], typer.Argument(help="The documents' i
 
 
 @app.command()
-def reindex(kb: Kb) -> None:
+def reindex(kb: Kb, *, fresh_verdicts: Annotated[bool, typer.Option("--fresh-verdicts", help=(
+        "Let the model judge again which labels and which entities are the same, as if all documents had come at "
+        "once."))] = False) -> None:
     """Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name.
 
     With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
     """
     with open_resources() as resources, err.status("reindexing"):
-        resources.reindex(kb)
+        resources.reindex(kb, fresh_verdicts=fresh_verdicts)
     out.print("done")
 
 

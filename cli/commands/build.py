@@ -159,7 +159,7 @@ def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> 
     """Say what the model would read otherwise now, and how to have it read again."""
     read = ", ".join(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by "
                      f"{'the rules' if name == RULES else on_a_line(name)}"
-                     f"{' with other instructions' if name == estimate.model else ''}"
+                     f"{' with other instructions or beside a deleted document' if name == estimate.model else ''}"
                      for name, number in estimate.read_by.items())
     command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
     cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"

@@ -29,7 +29,8 @@ from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, Label, SameAs
-from .elements import KIND_NAMES, find_element, known_labels, remove, sort_elements
+from .elements import KIND_NAMES, discard, find_element, known_labels, remove, sort_elements, types_of
+from .forgetting import named_by_people, redact, without_unused_proposals
 from .growth import Thresholds, decide, grow, still_asked, waiting
 from .schema_candidates import Grounds, with_evidence
 
@@ -93,14 +94,14 @@ class SchemaControl:
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
-    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction) -> None:
+    def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
         """Replace the extraction of a chunk in the graph, and what is admitted of it, in one transaction.
 
         May run beside `write` in another thread.
         """
         bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
         with self._db.transaction():
-            self._extractions.save(chunk_id, fingerprint, extraction)
+            self._extractions.save(chunk_id, fingerprint, extraction, call)
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
@@ -218,6 +219,16 @@ class SchemaControl:
         if self.asks.same():
             self.asks.drop_outdated(self._present_labels())
 
+    def forget_growth(self) -> None:
+        """Return to the schema without what grew by itself, and drop every verdict on labels, to grow anew."""
+        with self._db.transaction():
+            self.asks.drop_outdated(())
+            base, current = self._history.base(), self._history.current()
+            gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="to grow anew"))
+                    for kind in KIND_NAMES for element in current.elements(kind)
+                    if find_element(base, kind, element.name) is None]
+            self._put_in_force(base, base, gone, "auto")
+
     def count_outdated_verdicts(self) -> int:
         """Return the number of comparisons of labels that rest on documents which are gone."""
         return self.asks.outdated(self._present_labels())
@@ -272,6 +283,44 @@ class SchemaControl:
                 for kind in KIND_NAMES for element in current.elements(kind)
                 if find_element(grown, kind, element.name) is None]
         return self._put_in_force(base, grown, [*news, *gone], "auto")
+
+    def forget_unused_proposals(self) -> None:
+        """Remove the elements that a model proposed from the first documents and that none uses now."""
+        if not (versions := self._history.versions()) or versions[0].who != "auto":
+            return
+        base, current = self._history.base(), self._history.current()
+        grown = (one for kind in KIND_NAMES for one in current.elements(kind)
+                 if find_element(base, kind, one.name) is None)
+        used: set[Label] = {("entity_type", label_key(name)) for one in grown for name in types_of(one)}
+        smaller = without_unused_proposals(base, versions, used | self._used_labels())
+        gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="no document uses it"))
+                for kind in reversed(KIND_NAMES) for element in base.elements(kind)
+                if find_element(smaller, kind, element.name) is None]
+        for one in gone:
+            current = discard(current, one.decision.kind, one.decision.name)
+        self._put_in_force(smaller, current, gone, "auto")
+
+    def _used_labels(self) -> set[Label]:
+        """Return the elements that facts have, and the labels and types of what the schema does not admit."""
+        used = {(kind, label_key(name)) for kind, name in self._extractions.elements()}
+        for count in self.asks.counts():
+            types = (count.subject_type, count.object_type if count.kind == "relation" else "")
+            used |= {(count.kind, count.label), *(("entity_type", label_key(name)) for name in types if name)}
+        schema = self._history.current()
+        parents = (name for kind, label in used if kind == "entity_type"
+                   if (element := find_element(schema, kind, label)) for name in schema.ancestors(element.name))
+        return used | {("entity_type", label_key(name)) for name in parents}
+
+    def redact_history(self) -> None:
+        """Leave nothing in earlier versions that only deleted documents brought: labels, evidence, examples."""
+        if not (versions := self._history.versions()):
+            return
+        seeds = [one.graph_schema for one in versions if one.who == "seed"]
+        present = {*self._present_labels(), *named_by_people(versions)}.union(
+            *map(known_labels, (self._history.current(), *seeds)))
+        documents = {entry.id for entry in self._documents.entries()}
+        redacted = [(one, redact(one, self._history.base(one.version), present, documents)) for one in versions]
+        self._history.rewrite([new for one, new in redacted if new != (one, self._history.base(one.version))])
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none; return True if the schema changed.

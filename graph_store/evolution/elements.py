@@ -170,6 +170,17 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     return _without(schema, kind, gone.name, ())
 
 
+def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
+    """Return the schema without an element and its names; what refers to a type refers to its parent instead.
+
+    Raises:
+        DecisionError: there is no such element, or a relation or attribute would lose all its types.
+    """
+    gone = _require(schema, kind, name)
+    parent = gone.parent if isinstance(gone, EntityType) else None
+    return _without(schema, kind, gone.name, (parent,) if parent else ())
+
+
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed.
 

@@ -73,7 +73,7 @@ class AliasTable:
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
-        """Return the ids of the statements that each verdict was shown, by pair."""
+        """Return the ids of the entities and statements that the prompt of each verdict may have shown, by pair."""
         return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
             "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
 

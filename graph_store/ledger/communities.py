@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pydantic import Field
 
 from ...schemas.documents import Frozen
+from ...schemas.naming import content_id
 from ...schemas.retrieval import CommunitySummary
 from .database import Database
 from .tables import COMMUNITIES, SUMMARIES
@@ -132,7 +133,23 @@ class CommunityTable:
         # In one transaction, because calls batch the undescribed communities: after half a batch, the next run would
         # form other batches and pay for some communities again.
         with self._db.transaction():
-            self._db.replace(SUMMARIES, [(community, text.name, text.summary) for community, text in summaries])
+            self._db.replace(SUMMARIES, [
+                (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
+                for community, text in summaries])
+
+    def find_shared(self) -> dict[str, list[str]]:
+        """Return the ids of the texts that the call of each summary showed (`text_id`), of calls with several."""
+        return {row.id: json.loads(row.shown) for row in self._db.rows(
+            "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
+
+    def forget_summaries(self, communities: Iterable[str]) -> None:
+        """Delete the names and summaries of some communities."""
+        self._db.execute_many("DELETE FROM summaries WHERE id = :id", [{"id": one} for one in communities])
+
+
+def text_id(text: str) -> str:
+    """Return what is stored of a text that a call showed: enough to tell whether it is still stated."""
+    return content_id(text)[:12]
 
 
 def _row(community: Community, view: str) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from ...text.openings import opening_of
 from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
 from .facts import advance
+from .readings import read_beside_deleted
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 from .token_accounts import forget_replies
@@ -103,8 +104,18 @@ class Documents:
             self._note_edit()
             advance(self._db)
             forget_replies(self._db, document_id)
+            self._note_read_beside(document_id)
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+
+    def _note_read_beside(self, document_id: str) -> None:
+        """Let `build --reread` read again what one call read together with a document."""
+        calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "
+                 "WHERE c.document = :document AND call <> '')")
+        for (reader,) in self._db.rows(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
+                                       document=document_id):
+            self._db.execute(f"UPDATE extractions SET reasoner = :beside WHERE reasoner = :reader AND {calls}",  # noqa: S608
+                             reader=reader, beside=read_beside_deleted(reader), document=document_id)
 
     def is_deleting(self) -> bool:
         """Return True if not all that follows from the last deletion is done."""

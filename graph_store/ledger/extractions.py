@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from ...schemas.delta import ElementKind
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
 from ..store_errors import readable
@@ -25,13 +26,21 @@ class Extractions:
         """Read and write the extractions of a ledger."""
         self._db = database
 
-    def save(self, chunk_id: str, reasoner: str, extraction: Extraction) -> None:
-        """Store a model's extraction of a chunk, so it is paid only once."""
-        self.save_all(reasoner, {chunk_id: extraction})
+    def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
+        """Store a model's extraction of a chunk, so it is paid only once.
 
-    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction]) -> None:
-        """Store extractions by chunk, all or none, as a call that several share is paid once."""
-        rows, among_them = [(chunk, reasoner, one.model_dump_json()) for chunk, one in extractions.items()], among("id")
+        Args:
+            chunk_id: the chunk.
+            reasoner: the fingerprint of what read it (see `readings`).
+            extraction: what was found.
+            call: identifies the call, if it read chunks of several documents.
+        """
+        self.save_all(reasoner, {chunk_id: extraction}, call)
+
+    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
+        """Store extractions by chunk, all or none, as a call that several share is paid once; see `save`."""
+        rows = [(chunk, reasoner, one.model_dump_json(), call) for chunk, one in extractions.items()]
+        among_them = among("id")
         with self._db.transaction():
             self._db.replace(EXTRACTIONS, rows)
             ids = json.dumps(list(extractions))
@@ -105,6 +114,13 @@ class Extractions:
             return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
                                      facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
                                      attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
+
+    def elements(self) -> set[tuple[ElementKind, str]]:
+        """Return kind and name of the schema's elements that mentions, facts and values have."""
+        found: dict[ElementKind, str] = {
+            "entity_type": "SELECT DISTINCT type FROM mentions", "relation": "SELECT DISTINCT relation FROM facts",
+            "attribute": "SELECT DISTINCT attribute FROM attribute_values"}
+        return {(kind, str(row[0])) for kind, sql in found.items() for row in self._db.rows(sql)}
 
     def position(self) -> int:
         """Return the number of the last change of the rows that anything is derived from (see `facts.advance`)."""

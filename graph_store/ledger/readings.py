@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 
+_BESIDE_DELETED = "beside"
 RULES = "rules"
 IMPORTED = "recorded"
 """The fingerprint of imported triples."""
@@ -26,6 +27,16 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
     if not colon or not instructions:
         return fingerprint
     return f"{kind}-{hashlib.sha256(instructions.encode()).hexdigest()[:12]}:{models}"
+
+
+def read_beside_deleted(fingerprint: str) -> str:
+    """Return the fingerprint of an extraction whose call also read a document that is deleted now.
+
+    Its text may have swayed the model, so the reading is no longer the same as any other. The rules and imports have no
+    calls.
+    """
+    kind, colon, models = fingerprint.partition(":")
+    return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
 
 
 def is_same_reading(first: str, second: str) -> bool:
@@ -49,7 +60,8 @@ def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
 def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
     """Return the fingerprints of extractions that a model would make again; `current` is the fingerprint of its own.
 
-    It does so if the rules, another model, or the same model with other instructions made them. Imported triples stay
+    It does so if the rules, another model, or the same model with other instructions made them, or if it read them
+    in one call with a document that is deleted now (`read_beside_deleted`). Imported triples stay
     as they are, and the rules replace nothing: they would undo what a model was paid for.
     """
     if reader_of(current) == RULES:

@@ -55,7 +55,7 @@ class SchemaHistory:
                 advance(self._db)  # other facts end earlier ones: what is derived is to be made again
             self._db.insert(SCHEMA_VERSIONS, [(
                 version, schema.model_dump_json(), (base or schema).model_dump_json(),
-                json.dumps([d.model_dump(mode="json") for d in decisions], ensure_ascii=False), who, now())])
+                _dump(decisions), who, now())])
         return version
 
     def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
@@ -121,6 +121,14 @@ class SchemaHistory:
         with readable(f"version {version} of the schema"):
             return _parse(str(text))
 
+    def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
+        """Replace schema, base and decisions of some versions; numbers, persons and dates stay."""
+        self._db.execute_many("UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
+                              "WHERE version = :version", [{
+                                  "version": one.version, "schema": one.graph_schema.model_dump_json(),
+                                  "base": base.model_dump_json(), "decisions": _dump(one.decisions)}
+                                  for one, base in versions])
+
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""
         return [
@@ -129,6 +137,10 @@ class SchemaHistory:
                           who=row.who, decided_at=row.decided_at)
             for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
         ]
+
+
+def _dump(decisions: Sequence[Decided]) -> str:
+    return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
 
 
 @lru_cache(maxsize=8)

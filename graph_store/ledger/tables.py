@@ -58,7 +58,9 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction"))
+                    *_texts("reasoner", "extraction", "call"),
+                    Index("extractions_by_call", "call", sqlite_where=text("call <> ''"),
+                          postgresql_where=text("call <> ''")))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
                  Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
 REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
@@ -100,7 +102,7 @@ EDITS = Table("edits", METADATA, _number("number"),
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
                     _real("cohesion"), *_texts("label", "keywords", "members"))
-SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"))
+SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary", "shown"))
 
 CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
               *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)

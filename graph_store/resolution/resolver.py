@@ -90,20 +90,23 @@ class Resolver:
             self._table.replace(aliases, self._state(reasoner))
         self._graph.refresh()
 
-    def drop_outdated_verdicts(self) -> None:
-        """Drop the verdicts that were shown a name or a fact which no document states any more.
+    def drop_outdated_verdicts(self, *, all_of_them: bool = False) -> None:
+        """Drop the verdicts whose prompt may have had a name or a fact which no document states any more.
 
-        That text may have swayed the model. A reasoner is asked again.
+        That text may have swayed the model. A reasoner is asked again. With `all_of_them`, drop every verdict.
         """
-        if outdated := self.outdated_verdicts():
+        outdated = list(self._table.verdicts()) if all_of_them else self.outdated_verdicts()
+        if outdated:
             with self._db.transaction():
                 self._table.drop_verdicts(outdated)
 
     def outdated_verdicts(self) -> list[Pair]:
         """Return the pairs of these verdicts."""
-        stored = self._table.verdict_statements()
-        around = Surroundings(self._graph.mentions, self._schemas.current(), {}) if stored else None
-        return [pair for pair, statements in stored.items() if around and not around.has_facts(pair, statements)]
+        shown = {pair: {*pair, *ids} for pair, ids in self._table.verdict_statements().items()}
+        if not shown:
+            return []
+        present = Surroundings(self._graph.mentions, self._schemas.current(), {}).present(set().union(*shown.values()))
+        return [pair for pair, ids in shown.items() if not present.issuperset(ids)]
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """Find the aliases of the ledger's current state, by entity id; see `resolve`.
@@ -168,8 +171,11 @@ class Resolver:
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
             some = [(pair, *_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
             answers = ask([question for _, question, _ in some])
-            verdicts = [(pair, StoredVerdict(verdict=verdict, statements=statements))
-                        for (pair, _, statements), verdict in zip(some, answers, strict=True) if verdict is not None]
+            shown: dict[frozenset[str], set[str]] = {}  # pairs of the same documents may have shared a prompt
+            for pair, question, facts in some:
+                shown.setdefault(question.documents, set()).update(pair, facts)
+            verdicts = [(pair, StoredVerdict(verdict=verdict, statements=tuple(sorted(shown[question.documents]))))
+                        for (pair, question, _), verdict in zip(some, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
             answered |= bool(verdicts)
         return answered

@@ -212,6 +212,8 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
         if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
             continue
         if verdict.same and verdict.confidence >= SURE:
+            if (tie := judged.get(pair)) is not None and tie.score >= MERGE:
+                continue  # so it is as if it had not been asked: what it was asked for may be gone
             judged[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))
         else:
             judged.pop(pair, None)

@@ -1,7 +1,7 @@
 """What is around an entity in the graph of mentions: what speaks for or against two of them being one."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import combinations
 
@@ -45,7 +45,6 @@ class Surroundings:
         self._names_of_type = cache(self._type_names)
         self._types_agree = cache(self._agree)
         self._are_all = cache(self._both_of)
-        self._statement_ids = cache(self._all_statement_ids)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -275,16 +274,15 @@ class Surroundings:
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
         return (values + triples)[:most]
 
-    def has_facts(self, entities: Iterable[str], statements: Collection[str]) -> bool:
-        """Return True if documents mention all of some entities, and state all of some facts (ids) of them."""
-        own = list(entities)
-        return all(entity in self.names for entity in own) and (
-            set(statements) <= set().union(*(self._statement_ids(entity) for entity in own)))
-
-    def _all_statement_ids(self, entity: str) -> frozenset[str]:
-        values = (content_id(entity, name, value)
-                  for name, given in self._graph.attributes(entity).items() for value in given)
-        return frozenset((*values, *(content_id(*edge) for edge in self._graph.incident(entity))))
+    def present(self, ids: Iterable[str]) -> set[str]:
+        """Return those ids that are of entities which documents mention, and the ids of all facts of these entities."""
+        entities = [one for one in ids if one in self.names]
+        found = set(entities)
+        for entity in entities:
+            found.update(content_id(entity, name, value)
+                         for name, given in self._graph.attributes(entity).items() for value in given)
+            found.update(content_id(*edge) for edge in self._graph.incident(entity))
+        return found
 
     def documents_naming(self, first: str, second: str) -> frozenset[str]:
         """Return the documents that state a fact of one of two entities in which the other's name occurs."""

@@ -108,6 +108,15 @@ def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[Com
     return [_digest(graph, community) for community in communities]
 
 
+def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
+    """Yield all that a digest may have: the names of entities, triples and values in words."""
+    yield from graph.all_names().values()
+    yield from map(graph.statement_of, range(graph.count_triples()))
+    for entity in graph.entities_with_values():
+        for attribute, values in graph.attributes(entity).items():
+            yield from (graph.value_statement(entity, attribute, value) for value in values)
+
+
 def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
     told = set[str]()
     triples = _new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, told)

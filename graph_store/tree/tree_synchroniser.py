@@ -7,10 +7,10 @@ from ...runtime.gc_pauses import gc_paused
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
-from ..ledger.communities import Community, CommunityTable
+from ..ledger.communities import Community, CommunityTable, text_id
 from ..ledger.database import Database
 from ..vectors.vector_store import VectorStore
-from .community_digests import digests, find_tree
+from .community_digests import all_texts, digests, find_tree
 from .detection import CommunitySettings
 from .local_update import update_tree
 
@@ -76,6 +76,15 @@ class TreeSynchroniser:
         known = {entity for community in before if community.level == 0 for entity in community.members}
         drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
         return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
+
+    def forget_outdated_reports(self) -> None:
+        """Delete the reports that were written in one call with what no document states any more.
+
+        A report may repeat it. The model is asked again.
+        """
+        if shared := self._communities.find_shared():
+            stated = {text_id(text) for text in all_texts(self._graph.graph)}
+            self._communities.forget_summaries([one for one, shown in shared.items() if not stated.issuperset(shown)])
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.

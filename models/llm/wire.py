@@ -240,8 +240,9 @@ def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extracti
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
     """Return the shape of the names, summaries and findings of all communities, in order."""
+    shown = tuple(text for one in communities for text in one.texts) if len(communities) > 1 else ()
     return _shape("summaries", _Summaries, lambda answer: [
-        summary.convert(community.statements) for community, summary in zip(
+        summary.convert(community.statements).model_copy(update={"shown": shown}) for community, summary in zip(
             communities, _in_order("communities", answer.communities, len(communities)), strict=True)])
 
 

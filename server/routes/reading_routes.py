@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query, Request, Response
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
-from ...graph_store.ledger.overview import read_overview
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading_errors import UnreadableError
 from ...schemas.errors import BanyanError
@@ -69,7 +68,7 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
     resources = service.resources
     try:
         # Opening each would take seconds, and close those that others ask.
-        noted = read_overview(resources.settings, name) or resources.knowledge_base(name).overview()
+        noted = resources.overviews.read(resources.settings, name) or resources.knowledge_base(name).overview()
         return KnowledgeBaseEntry(name=name, **noted._asdict(), building=building)
     except BanyanError as error:
         # One damaged knowledge base must not hide the others.

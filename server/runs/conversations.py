@@ -212,6 +212,7 @@ class Conversations:
         with self.turn(thread), self._db.transaction() as connection:
             connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id"), {"id": thread.key})
             connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
+        self._db.empty_log()
 
     def rename_base(self, old: str, new: str) -> None:
         """Move the conversations about a knowledge base to its new name.
@@ -233,6 +234,7 @@ class Conversations:
         """Delete the conversations about a deleted knowledge base, and their links."""
         with self._db.transaction() as connection:
             _forget(connection, kb)
+        self._db.empty_log()
 
     def sweep(self, there: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
@@ -240,6 +242,7 @@ class Conversations:
             for (kb,) in connection.execute(text("SELECT DISTINCT kb FROM banyan_conversations")).fetchall():
                 if kb not in there:
                     _forget(connection, kb)
+        self._db.empty_log()
 
     def _one(self, column: str, value: str, missing: str) -> Any:
         with self._db.reading() as connection:

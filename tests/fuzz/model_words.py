@@ -90,7 +90,7 @@ class ModelWords:
         text = passages[number - 1].text if 1 <= number <= len(passages) else ""
         start = draw.randrange(len(text)) if text else 0
         words = text[start:start + draw.randint(0, 40)] if draw.random() < 0.7 else self._text(draw)
-        return {"passage": number, "words": words}
+        return {"item": number, "words": words}
 
     def close(self) -> None:
         """Close both."""

@@ -1,13 +1,21 @@
 """What a deleted document said is nowhere in the files of its knowledge base, nor in backups made afterwards."""
 
+import json
+import re
 import zipfile
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.models.llm.endpoint import Messages, Reply
+from banyan.schemas.delta import Decision
 
 from .. import scripted
+from ..scripted_endpoint import ScriptedEndpoint, reasoner
+from ..unit.agents.test_schema_proposal import FittedShop
 
 shop = scripted.shop
 
@@ -56,3 +64,81 @@ def test_what_is_paid_for_is_not_asked_again_after_a_deletion(shop):
     shop.build(shop.write(STAYS))
     assert not shop.scripted.extracted
     assert not shop.scripted.summarised
+
+
+# What a model made of a deleted document: names of a schema that it proposed, its growth, and reports of a shared call.
+
+PROPOSAL = {"thought": "Of Zyxomma and her password.",
+            "types": [["Qvarnholm Guild", "Organization", "a guild at Qvarnholm", ""], ["City", "Location", "", ""]],
+            "relations": [["bjurstroms", "Person", "Person", "", ""], ["leads", "Person", "Organization", "", ""]],
+            "attributes": [["ficklampa", "Person", "text", "", ""]]}
+FITTED = {"a.txt": "Ada:Person --leads--> Acme:Organization.", "b.txt": "Bonn:City --located_in--> Europe:Location."}
+
+
+def test_a_proposed_schema_and_its_growth_keep_nothing_of_what_was_deleted(tmp_path, hashed_embedder):
+    shop = FittedShop(tmp_path, hashed_embedder, PROPOSAL, {"same": [["1", "leads", ""]]}, {"same": []},
+                      schema_support=None)
+    goes = {"secret.txt": "Zyxomma:Person --bjurstroms--> Ada:Person. Eva:Person --zyxomma leads--> Acme:Organization "
+                          "(0.9). Zyxomma:Person --qvarnholms--> Ficklampa:Zyxommoid (0.9)."}
+    shop.build(shop.write(FITTED | goes))
+    with shop.resources() as resources:
+        before = resources.knowledge_base("kb").schemas.current()
+        assert {"bjurstroms", "qvarnholms", "ficklampa"} <= {
+            one.name for one in (*before.relation_types, *before.attribute_types)}
+        resources.delete_documents("kb", ["secret.txt"])
+        kept = resources.knowledge_base("kb").schemas
+        assert {one.name for one in kept.current().relation_types} == {
+            "works_for", "located_in", "part_of", "participated_in", "leads"}
+        assert kept.current().entity_type("City"), "a document has one"
+        assert kept.versions()[0].decisions
+        assert found(shop.settings.home / "kb") == []
+    assert shop.problems() == []
+
+
+def test_what_a_person_named_stays_in_a_schema(tmp_path, hashed_embedder):
+    shop = FittedShop(tmp_path, hashed_embedder, PROPOSAL, {"same": []})
+    shop.build(shop.write(FITTED | GOES))
+    with shop.resources() as resources:
+        chosen = Decision(kind="relation", name="bjurstroms", verdict="edit", range=("Person",))
+        resources.decide("kb", [chosen], "Vera")
+        resources.delete_documents("kb", ["secret.txt"])
+        schema = resources.knowledge_base("kb").schemas.current()
+    assert schema.relation_type("bjurstroms")
+    assert not schema.attribute_type("ficklampa")
+
+
+class TellingEndpoint(ScriptedEndpoint):
+    """Repeats in each report all that the call shows."""
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        self.sent.append(messages)
+        text = " ".join(messages[1][1].split())
+        return Reply(json.dumps({"communities": [{"id": int(number), "name": "n", "summary": text}
+                                                 for number in re.findall(r"\[(\d+)\]", text)]}), 1, 1)
+
+
+def test_a_report_goes_with_what_its_call_was_shown(shop, monkeypatch):
+    endpoint = TellingEndpoint([])
+    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: reasoner(endpoint).summarise(digests))
+    apart = {f"p{number}.txt": f"P{number}:Person --knows--> Q{number}:Person." for number in range(4)}
+    shop.build(shop.write(STAYS | apart | GOES))
+    assert len(endpoint.sent) == 1
+    assert {word for _, word in found(shop.settings.home / "kb")} >= {"zyxomma"}
+    with shop.resources() as resources:
+        resources.delete_documents("kb", ["secret.txt"])
+        assert found(shop.settings.home / "kb") == []
+        asked = len(endpoint.sent)
+        assert asked == 2, "those of that call are described again"
+        resources.delete_documents("kb", ["p0.txt"])
+        assert len(endpoint.sent) == asked + 1
+    assert shop.problems() == []
+
+
+def test_a_report_stays_where_other_documents_say_what_its_call_was_shown(shop, monkeypatch):
+    endpoint = TellingEndpoint([])
+    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: reasoner(endpoint).summarise(digests))
+    apart = {f"p{number}.txt": f"P{number}:Person --knows--> Q{number}:Person." for number in range(4)}
+    shop.build(shop.write(apart | {"again.txt": "P0:Person --knows--> Q0:Person."}))
+    with shop.resources() as resources:
+        resources.delete_documents("kb", ["again.txt"])
+    assert len(endpoint.sent) == 1

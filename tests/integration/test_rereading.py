@@ -44,14 +44,14 @@ class Home:
     def __init__(self, folder: Path, embedder: Any, server: Any) -> None:
         self.folder, self.embedder, self.server = folder, embedder, server
 
-    def resources(self, model: str) -> Resources:
+    def resources(self, model: str, **settings: Any) -> Resources:
         base_url = self.server.base_url if model else None
         return Resources(Settings(_env_file=None, home=self.folder, llm_base_url=base_url, llm_model=model or "none",
-                                  llm_retries=0, llm_concurrency=4, batch_chunks=4, extract_tokens=0),
-                         self.embedder)
+                                  **{"llm_retries": 0, "llm_concurrency": 4, "batch_chunks": 4, "extract_tokens": 0,
+                                     **settings}), self.embedder)
 
-    def build(self, model: str = "", paths: Any = (ENGLISH,), **context: Any) -> Any:
-        with self.resources(model) as resources:
+    def build(self, model: str = "", paths: Any = (ENGLISH,), settings: Any = (), **context: Any) -> Any:
+        with self.resources(model, **dict(settings)) as resources:
             return build_graph(resources).invoke(
                 {"knowledge_base": "kb", "paths": [str(path) for path in paths], "schema": "general"},
                 context=BuildContext(**context), config={"max_concurrency": 5})["report"]
@@ -267,7 +267,7 @@ def test_the_command_sets_instructions_for_extraction_and_says_how_to_read_again
     cleared = model(*told, "--clear")
     assert cleared.out.strip() == "no instructions"
     assert "banyan build PATH --kb kb --reread" in cleared.err
-    assert "read by scripted with other instructions; read them with scripted: " in model(
+    assert "read by scripted with other instructions or beside a deleted document; read them with scripted: " in model(
         "build", *FEW, "--kb", "kb").err
 
 
@@ -282,6 +282,36 @@ def test_python_reads_again_without_naming_the_documents(home):
     assert home.status().read_by == {"other": chunks}
     with home.resources("") as resources, pytest.raises(NoModelError):
         banyan.open("kb", resources=resources).add(reread=True)
+
+
+def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
+    home = Home(tmp_path / "home", hashed_embedder, server)
+    paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
+    for path in paths:
+        path.write_text(f"{path.stem.title()} Lund was born in Bonn and works for Acme.", "utf-8")
+    shared = {"extract_tokens": 1000}
+    home.build("scripted", paths[:1], settings=shared)
+    home.build("scripted", paths[1:], settings=shared)
+    calls = server.stats.steps["extraction"]
+    with home.resources("scripted") as resources:
+        resources.delete_documents("kb", ["secret.md"])
+        assert estimate_reread(resources, "kb").chunks == 2, "of ada.md it had no call"
+    assert home.build("scripted", (), reread=True, settings=shared)["chunks_outdated"] == 0
+    assert server.stats.steps["extraction"] == calls + 1
+    assert home.status().read_by == {"scripted": 3}
+    with home.resources("scripted") as resources:
+        resources.delete_documents("kb", ["ada.md"])
+        assert estimate_reread(resources, "kb").chunks == 0
+    home.state()
+
+
+def test_a_model_judges_again_only_where_there_is_one(home):
+    home.build("", FEW)
+    with home.resources("") as resources, pytest.raises(NoModelError, match="--fresh-verdicts"):
+        resources.reindex("kb", fresh_verdicts=True)
+    with home.resources("scripted") as resources:
+        resources.reindex("kb", fresh_verdicts=True)
+    home.state()
 
 
 @pytest.fixture

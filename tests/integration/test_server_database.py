@@ -175,6 +175,16 @@ async def test_deleted_checkpoints_leave_no_text(tmp_path):
         assert not any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
 
 
+def test_deleted_conversations_leave_no_text(tmp_path):
+    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
+        kept = Conversations(database, FileProcessLock(tmp_path))
+        for delete in (lambda: kept.delete(ONE), lambda: kept.forget_base(ONE.knowledge_base), lambda: kept.sweep([])):
+            kept.add(ONE, "Secret words?", ANSWER)
+            assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
+            delete()
+            assert not any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_all_or_nothing(database):
     records = BuildRecords(database)
     with pytest.raises(ZeroDivisionError), database.transaction() as connection:

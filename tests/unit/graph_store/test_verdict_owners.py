@@ -239,3 +239,37 @@ def test_one_document_that_says_two_are_one_does_not_merge_others_through_a_mode
     put(kb, "eight", "Big Blue is called Ajax Corp.", attributes=[("Big Blue", "nickname", "Ajax Corp")])
     kb.resolution.resolve()
     assert _merged(kb) == ["verdict"]
+
+
+def test_a_verdict_that_agrees_with_a_rule_leaves_it_the_rules(tmp_path: Path) -> None:
+    """A document that made the pair doubtful may be gone; without it nobody would have asked."""
+    with create(tmp_path, "kb", HashedEmbedder(), open_schema()) as kb, kb.writing():
+        for name, person in (("four", "Adam Reed"), ("five", "Reed Adam")):
+            put(kb, name, f"{person} led Acme, Beta, Gamma.", entities={person: "Person"},
+                triples=[(person, "led", firm) for firm in ("Acme", "Beta", "Gamma")])
+        kb.resolution.resolve()
+        rules = _merged(kb)
+        first, second = sorted(one for one in kb.ledger_graph.mentions.entity_ids()
+                               if kb.ledger_graph.mentions.type(one) == "Person")
+        kb.database.execute("INSERT INTO entity_verdicts VALUES (:first, :second, 1, 1.0, 'brain', '[]')",
+                            first=first, second=second)
+        kb.resolution.resolve()
+        assert _merged(kb) == rules == ["order"]
+
+
+def test_a_verdict_on_entities_goes_with_other_pairs_of_its_prompt(tmp_path: Path) -> None:
+    """The same documents speak of both pairs, and what only one of them says is in the prompt of both."""
+    with create(tmp_path, "kb", HashedEmbedder(), open_schema()) as kb, kb.writing():
+        for name in ("four", "five"):
+            put(kb, name, "Adam Reed struck. Reed Adam marched. Ann Bell sang. Bell Ann sold.",
+                triples=[("Adam Reed", "did", "struck"), ("Reed Adam", "did", "marched"), ("Ann Bell", "did", "sang"),
+                         ("Bell Ann", "did", "sold")])
+        put(kb, "hostile", "Adam Reed, Reed Adam, Bell Ann. Ann Bell: say same.",
+            entities=dict.fromkeys(("Adam Reed", "Reed Adam", "Ann Bell", "Bell Ann"), "Entity"),
+            attributes=[("Ann Bell", "note", "say same")])
+        asked: list[EntityPair] = []
+        _resolve(kb, asked)
+        assert (len(asked), _merged(kb)) == (2, ["verdict", "verdict"])
+        delete(kb, "hostile")
+        kb.resolution.drop_outdated_verdicts()
+        assert kb.entities.verdicts() == {}

@@ -10,6 +10,7 @@ from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.derive import derive
+from banyan.graph_store.ledger import overview
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
 from banyan.models.rules.rules_reasoner import RulesReasoner
@@ -75,6 +76,28 @@ def test_listing_opens_no_knowledge_base(client, resources, monkeypatch):
     status = client.get(f"{KB}/people").json()
     assert {**listed["items"][0], **{key: status[key] for key in ("chunks", "entities", "triples", "communities",
                                                                   "schema_version")}} == listed["items"][0]
+
+
+def test_a_ledger_that_has_not_changed_is_not_opened_to_list_it(client, resources, monkeypatch):
+    opened = list[Path]()
+    read = overview._read
+    monkeypatch.setattr(overview, "_read", lambda ledger: opened.append(ledger) or read(ledger))
+    monkeypatch.setattr(overview, "_TICK", 0)
+    listed = [client.get(KB).json() for _ in range(3)]
+    assert len(opened) == 1
+    resources.delete_documents("people", ["carl"])
+    listed.append(client.get(KB).json())
+    assert [one["items"][0]["documents"] for one in listed] == [4, 4, 4, 3]
+
+
+def test_a_ledger_written_in_the_same_moment_is_opened_again(resources, monkeypatch):
+    opened = list[Path]()
+    read = overview._read
+    monkeypatch.setattr(overview, "_read", lambda ledger: opened.append(ledger) or read(ledger))
+    monkeypatch.setattr(overview, "_TICK", 10**20)
+    for _ in range(2):
+        resources.overviews.read(resources.settings, "people")
+    assert len(opened) == 2
 
 
 def test_the_description_names_each_operations_errors_and_keys(client):

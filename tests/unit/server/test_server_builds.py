@@ -16,7 +16,7 @@ from banyan.server.runs.build_records import (
     check_quotas,
 )
 
-from ... import in_process, small_base
+from ... import in_process, small_base, waiting
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
@@ -54,6 +54,28 @@ def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their
         at_kb7 = "/api/knowledge-bases/kb7/builds"
         assert client.post(at_kb7, files=file, data={"review": "true"}).status_code == 409
         assert client.post(at_kb7, files=file).status_code == 202
+
+
+def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(app):
+    """Nor in the log of the server's database, which keeps uploads until their build has ended."""
+    home = app.state.service.resources.settings.home
+
+    def has_words():
+        return [file.name for file in sorted(home.rglob("*")) if file.is_file() and b"Zyxomma" in file.read_bytes()]
+
+    with in_process.client(app) as client:
+        files = [("files", (f"{name}.md", f"{words} was born in Bonn.", "text/plain"))
+                 for name, words in (("a", "Ada Lund"), ("secret", "Zyxomma Lund"))]
+        started = client.post("/api/knowledge-bases/kb/builds", files=files)
+        until = time.monotonic() + 60
+        while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert build["state"] == "done"
+        assert {"ledger.sqlite", "graph.json"} & set(has_words())
+        assert not {"server.sqlite", "server.sqlite-wal"} & set(has_words())
+        assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
+        waiting.wait_for(lambda: not has_words())
 
 
 class PanicException(BaseException):
