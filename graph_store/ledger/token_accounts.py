@@ -1,7 +1,10 @@
 """Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Literal
 
@@ -12,6 +15,8 @@ from ...schemas.documents import Frozen
 from ...schemas.prices import Prices, batched
 from .database import Database
 from .tables import CALLS, TOKENS, insertion
+
+_LOG = logging.getLogger("banyan")
 
 By = Literal["step", "document", "build"]
 """What accounts are grouped by."""
@@ -90,7 +95,7 @@ class Calls:
         """
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
-        with self._db.transaction():
+        with self._storing(where.build):
             documents = json.dumps(sorted(where.documents), ensure_ascii=False)
             self._db.replace(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)])
             self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
@@ -101,8 +106,22 @@ class Calls:
 
     def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
-        with self._db.transaction():
+        with self._storing(charge().build):
             self._add(step, model, calls, prompt)
+
+    @contextmanager
+    def _storing(self, build: str) -> Iterator[None]:
+        """Write in one transaction; a question keeps its answer if the disk cannot be written, and pays again later.
+
+        A build would pay for everything again, so it fails instead.
+        """
+        try:
+            with self._db.transaction():
+                yield
+        except sqlite3.OperationalError as error:
+            if build:
+                raise
+            _LOG.warning("a paid call is not in the accounts, and asking again pays again (%s)", error)
 
     def _add(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
              wasted: bool = False) -> None:
