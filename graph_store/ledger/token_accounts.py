@@ -65,7 +65,7 @@ class Spent(Tokens):
 class Calls:
     """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts stay when their documents are deleted. The budget is used if `charge_calls` names none.
+    Accounts stay when their documents are deleted, under no document's name. The budget is used if `charge_calls` names none.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -213,16 +213,21 @@ class Calls:
         return whole, chunks
 
 
-def forget_replies(database: Database, document: str) -> None:
-    """Empty the stored responses that may have the text of a document.
+def forget_document(database: Database, document: str) -> None:
+    """Empty the stored responses that may have the text of a document, and move its accounts to those of no document.
 
     These are the responses to calls that read it, and to calls of which is not known what they read, such as answers:
-    what was made of those is stored elsewhere, or their prompts change with any document.
+    what was made of those is stored elsewhere, or their prompts change with any document. The document's id, which may
+    tell as much as its text, is in neither table afterwards.
     """
-    for key, documents in database.rows("SELECT key, documents FROM calls WHERE response <> ''"):
+    for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
         read = json.loads(documents)
-        if not read or document in read:
-            database.execute("UPDATE calls SET response = '' WHERE key = :key", key=key)
+        if document in read or (response and not read):
+            left = json.dumps([one for one in read if one != document], ensure_ascii=False)
+            database.execute("UPDATE calls SET response = '', documents = :left WHERE key = :key", key=key, left=left)
+    for row in database.rows("SELECT * FROM tokens WHERE document = :document", document=document):
+        database.execute(_ADDITION, **{**row._mapping, "document": ""})  # noqa: SLF001  (SQLAlchemy's public name)
+    database.execute("DELETE FROM tokens WHERE document = :document", document=document)
 
 
 def total(parts: Sequence[Spent]) -> Spent:
