@@ -27,7 +27,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
                "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
-               "dribbling", "broken"]
+               "dribbling", "broken", "forbidden"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
@@ -47,7 +47,7 @@ class Fault:
     wrapped; text, empty: no JSON; types: every value of another type; echo: the JSON schema itself;
     refusal: the model declines; html: another server's page; no_choices: a completion without any;
     reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
-    missing; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before the answer; endless: the
+    missing; filtered: stopped by a content filter; forbidden: that refuses the prompt; packed: 1 GB of blanks, compressed, before the answer; endless: the
     same as it is; dribbling: a blank every 0.1 s, for `seconds`; broken: a stream is lost after half of the answer.
     """
 
@@ -267,6 +267,8 @@ class LlmServer:
         match fault:
             case Fault(kind="status"):
                 return wire.error(fault.status, "scripted fault", fault.headers)
+            case Fault(kind="forbidden"):
+                return wire.error(400, "The prompt was filtered due to the content management policy")
             case Fault(kind="html"):
                 return PlainTextResponse("<html><body>Welcome to nginx!</body></html>", media_type="text/html")
             case Fault(kind="no_choices"):
