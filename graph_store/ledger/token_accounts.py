@@ -65,7 +65,8 @@ class Spent(Tokens):
 class Calls:
     """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts stay when their documents are deleted, under no document's name. The budget is used if `charge_calls` names none.
+    Accounts stay when their documents are deleted, under no document's name. The budget is used if `charge_calls` names
+    none.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:

@@ -38,8 +38,7 @@ def version_of(database: Database) -> Version:
 
 
 def epoch(database: Database) -> int:
-    """Return a number that differs between knowledge bases, and after all was reindexed or restored; 0 before writing.
-    """
+    """Return a number that differs between knowledge bases, and after a reindex or restore; 0 before writing."""
     return int(database.get_meta(_EPOCH) or 0)
 
 

@@ -15,8 +15,8 @@ shop = scripted.shop
 STAYS = {"a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
          "b.txt": "Acme:Organization --located_in--> Bonn:Place. Bob:Person --employer--> Acme:Organization."}
 # It brings entities and a relation that the schema does not know, each with a word of its own.
-GOES = {"qvarnholm.txt": "Zyxomma:Person --employer--> Qvarnholm:Organization. Zyxomma:Person --bjurstroms--> Ada:Person. "
-                      "The password is Ficklampa."}
+GOES = {"qvarnholm.txt": "Zyxomma:Person --employer--> Qvarnholm:Organization. "
+                         "Zyxomma:Person --bjurstroms--> Ada:Person. The password is Ficklampa."}
 WORDS = ("zyxomma", "qvarnholm", "bjurstrom", "ficklampa")
 
 

@@ -197,3 +197,10 @@ def test_what_a_content_filter_stops_costs_no_other_its_answer():
     verdicts = reasoner(Filter([])).resolve([
         EntityPair(first=card, second=cards[0], documents=frozenset("d")) for card in cards[1:]])
     assert [verdict and verdict.same for verdict in verdicts] == [True, True, None, True]
+
+
+def test_a_thought_without_an_end_is_paid_once():
+    """It is in every later prompt of the question, so a document that makes a model go on would cost five times."""
+    shape = wire_module.judgement(TOOLS)
+    look = {"thought": "and on " * 100_000, "lookups": [{"tool": "passage_search", "query": "Ada"}]}
+    assert len(shape.read(look).thought) == wire_module.LONGEST_THOUGHT
