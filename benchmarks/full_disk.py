@@ -90,7 +90,15 @@ class Laboratory:
         if child.wait_within(_WITHIN) != 0:
             return {"unreadable": child.output()[-600:]}
         state = dict(json.loads((self._folder / "state.json").read_text("utf-8")))
+        state["extractions"] = sorted(map(_sort_entities, state["extractions"]))
         return {part: value for part, value in state.items() if part not in _UNCOMPARED}
+
+
+def _sort_entities(row: str) -> str:
+    """Sort the entities of an extraction: their order depends on which chunks shared its call, and means nothing."""
+    chunk, reasoner, extraction = json.loads(row)
+    read = json.loads(extraction)
+    return json.dumps([chunk, reasoner, {**read, "entities": sorted(read["entities"], key=json.dumps)}])
 
 
 def _describe(code: int | None, child: Child) -> tuple[str, bool]:

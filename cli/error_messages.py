@@ -12,6 +12,7 @@ from ..schemas.errors import BanyanError
 from .console import err, escape
 
 _INTERRUPTED = 130
+_NO_MEMORY = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 
 
 class CommandError(BanyanError):
@@ -31,12 +32,22 @@ def explain_errors() -> Iterator[None]:
     except (OSError, sqlite3.OperationalError) as error:
         _show(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
               "resume")
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        _show(f"the system gives this process no more memory or threads ({error or 'out of memory'}); stored data is "
+              "intact. Raise its limits (`ulimit -v`, `ulimit -u`, a container's) and run the command again to resume")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a plain exit with this code.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
             raise
         err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
         sys.exit(_INTERRUPTED)
+
+
+def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
+    """Return True if an error comes from a limit of the system; Python has no class of its own for some."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
 
 
 def _show(message: str) -> None:

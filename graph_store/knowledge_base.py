@@ -36,10 +36,10 @@ from .ledger.instructions import Instructions
 from .ledger.overview import Overview, note_overview
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Version, publish, version_of
+from .ledger.version import Version, begin_epoch, epoch, publish, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
-from .store_errors import WriterBusyError
+from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
 from .vectors.text_cache import CachedEmbedder
@@ -117,6 +117,8 @@ class KnowledgeBase:
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Arrays] | None = None
+        self._is_unwritten = False
+        """True if what is derived could not be written."""
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
         self._lock = (self._files if isinstance(layout.ledger, Path)
@@ -170,10 +172,11 @@ class KnowledgeBase:
         """Bring up derived files that a killed writer, damage or another home's writer has left behind the ledger.
 
         They are derived from one moment of the ledger, even if others write to it meanwhile. Where they cannot be
-        written, the index is made in memory.
+        written, the index is made in memory, with vectors of what an earlier index lacks.
 
         Raises:
             WriterBusyError: another process derives the files of this home folder.
+            VectorServerError: the vectors are on a server, which does not answer.
         """
         self.derive_vectors()
         try:
@@ -188,8 +191,13 @@ class KnowledgeBase:
                 self.vectors.close()
         except Timeout as error:
             raise WriterBusyError.of(self.layout.name) from error
-        except OSError as error:
-            _LOG.info("what is derived of %s cannot be written (%s)", self.layout.name, error)
+        except (OSError, StoreError) as error:
+            if not self.vector_synchroniser.is_local:
+                raise
+            _LOG.warning("what is derived of %s cannot be written (%s); it is made in memory for this process",
+                         self.layout.name, error)
+            self.vectors.close()
+            self._is_unwritten = True
 
     def derive_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
@@ -244,6 +252,8 @@ class KnowledgeBase:
 
     def _take_over(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
+        if not epoch(self.database):
+            begin_epoch(self.database)
         self._published = self.database.changes()
         self.refresh()
         self.vector_synchroniser.take_over()
@@ -267,7 +277,12 @@ class KnowledgeBase:
 
     def index(self) -> Arrays:
         """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
-        return self.written_index() or contents(self._index_source(), {})
+        if (written := self.written_index()) is not None:
+            return written
+        source = self._index_source()
+        if self._is_unwritten:
+            source = source._replace(vectors=self.vector_synchroniser.unwritten())
+        return contents(source, self._index_store.earlier(self.version()))
 
     def written_index(self) -> Arrays | None:
         """Return the index of this state in its file; None where that is of another one, missing or damaged."""

@@ -32,6 +32,7 @@ _MCP = "/mcp"
 """Our tools instead of upstream's, which are the graphs with results in Python's notation (`disable_mcp`)."""
 CLOSED = ("/internal", "/deploy")
 """Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
+_METRICS = "/metrics"
 _IN_PROCESS = "/noauth"
 """The `root_path` of the server's requests to itself; no client's request can have it."""
 
@@ -70,7 +71,7 @@ class LangGraphGate:
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         self._app = app
-        self._gate = Gate(app, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
+        self._gate = Gate(self._pass_on, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
                           json_only=True,
                           origins=frozenset((http.get("cors") or {}).get("allow_origins", ())))
 
@@ -83,6 +84,14 @@ class LangGraphGate:
                 scope, receive, send)
         else:
             await self._gate(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on that the gate has admitted; upstream asks for no scope where it checks no key."""
+        if scope["path"] == _METRICS and "metrics" not in scope["state"]["scopes"]:
+            await error_response(403, ErrorDetail(type="ForbiddenError", message=(
+                "the key lacks the scope 'metrics': ask for another key")))(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:

@@ -27,11 +27,12 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 
 Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
                "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
-               "dribbling", "broken"]
+               "dribbling", "broken", "forbidden"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
 _PROSE = "I could not find anything to extract."
+_FILTERED = "The prompt was filtered due to the content management policy"
 _DECLINED = "I'm sorry, I can't help with that."
 _NAMED = {"json_schema": "This response_format type is unavailable now",
           "json_object": "'response_format' of type 'json_object' is not supported with this model",
@@ -42,13 +43,13 @@ _NAMED = {"json_schema": "This response_format type is unavailable now",
 class Fault:
     """What goes wrong with one answer.
 
-    status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were
-    whole; cut: the same, and the server says so (finish_reason "length"); fenced, think: the answer
-    wrapped; text, empty: no JSON; types: every value of another type; echo: the JSON schema itself;
-    refusal: the model declines; html: another server's page; no_choices: a completion without any;
-    reset: the connection is lost in the body; stall: `seconds` of silence; no_usage: token counts are
-    missing; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before the answer; endless: the
-    same as it is; dribbling: a blank every 0.1 s, for `seconds`; broken: a stream is lost after half of the answer.
+    status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were whole; cut: the
+    same, and the server says so (finish_reason "length"); fenced, think: the answer wrapped; text, empty: no JSON;
+    types: every value of another type; echo: the JSON schema itself; refusal: the model declines; html: another
+    server's page; no_choices: a completion without any; reset: the connection is lost in the body; stall: `seconds`
+    of silence; no_usage: token counts are missing; filtered: stopped by a content filter; forbidden: that refuses the
+    prompt; packed: 1 GB of blanks, compressed, before the answer; endless: the same as it is; dribbling: a blank
+    every 0.1 s, for `seconds`; broken: a stream is lost after half of the answer.
     """
 
     kind: Kind
@@ -265,8 +266,10 @@ class LlmServer:
     async def _answer(self, body: dict[str, Any], answer: str,
                       fault: Fault | None) -> Response:
         match fault:
-            case Fault(kind="status"):
-                return wire.error(fault.status, "scripted fault", fault.headers)
+            case Fault(kind="status" | "forbidden"):
+                refused = fault.kind == "forbidden"
+                return wire.error(400 if refused else fault.status, _FILTERED if refused else "scripted fault",
+                                  fault.headers)
             case Fault(kind="html"):
                 return PlainTextResponse("<html><body>Welcome to nginx!</body></html>", media_type="text/html")
             case Fault(kind="no_choices"):

@@ -68,19 +68,19 @@ def fitting_labels(column: FieldColumn, condition: Condition,
     if condition.sign in _COMPARED:
         return _compared(column, condition)
     found = np.zeros(len(column.texts), bool)
+    also = [[label_key(name) for name in names(end)] if end >= 0 else () for end in column.ends.tolist()]
     for value in condition.values:
-        found |= _named(column, value, names)
+        found |= _named(column, value, also)
     return found
 
 
-def _named(column: FieldColumn, value: str, names: Callable[[int], Sequence[str]]) -> NDArray[np.bool_]:
+def _named(column: FieldColumn, value: str, also: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
     """Return which labels are a value; if none is, those that have it as the beginnings of words, else as a part."""
     span = _SPAN.fullmatch(value)
     if span is not None:
         return (_compared(column, Condition("", ">=", (span[1],)))
                 & _compared(column, Condition("", "<=", (span[2],))))
     wanted = label_key(value)
-    also = [[label_key(name) for name in names(end)] if end >= 0 else () for end in column.ends.tolist()]
     exact = np.array([key == wanted or wanted in others for key, others in zip(column.keys, also, strict=True)], bool)
     if exact.any() or not wanted:
         return exact

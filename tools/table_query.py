@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import EXTREMES, Calculation
-from .conditions import Condition, fitting_labels, part_condition, read_condition
+from .conditions import Condition, ConditionError, fitting_labels, part_condition, read_condition
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .schema_names import find_term, find_type, names_of, terms_of
 
+MOST_COMPARED, MOST_PAIRS = 10_000_000, 5_000_000
+"""What the conditions of a query compare, each alternative with each label; and the rows with a value to group by, of
+which an entity with many rows and values has their product. Each takes about a microsecond."""
 _PERIODS = {"year": 4, "month": 7, "decade": 3}
 
 
@@ -111,6 +114,7 @@ class _Table:
     def __init__(self, index: RetrievalIndex, schema: GraphSchema, name: str) -> None:
         self._index, self._schema = index, schema
         self.column = index.column(name)
+        self._compared = 0
 
     def compute(self, query: TableQuery, keep: Callable[[FieldColumn, Rows], Rows] | None) -> Computed:
         fits = np.ones(len(self.column.heads), bool)
@@ -126,16 +130,27 @@ class _Table:
 
     # Conditions.
 
+    def _fitting(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
+        """Return which labels of a column a condition allows; see `fitting_labels`.
+
+        Raises:
+            ConditionError: the query's conditions together take too long.
+        """
+        self._compared += len(column.texts) * max(1, len(condition.values))
+        if self._compared > MOST_COMPARED:
+            raise ConditionError(f"these conditions compare {self._compared:,} names and values or more, at most "
+                                 f"{MOST_COMPARED:,} are compared: give fewer conditions, or fewer values with |")
+        return fitting_labels(column, condition, self._index.aliases)
+
     def _fits_labels(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-        fits = fitting_labels(column, condition, self._index.aliases)
-        return _signed(fits, condition)
+        return _signed(self._fitting(column, condition), condition)
 
     def _fits_ends(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
         """Return which rows have an entity of some name."""
         distinct, number = np.unique(entities, return_inverse=True)
         names = [self._index.about(row)[0] if row >= 0 else "" for row in distinct.tolist()]
         column = FieldColumn("", distinct, np.arange(len(distinct)), names, distinct, distinct)
-        return _signed(fitting_labels(column, condition, self._index.aliases)[number], condition)
+        return _signed(self._fitting(column, condition)[number], condition)
 
     def _fits_where(self, condition: Condition) -> NDArray[np.bool_]:
         side, _, field = condition.field.rpartition(".")
@@ -149,7 +164,7 @@ class _Table:
         column = self._field(field)
         if not condition.values and condition.sign in {"=", "!="}:
             return _signed(~np.isin(entities, column.heads), condition)
-        fitting = fitting_labels(column, condition, self._index.aliases)
+        fitting = self._fitting(column, condition)
         having = np.isin(entities, column.heads[fitting[column.labels]])
         return _signed(having, condition)
 
@@ -224,7 +239,7 @@ class _Table:
         """Return the rows with the smallest, largest, first or last values; the value only if one is asked for."""
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
-            known = sorted({date for date in dates if date}, reverse=do == "last")[:most]
+            known = set(sorted({date for date in dates if date}, reverse=do == "last")[:most])
             left_out["no date"] += dates.count("")
             return rows[[number for number, date in enumerate(dates) if date in known]], None, ""
         sized, sizes, unit = self._sized(rows, left_out)
@@ -287,6 +302,9 @@ class _Table:
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)
         begins, ends = (np.searchsorted(column.heads, entities, way) for way in ("left", "right"))
+        if (pairs := int((ends - begins).sum())) > MOST_PAIRS:
+            raise FieldError(f"by {name} there are {pairs:,} pairs of a row and a value, at most {MOST_PAIRS:,} are "
+                             "grouped: narrow by head, tail or where")
         left_out[f"no {column.name.replace('_', ' ')}"] += int(np.count_nonzero(begins == ends))
         texts = column.dates if dates else column.texts
         keys, at = list[str](), list[int]()

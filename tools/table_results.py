@@ -2,11 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 from pydantic import Field
 
 from ..schemas.documents import Frozen
@@ -18,7 +17,7 @@ from .field_columns import FieldColumn, amount_of, date_of
 from .index import RetrievalIndex
 from .schema_names import Term, find_term, terms_of
 from .table_query import FieldError
-from .tables import coverage, notes_of, read_table
+from .tables import coverage, notes_of, read_table, values_of
 
 _RUN = tuple("=+-@\t\r")
 """Beginnings of cells that a spreadsheet runs."""
@@ -162,10 +161,3 @@ def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]
         start=place.start, end=place.start + len(place.text), quote=place.text,
         fields={name: values for name, column in columns.items()
                 if (values := values_of(column, index.entity_row[row.ends[0]]))})
-
-
-def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
-    """Return what the entity of a row has of a field."""
-    begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
-    labels: Sequence[int] = column.labels[begin:end].tolist()
-    return tuple(column.texts[label] for label in labels)

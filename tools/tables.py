@@ -29,6 +29,8 @@ _MOST_ROWS = 400
 """Rows that are put into words, more than a budget shows; all are counted."""
 _MOST_TIMED = 5000
 """Rows whose time or documents are read; those beyond are counted in the note."""
+_MOST_BESIDE = 100
+"""Values of a field that are shown beside each row."""
 _CITED = 3
 """Rows of a count or a group that can be cited."""
 _DIGITS = re.compile(r"(\d{1,18})")
@@ -237,6 +239,14 @@ def _lines(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: Tri
         yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other, beside)
 
 
+def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
+    """Return what the entity of a row has of a field; of very many values the first, and how many more there are."""
+    begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
+    shown = tuple(column.texts[label] for label in column.labels[begin:min(end, begin + _MOST_BESIDE)].tolist())
+    left = end - begin - len(shown)
+    return (*shown, f"... and {left:,} more") if left else shown
+
+
 def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],
                   ) -> dict[str, str]:
     """Return what each row's subject has of some fields, in words, by the subject's id.
@@ -251,10 +261,7 @@ def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[Fac
             raise FieldError(f"no field is called {field!r}; there are: {', '.join(terms.near)}")
         column = index.column(terms.terms[0].name)
         for entity in dict.fromkeys(row.ends[0] for row in rows):
-            begin, end = np.searchsorted(column.heads, index.entity_row[entity], "left"), np.searchsorted(
-                column.heads, index.entity_row[entity], "right")
-            held = [column.texts[label] for label in column.labels[begin:end].tolist()]
-            if held:
+            if held := values_of(column, index.entity_row[entity]):
                 found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")
     return {entity: "; ".join(said) for entity, said in found.items()}
 

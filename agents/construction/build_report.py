@@ -60,4 +60,4 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
         schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
         tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
         cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
-        stopped=stopped, seconds=round(time.time() - state["started"], 3))
+        stopped=stopped, seconds=round(max(0.0, time.time() - state["started"]), 3))  # the clock may be set back

@@ -35,7 +35,7 @@ from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .question_states import QuestionStates
 from .schema_terms import terms_text
 from .spelling import respelt
-from .state import AskContext, AskState, Found, LookupInput
+from .state import MAX_QUESTION, AskContext, AskState, Found, LookupInput
 
 
 class RetrievalNodes:
@@ -88,7 +88,9 @@ class RetrievalNodes:
         await in_busy_thread(self._check, name, context)
         if earlier:
             reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
-            question = await reasoner.acondense(question, earlier)
+            rewritten = await reasoner.acondense(question, earlier)
+            # What a conversation talked a model into is no question, and each later call would pay for it.
+            question = rewritten if len(rewritten) <= MAX_QUESTION else question
         started = await in_busy_thread(self._start_question, state, name, context.scope, question, earlier)
         return {**started, "named": named}
 

@@ -58,19 +58,19 @@ class IndexStore:
             OSError: the disk is full or not writable; the old index is unchanged.
             StoreError: vectors cannot be read.
         """
-        arrays = contents(source, self._before(version), self._path.parent)
+        arrays = contents(source, self.earlier(version), self._path.parent)
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
     def differs(self, version: Version, source: Source) -> bool:
         """Return True if the arrays of the file are not what a state gives, with the vectors that are in the file."""
-        there, made = array_file.load(self._path).arrays, contents(source, self._before(version))
+        there, made = array_file.load(self._path).arrays, contents(source, self.earlier(version))
         return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)
 
     def _about(self, version: Version) -> dict[str, Any]:
         return {"version": list(version), "embedding": self._embedder.fingerprint}
 
-    def _before(self, version: Version) -> Arrays:
-        """Return the arrays of the file, if their vectors are of the same epoch and model; else none."""
+    def earlier(self, version: Version) -> Arrays:
+        """Return the arrays of the file, whose vectors can be used again, if it is of the same epoch and model."""
         try:
             found = array_file.load(self._path)
         except (FileNotFoundError, IndexDamagedError):

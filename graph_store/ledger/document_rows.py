@@ -14,7 +14,7 @@ from .facts import advance
 from .readings import read_beside_deleted
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
-from .token_accounts import forget_replies
+from .token_accounts import forget_document
 
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
@@ -103,7 +103,7 @@ class Documents:
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, document_id])))
             self._note_edit()
             advance(self._db)
-            forget_replies(self._db, document_id)
+            forget_document(self._db, document_id)
             self._note_read_beside(document_id)
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")

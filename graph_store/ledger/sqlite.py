@@ -17,6 +17,12 @@ from .tables import METADATA
 _IN_MEMORY = Path(":memory:")
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
+_NO_ROOM = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+_WITHOUT_LOG = "ro&immutable=1"
+"""The mode in which SQLite reads a file that has no log, and makes none."""
+
+# `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
+_open_file = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
 
 
 class SqliteLedger:
@@ -34,9 +40,10 @@ class SqliteLedger:
             LedgerDamagedError: the file is not a SQLite database.
         """
         self._path = path
+        self._is_without_log = False
         self._file = _connect(path, create)
         try:
-            self._prepare()
+            self._prepare_within_disk(create)
             engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
                                    isolation_level="AUTOCOMMIT")
             self.connection: Connection = engine.connect()
@@ -44,6 +51,21 @@ class SqliteLedger:
             self._file.close()
             raise
         self._identity = _identity(path)
+
+    def _prepare_within_disk(self, create: bool) -> None:
+        """Prepare the connection; if the disk has no room for SQLite's log, for reading alone."""
+        try:
+            self._prepare()
+        except sqlite3.OperationalError as error:
+            if create or self._has_log() or error.sqlite_errorcode & 0xFF not in _NO_ROOM:
+                raise
+            self._file.close()
+            self._is_without_log = True
+            self._file = _open_file(f"{self._path.absolute().as_uri()}?mode={_WITHOUT_LOG}", uri=True)
+
+    def _has_log(self) -> bool:
+        log = self._path.with_name(f"{self._path.name}-wal")
+        return log.exists() and log.stat().st_size > 0  # an empty one is left of an attempt without room
 
     def _prepare(self) -> None:
         try:
@@ -78,8 +100,8 @@ class SqliteLedger:
 
     @property
     def gone(self) -> bool:
-        """True if the file was deleted or replaced."""
-        return _identity(self._path) != self._identity
+        """True if the file was deleted or replaced, or a process writes again that this connection cannot follow."""
+        return _identity(self._path) != self._identity or (self._is_without_log and self._has_log())
 
     @property
     def in_transaction(self) -> bool:
@@ -89,6 +111,8 @@ class SqliteLedger:
     def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
+        if self._is_without_log and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY:
+            return sqlite3.OperationalError(f"the disk of {self.name} is full")
         # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):
             return LedgerDamagedError(f"the ledger {self.name} is damaged ({str(cause).partition(' with text')[0]})")
@@ -135,14 +159,12 @@ class SqliteLedger:
 
 
 def _connect(path: Path, create: bool) -> sqlite3.Connection:
-    # `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
-    connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
     if create:
         if path != _IN_MEMORY:
             make_private(path)
-        return connect(path)
+        return _open_file(path)
     try:
-        return connect(address_of(path), uri=True)
+        return _open_file(address_of(path), uri=True)
     except sqlite3.OperationalError:
         if path.exists():
             raise
@@ -156,7 +178,7 @@ def address_of(path: Path) -> str:
     """
     mode = "rw"
     if is_on_read_only_disk(path):
-        mode = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"
+        mode = "ro" if path.with_name(f"{path.name}-wal").exists() else _WITHOUT_LOG
     return f"{path.absolute().as_uri()}?mode={mode}"
 
 

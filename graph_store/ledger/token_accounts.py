@@ -1,7 +1,10 @@
 """Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Literal
 
@@ -12,6 +15,8 @@ from ...schemas.documents import Frozen
 from ...schemas.prices import Prices, batched
 from .database import Database
 from .tables import CALLS, TOKENS, insertion
+
+_LOG = logging.getLogger("banyan")
 
 By = Literal["step", "document", "build"]
 """What accounts are grouped by."""
@@ -60,7 +65,8 @@ class Spent(Tokens):
 class Calls:
     """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
 
-    Accounts stay when their documents are deleted. The budget is used if `charge_calls` names none.
+    Accounts stay when their documents are deleted, under no document's name. The budget is used if `charge_calls` names
+    none.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -90,7 +96,7 @@ class Calls:
         """
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
-        with self._db.transaction():
+        with self._storing(where.build):
             documents = json.dumps(sorted(where.documents), ensure_ascii=False)
             self._db.replace(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)])
             self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
@@ -101,8 +107,22 @@ class Calls:
 
     def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
-        with self._db.transaction():
+        with self._storing(charge().build):
             self._add(step, model, calls, prompt)
+
+    @contextmanager
+    def _storing(self, build: str) -> Iterator[None]:
+        """Write in one transaction; a question keeps its answer if the disk cannot be written, and pays again later.
+
+        A build would pay for everything again, so it fails instead.
+        """
+        try:
+            with self._db.transaction():
+                yield
+        except sqlite3.OperationalError as error:
+            if build:
+                raise
+            _LOG.warning("a paid call is not in the accounts, and asking again pays again (%s)", error)
 
     def _add(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
              wasted: bool = False) -> None:
@@ -194,16 +214,21 @@ class Calls:
         return whole, chunks
 
 
-def forget_replies(database: Database, document: str) -> None:
-    """Empty the stored responses that may have the text of a document.
+def forget_document(database: Database, document: str) -> None:
+    """Empty the stored responses that may have the text of a document, and move its accounts to those of no document.
 
     These are the responses to calls that read it, and to calls of which is not known what they read, such as answers:
-    what was made of those is stored elsewhere, or their prompts change with any document.
+    what was made of those is stored elsewhere, or their prompts change with any document. The document's id, which may
+    tell as much as its text, is in neither table afterwards.
     """
-    for key, documents in database.rows("SELECT key, documents FROM calls WHERE response <> ''"):
+    for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
         read = json.loads(documents)
-        if not read or document in read:
-            database.execute("UPDATE calls SET response = '' WHERE key = :key", key=key)
+        if document in read or (response and not read):
+            left = json.dumps([one for one in read if one != document], ensure_ascii=False)
+            database.execute("UPDATE calls SET response = '', documents = :left WHERE key = :key", key=key, left=left)
+    for row in database.rows("SELECT * FROM tokens WHERE document = :document", document=document):
+        database.execute(_ADDITION, **{**row._mapping, "document": ""})  # noqa: SLF001  (SQLAlchemy's public name)
+    database.execute("DELETE FROM tokens WHERE document = :document", document=document)
 
 
 def total(parts: Sequence[Spent]) -> Spent:

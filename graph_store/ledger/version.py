@@ -23,7 +23,7 @@ class Version(NamedTuple):
     resolution: int
     """How often the aliases of entities changed."""
     epoch: int
-    """Differs after all was reindexed or restored."""
+    """See `epoch`."""
 
 
 def version_of(database: Database) -> Version:
@@ -38,12 +38,12 @@ def version_of(database: Database) -> Version:
 
 
 def epoch(database: Database) -> int:
-    """Return a number that differs after all was reindexed or restored."""
+    """Return a number that differs between knowledge bases, and after a reindex or restore; 0 before writing."""
     return int(database.get_meta(_EPOCH) or 0)
 
 
 def begin_epoch(database: Database) -> None:
-    """Set a new random epoch; derived files that note another one are outdated."""
+    """Set a new random epoch; derived files that note another one are outdated, or another knowledge base's."""
     database.set_meta(_EPOCH, str(1 + secrets.randbelow(_LARGEST)))
 
 

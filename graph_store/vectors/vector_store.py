@@ -74,7 +74,7 @@ class VectorStore:
             if key in placed:
                 by_part.setdefault(placed[key], []).append(key)
         for part, own in by_part.items():
-            yield from ((part, page) for page in _pages(own))
+            yield from ((part, page) for page in pages_of(own))
 
     def found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
@@ -94,7 +94,7 @@ class VectorStore:
             CallCancelled: the run was cancelled; some vectors may be stored.
         """
         text = dict(zip(ids, texts, strict=True))
-        for page in _pages(self.missing(kind, list(text))):
+        for page in pages_of(self.missing(kind, list(text))):
             current().check()
             self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
@@ -159,6 +159,7 @@ class VectorStore:
         self.collections.close()
 
 
-def _pages(ids: Sequence[str]) -> Iterable[list[str]]:
+def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
+    """Yield ids in lists that are small enough for one call."""
     for start in range(0, len(ids), _PAGE):
         yield list(ids[start:start + _PAGE])

@@ -16,6 +16,7 @@ from ..store_errors import EmbeddingMismatchError, VectorServerError
 from .embedded_texts import embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
+from .unwritten_vectors import UnwrittenVectors
 from .vector_store import Kind, VectorStore
 
 _TEXTS_AT_ONCE = 10_000
@@ -115,6 +116,11 @@ class VectorSynchroniser:
     def _state(self) -> str:
         """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
         return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+
+    def unwritten(self) -> UnwrittenVectors:
+        """Return the vectors of the graph as they would be if the disk had room for them."""
+        return UnwrittenVectors(self.store, self._embedder,
+                                embedded(self._graph.graph, self._documents, self._documents.done()))
 
     # Bringing them up.
 

@@ -60,6 +60,10 @@ class TooLong(ReasonerError):
     """A request is longer than the endpoint takes, or the reply longer than it gives."""
 
 
+class Filtered(ReasonerError):
+    """The endpoint's content filter stopped a request, or the reply to it."""
+
+
 class ResponseRefused(Exception):
     """A response was not read to its end; says why."""
 
@@ -76,7 +80,8 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
         variables: the prefix of the endpoint's own settings.
 
     Returns:
-        `EndpointFailed` if it was not the request's fault, `TooLong` if the request was too long.
+        `EndpointFailed` if it was not the request's fault, `TooLong` if the request was too long, `Filtered` if a
+        content filter stopped it.
     """
     cause: BaseException = error
     if fix is None:
@@ -90,9 +95,12 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
         advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
     message = f"{asked}: {fix.problem} ({detail[:_SHOWN]}); {advice}"
     if not fix.of_endpoint:
-        return TooLong(message) if fix is _TOO_LONG else ReasonerError(message)
+        return _ERRORS.get(fix, ReasonerError)(message)
     nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
+
+
+_ERRORS: dict[Fix, type[ReasonerError]] = {_TOO_LONG: TooLong, _BY_CAUSE["filter"]: Filtered}
 
 
 def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:

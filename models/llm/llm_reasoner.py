@@ -39,6 +39,8 @@ COMMUNITIES_PER_CALL = 8
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
 
+_KEYWORDS, _FACTS = 3, 5
+"""Of the description of a community that no model describes."""
 PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
@@ -147,7 +149,7 @@ class LlmReasoner(ModelCalls):
         batches = [numbers[start:start + PAIRS_PER_CALL] for numbers in _by_documents(pairs)
                    for start in range(0, len(numbers), PAIRS_PER_CALL)]
         verdicts = self._run_batches("resolve", self._resolution,
-                                     [[pairs[number] for number in batch] for batch in batches])
+                                     [[pairs[number] for number in batch] for batch in batches], lambda _: None)
         of_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
         return [of_pair[number] for number in range(len(pairs))]
 
@@ -159,7 +161,7 @@ class LlmReasoner(ModelCalls):
     def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
         return self._run_batches("summarise", lambda batch: (
-            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities))
+            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities), _facts_of)
 
     def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
@@ -209,6 +211,12 @@ def _by_documents(pairs: Sequence[EntityPair]) -> list[list[int]]:
     for position, pair in enumerate(pairs):
         positions.setdefault(pair.documents, []).append(position)
     return list(positions.values())
+
+
+def _facts_of(community: CommunityDigest) -> CommunitySummary:
+    """Describe a community by its own words."""
+    return CommunitySummary(name=", ".join(community.keywords[:_KEYWORDS]),
+                            summary="\n".join(community.statements[:_FACTS]) or ", ".join(community.keywords))
 
 
 def _card_text(card: EntityCard) -> str:

@@ -10,8 +10,9 @@ from ...prompts import Language, Prompt, language_of
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, process_loop
 from .endpoint import Endpoint, SendIn, chosen_parameters, open_client
-from .failures import TooLong
+from .failures import Filtered, TooLong
 from .limits import LimitedEndpoint
+from .observing import LOG
 from .structured import StructuredChat
 from .wire import Shape
 
@@ -55,14 +56,22 @@ class ModelCalls:
         return self._chats[_model_and_options(self._steps.get(step, self._settings))]
 
     def _run_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
-                     batches: Sequence[Sequence[_I]]) -> list[_T]:
-        """Return the answers to all items of all batches, in order; a batch that is too long is asked in halves."""
+                     batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
+        """Return the answers to all items of all batches, in order.
+
+        A batch that is too long, or that a content filter stops, is asked in halves: one item costs no other its
+        answer. `otherwise` answers for an item that the filter stops by itself.
+        """
         async def ask(batch: Sequence[_I]) -> list[_T]:
             try:
                 return await self._ask(step, lambda: make(batch))
             except TooLong:
                 if len(batch) == 1:
                     raise
+            except Filtered as error:
+                if len(batch) == 1:
+                    LOG.warning("%s", error)
+                    return [otherwise(batch[0])]
             middle = len(batch) // 2
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 

@@ -13,7 +13,7 @@ from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
 from .breaker import EndpointDown
 from .endpoint import Endpoint, Messages, Reply
-from .failures import TooLong
+from .failures import Filtered, TooLong
 from .observing import observed_step
 from .parsing import UnusableAnswer
 from .typed_answers import read_reply, read_text
@@ -53,7 +53,7 @@ class StructuredChat:
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` if it was
                 not the request's fault, `EndpointDown` if the endpoint was not called, `TooLong` if the prompt or the
-                answer is longer than the endpoint allows.
+                answer is longer than the endpoint allows, `Filtered` if a content filter stopped either.
             BudgetExceeded: the call would exceed the budget.
         """
         messages, key = messages_of(prompt), self.key_of(prompt, shape)
@@ -117,8 +117,8 @@ class StructuredChat:
             # Under a key that is never looked up: accounted and visible, but not replayed.
             await self._record(_unusable_key(key, reply), step, reply, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
-                raise ReasonerError(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
-                                    "another model (BANYAN_LLM_MODEL) for this text")
+                raise Filtered(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
+                               "another model (BANYAN_LLM_MODEL) for this text")
             repair = (await asyncio.to_thread(render, "repair", prompt.language, error=wrong)).user
             messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
         failed = f"{step}: model {self._model!r} gave no usable answer in {_ATTEMPTS} attempts: {wrong}. "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from ...schemas.delta import SameLabel
 from ...schemas.extraction import Extraction
@@ -27,6 +27,8 @@ from .numbered_lines import NumberedLines
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
 
+LONGEST_THOUGHT = 4000
+"""Characters of a thought that the following prompts of a question repeat: a model that goes on and on pays once."""
 _MOST_FINDINGS = 3
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
@@ -143,7 +145,7 @@ def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
 
 
 class _Judgement(_Wire):
-    thought: str = ""
+    thought: Annotated[str, AfterValidator(lambda thought: thought[:LONGEST_THOUGHT])] = ""
     lookups: list[dict[str, Any]] = []
     keep: list[int] = []
     answerable: bool = False

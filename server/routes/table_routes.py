@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import anyio.to_thread
 from fastapi import APIRouter, Query
 
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
@@ -9,6 +10,7 @@ from ...tools.table_results import ComputedTable, fields, tabulate
 from ..parameters import At, errors
 from ..responses import Items, TableField
 from ..security.access import may
+from ..service import Serving
 from .graph_routes import Seen
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
@@ -19,9 +21,9 @@ _MOST_PARTS = 20
 _Part = Annotated[str, Query(max_length=LONGEST)]
 
 
-@router.get("/table", responses=errors(404))
-def compute_table(  # noqa: PLR0913  (its parameters)
-    *, seen: Seen,
+@router.get("/table", responses=errors(404, 504))
+async def compute_table(  # noqa: PLR0913  (its parameters)
+    *, seen: Seen, service: Serving, client: Annotated[str, may("read")],
     relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
                                                                                  "`fields` lists them")],
     head: Annotated[_Part, Query(description="only rows whose subject has this name or a part of one; A|B: either",
@@ -44,9 +46,12 @@ def compute_table(  # noqa: PLR0913  (its parameters)
                                          "1 if left out")] = None,
 ) -> ComputedTable:
     """Compute a table: the rows of a relation or attribute, filtered, counted and grouped, each with its source."""
-    return tabulate(seen.view.index, seen.kb.schemas.current(), TripleLookup(
+    lookup = TripleLookup(
         relation=relation, head=head, tail=tail, where=tuple(where), by=by, do=do, show=tuple(show), at=at,
-        document=document, limit=limit or (0 if do in EXTREMES and not by else _SHOWN)))
+        document=document, limit=limit or (0 if do in EXTREMES and not by else _SHOWN))
+    # A large one takes as long as a question, so it waits for its turn like one.
+    async with service.questions.turn(client):
+        return await anyio.to_thread.run_sync(lambda: tabulate(seen.view.index, seen.kb.schemas.current(), lookup))
 
 
 @router.get("/fields", responses=errors(404))

@@ -4,8 +4,10 @@ import random
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
+from banyan.agents.construction import build_report
 from banyan.agents.construction.graph import build_graph
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -40,6 +42,11 @@ def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
     assert report["communities"] > 0
     assert report["stopped"] == ""
     assert shop.problems() == []
+
+
+def test_a_clock_that_is_set_back_makes_no_negative_duration(shop, monkeypatch):
+    monkeypatch.setattr(build_report, "time", SimpleNamespace(time=lambda: 0.0))
+    assert shop.build(shop.write(TEXTS))["seconds"] == 0
 
 
 def test_building_again_what_is_unchanged_extracts_and_describes_nothing(shop):

@@ -3,6 +3,7 @@
 Whatever it is, what was extracted is there afterwards, or the ledger's damage is named and a backup restores it.
 """
 
+import json
 import os
 import random
 import re
@@ -291,6 +292,59 @@ def test_what_reads_works_on_a_disk_that_was_always_read_only(shell, mounted):
         result = run(shell, *command)
         assert result.code == 0, result
     assert shell("list").code == 0
+
+
+def test_questions_work_on_a_disk_without_any_room(shell, mounted):
+    """Not even for SQLite's log; what else cannot be derived is made in memory."""
+    home, plain = shell.settings.home, shell.folder / "plain"
+    asked = answer(shell)
+    home.rename(plain)
+    home.mkdir()
+    mounted("-t", "tmpfs", "-o", "size=20m", "tmpfs", home)
+    shutil.copytree(plain, home, dirs_exist_ok=True)
+    fill(home)
+    assert answer(shell) == asked
+    assert run(shell, "status").code == 0
+    assert shell("list").code == 0
+    refused = run(shell, "delete", "d1.txt")
+    assert (refused.code, "full" in refused.err) == (1, True), refused
+    (home / "filler").unlink()
+    for path in ("index.bin", "graph.json"):
+        (home / "kb" / path).unlink()
+    shutil.rmtree(home / "kb" / "chroma")
+    fill(home)
+    assert answer(shell) == asked
+    (home / "filler").unlink()
+    assert answer(shell) == asked
+    assert shell.sound()
+
+
+def answer(shell):
+    result = shell("ask", "Who employs P3?", "--kb", "kb", "--json")
+    assert result.code == 0, result
+    return json.loads(result.out)
+
+
+def fill(disk):
+    """Leave no room on a disk."""
+    with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def test_derived_files_of_another_base_are_not_read(shell, built, hashed_embedder):
+    """Both bases had one build of as many documents, so all their counters agree."""
+    other = scripted.Workshop(shell.folder / "second", hashed_embedder)
+    other.build(other.write({f"d{number}.txt": text(number).replace("Firm", "Corp") for number in range(PEOPLE)}))
+    for name in ("index.bin", "graph.json"):
+        shutil.copy(other.settings.home / "kb" / name, shell.settings.home / "kb" / name)
+    shutil.rmtree(shell.settings.home / "kb" / "chroma")
+    shutil.copytree(other.settings.home / "kb" / "chroma", shell.settings.home / "kb" / "chroma")
+    said = answer(shell)
+    assert "Corp" not in str(said)
+    assert "Firm3" in str(said)
+    assert state(shell) == built.state
+    assert shell.sound()
 
 
 @pytest.mark.parametrize("spare", [40_000, 600_000])

@@ -16,7 +16,7 @@ from .. import langgraph_server, oidc_issuer
 pytestmark = pytest.mark.integration
 
 SCOPES = {"writer": ["write"], "reviewer": ["review"], "ada": ["ask"], "bob": ["ask"],
-          "all": ["read", "ask", "write", "review"]}
+          "all": ["read", "ask", "write", "review"], "metrics": ["metrics"]}
 GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} defeated {other} in 1911.\n\n"
          f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
          for name, other in (("Otto Kern", "Tom Hale"), ("Ada Blum", "Otto Kern"))]
@@ -96,6 +96,13 @@ def test_nobody_enters_without_a_key(url, http, waiting):
     for path in ("/threads", "/runs/stream", "/api/knowledge-bases", "/chat/invoke", "/mcp", "/store/items"):
         assert http.post(path, json={}).status_code in {401, 405}, path
     assert http.get("/ok").status_code == 200
+
+
+def test_metrics_need_their_scope(http, keys):
+    for name, status in (("metrics", 200), ("all", 403), ("other", 403), ("token: ask", 403)):
+        for path in ("/metrics", "/metrics?format=json", "/metrics/"):
+            asked = http.get(path, headers={"X-API-Key": keys[name]}, follow_redirects=True)
+            assert asked.status_code == status or (status == 200 and path == "/metrics/"), (name, path, asked.text)
 
 
 def described(http, key, known=""):

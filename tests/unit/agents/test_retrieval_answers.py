@@ -92,6 +92,15 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
     assert said["messages"][-1].text == said["answer"] == "Claim on ada: She was born in Ulm [1]"
 
 
+def test_a_rewritten_question_without_an_end_is_not_asked(resources, monkeypatch):
+    """Some earlier answer may have talked the model into it."""
+    monkeypatch.setattr(resources.fake, "condense", lambda *_: "and on " * 2000)
+    messages = [HumanMessage("Who was Ada Byron?"), AIMessage("Go on and on."), HumanMessage("Where was Ada born?")]
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
+    assert said["sub_queries"][0] == "Where was Ada born?"
+    assert all(len(inquiry.question) < 100 for inquiry in resources.fake.inquiries)
+
+
 def test_a_first_question_is_not_condensed(resources):
     said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]})
     assert resources.fake.condensed == []

@@ -9,6 +9,7 @@ from importlib.metadata import version
 import pytest
 import typer.main
 from banyan.cli import main as cli
+from banyan.cli.error_messages import explain_errors
 from banyan.cli.examples import EXAMPLES
 from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner
@@ -108,3 +109,17 @@ def test_the_list_names_the_place_and_shows_a_damaged_one(two):
     assert "not a readable ledger" in shown
     assert str(two.folder / "home") in shown
 
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"),
+                                   ImportError("x.so: failed to map segment from shared object")])
+def test_a_limit_of_the_system_is_said_in_one_sentence(error, capsys):
+    with pytest.raises(SystemExit) as ended, explain_errors():
+        raise error
+    assert ended.value.code == 1
+    assert "ulimit -v" in capsys.readouterr().err
+
+
+def test_a_defect_keeps_its_traceback():
+    with pytest.raises(RuntimeError, match="a defect"), explain_errors():
+        raise RuntimeError("a defect")

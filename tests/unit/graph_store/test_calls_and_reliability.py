@@ -1,11 +1,14 @@
 """The accounts of calls, and the measured reliability of vectors."""
 
+from contextlib import nullcontext
+from sqlite3 import OperationalError
+
 import numpy as np
 import pytest
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, StepTokens
 from banyan.graph_store.vectors.reliability import SAMPLE, Reliability, measure, sample
-from banyan.runtime.budgets import Budget, BudgetExceeded
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.documents import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +41,17 @@ def test_calls_are_found_again_and_counted_by_step(database, tmp_path):
     assert Calls(again).lookup("a") == "答"
     assert Calls(again).total() == calls.total()
     again.close()
+
+
+@pytest.mark.parametrize("build", ["", "run"])
+def test_a_question_keeps_the_answer_that_cannot_be_stored_and_a_build_fails(database, build):
+    """On a full disk: the answer is paid for, and a build would pay for everything again."""
+    database.execute("PRAGMA max_page_count = 1")
+    calls, lots = Calls(database), "x" * 1_000_000
+    with charge_calls(build=build), pytest.raises(OperationalError, match="full") if build else nullcontext():
+        record(calls, "a", response=lots)
+    assert calls.lookup("a") is None
+    assert calls.total().calls == 0
 
 
 def test_a_call_made_again_is_paid_again_and_its_last_response_kept(database):

@@ -8,7 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.failures import TooLong
+from banyan.models.llm.failures import Filtered, TooLong
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
@@ -169,3 +169,38 @@ def test_another_effort_or_body_is_another_call():
                     {"llm_reasoning_effort": "answer=high"}):
         reasoner(endpoint, ledger, **changes).extract(REQUEST, SCHEMA)
     assert ledger.calls["extract"] == 3
+
+
+class Filter(ScriptedEndpoint):
+    """An endpoint whose content filter stops what has the word `forbidden`, and answers everything else."""
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        self.sent.append(messages)
+        user = messages[1][1]
+        if "forbidden" in user:
+            raise Filtered("its content filter stopped the request")
+        ids = range(1, user.count("\n[") + 1)
+        return Reply(json.dumps({
+            "communities": [{"id": number, "name": "N", "summary": "s"} for number in ids],
+            "pairs": [{"id": number, "same": True, "confidence": 0.9} for number in ids]}), 1, 1)
+
+
+def test_what_a_content_filter_stops_costs_no_other_its_answer():
+    digests = [CommunityDigest(keywords=(f"k{n}",), facts=("it is forbidden" if n == 5 else f"fact {n}",))
+               for n in range(8)]
+    endpoint = Filter([])
+    described = reasoner(endpoint).summarise(digests)
+    assert [summary.name for summary in described] == ["N"] * 5 + ["k5"] + ["N"] * 2
+    assert described[5].summary == "it is forbidden", "its own words, which no model has seen"
+    assert len(endpoint.sent) == 7, "halves"
+    cards = [EntityCard(name=f"e{n}", type="T", facts=("it is forbidden",) if n == 3 else ()) for n in range(5)]
+    verdicts = reasoner(Filter([])).resolve([
+        EntityPair(first=card, second=cards[0], documents=frozenset("d")) for card in cards[1:]])
+    assert [verdict and verdict.same for verdict in verdicts] == [True, True, None, True]
+
+
+def test_a_thought_without_an_end_is_paid_once():
+    """It is in every later prompt of the question, so a document that makes a model go on would cost five times."""
+    shape = wire_module.judgement(TOOLS)
+    look = {"thought": "and on " * 100_000, "lookups": [{"tool": "passage_search", "query": "Ada"}]}
+    assert len(shape.read(look).thought) == wire_module.LONGEST_THOUGHT

@@ -9,6 +9,7 @@ import pytest
 from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import TripleLookup
+from banyan.tools import table_query
 from banyan.tools.conditions import ConditionError
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
@@ -439,3 +440,36 @@ class TestData:
         empty = table(retriever, relation="status", tail="Burnt")
         assert (empty.rows, empty.total, empty.to_pandas().empty) == ((), 0, True)
         assert empty.to_csv().strip() == ""
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    """One entity with many values of two fields: grouping one by the other has their product."""
+    with base.create(tmp_path_factory.mktemp("hub"), "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
+        put_facts(kb, "hub.txt", [*COMPLETE, *(Fact("Hub", field, f"{field} {number}") for number in range(150)
+                                               for field in ("status", "category"))])
+        yield read(kb)
+
+
+class TestLimits:
+    """A reader with a key may ask for anything: what a query costs is bounded, whatever the rows."""
+
+    def test_the_comparisons_of_all_conditions_together(self, hub, monkeypatch):
+        monkeypatch.setattr(table_query, "MOST_COMPARED", 5000)
+        many = "|".join(f"x{number}" for number in range(20))
+        assert table(hub, relation="status", where=(f"category={many}",)).total == 0
+        for asked in ({"where": (f"category={many}", f"status={many}")}, {"head": many, "tail": f"{many}|{many}"}):
+            with pytest.raises(ConditionError, match="at most 5,000 are compared"):
+                table(hub, relation="status", **asked)
+
+    def test_the_pairs_of_a_row_and_a_value_to_group_by(self, hub, monkeypatch):
+        assert table(hub, relation="status", by="category", head="Hub").groups
+        monkeypatch.setattr(table_query, "MOST_PAIRS", 10_000)
+        with pytest.raises(FieldError, match="22,501 pairs of a row and a value"):
+            table(hub, relation="status", by="category")
+        assert table(hub, relation="status", by="category", head="Zenith").groups
+
+    def test_the_values_beside_each_row(self, hub):
+        rows = table(hub, relation="status", head="Hub", show=("category",)).rows
+        assert {(len(row.fields["category"]), row.fields["category"][-1]) for row in rows} == {(101, "... and 50 more")}
+        assert "... and 50 more" in str(look_up(hub, TripleLookup(relation="status", head="Hub", show=("category",))))
