@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ..schemas.naming import normalise
-from ..text.titles import plain_title
 from .index import RetrievalIndex
 
 _FEW = 2
@@ -12,7 +11,8 @@ _FEW = 2
 
 def documents_with(index: RetrievalIndex, parts: Sequence[str]) -> frozenset[str]:
     """Return the ids of the documents with one of these ids or titles; if none has it exactly, with it as a part."""
-    names = {entry.id: (normalise(entry.id), normalise(entry.title)) for entry in index.store.documents.entries()}
+    names = {key: (normalise(key), normalise(title))
+             for key, title in zip(index.document_ids, index.document_titles, strict=True)}
     found = set[str]()
     for part in (normalise(part) for part in parts if part.strip()):
         exact = [key for key, own in names.items() if part in own]
@@ -22,7 +22,5 @@ def documents_with(index: RetrievalIndex, parts: Sequence[str]) -> frozenset[str
 
 def documents_called(index: RetrievalIndex, name: str) -> frozenset[str]:
     """Return the ids of the few documents that are called by a name, as their titles or files are quoted."""
-    wanted = normalise(name)
-    found = frozenset(entry.id for entry in index.store.documents.entries() if wanted in {
-        normalise(plain_title(called)) for called in (entry.id, entry.title)})
+    found = frozenset(index.documents_called(normalise(name)))
     return found if len(found) <= _FEW else frozenset()

@@ -62,6 +62,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         The table that the question asks for; passages; then lines of cards and tables whose words no shown passage
         has. Of a question about the documents as a whole, reports before passages.
     """
+    if "passage_search" in tools:
+        retriever.queries(retriever.sub_queries(question[:LONGEST]))  # embeds together what the ranking will need
     asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
         return rows

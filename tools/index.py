@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.index.browsing import Browsing
-from ..graph_store.index.columns import Ids, Lists, Texts, distinct
+from ..graph_store.index.columns import Ids, Lists, Texts, Words, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
 from ..graph_store.index.stated import Stated
@@ -138,6 +138,9 @@ class RetrievalIndex:
         """All names of entities, sorted."""
         self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
+        self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
+        self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
+        self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
         self.browsing, self._stated = Browsing(arrays), Stated(arrays)
 
     @cached_property
@@ -358,6 +361,11 @@ class RetrievalIndex:
         """The lexical index of whole documents, and the document's number of each chunk."""
         number: NDArray[np.int32] = self._arrays["chunks.documents"]
         return LexicalIndex(self._arrays, "documents.words", int(number.max(initial=-1)) + 1), number
+
+    def documents_called(self, name: str) -> list[str]:
+        """Return the ids of the documents that a normalised name calls, as their titles or files are quoted."""
+        number = self._called.get(name)
+        return [] if number is None else [self.document_ids[row] for row in self._of_name[number].tolist()]
 
     def _community(self, row: int) -> Community:
         return Community(**orjson.loads(self._communities.raw(row)))

@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .array_file import Arrays
 
 Rows = NDArray[np.intp]
+_TEXTS_AT_ONCE = 1 << 14
 
 
 class Lists:
@@ -96,6 +97,14 @@ class Texts(Sequence[str]):
         if isinstance(row, slice):
             return [self[one] for one in range(*row.indices(len(self)))]
         return self.raw(row).decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        places, values = self._lists.starts, self._lists.values
+        for first in range(0, self._size, _TEXTS_AT_ONCE):
+            ends = places[first:first + _TEXTS_AT_ONCE + 1].tolist()
+            part = values[ends[0]:ends[-1]].tobytes()
+            for start, end in pairwise(ends):
+                yield part[start - ends[0]:end - ends[0]].decode("utf-8", "surrogatepass")
 
     def raw(self, row: int) -> bytes:
         """Return a text's UTF-8 bytes."""

@@ -16,8 +16,9 @@ from ...models.embedding.embedder import Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import triple_id
+from ...schemas.naming import normalise, triple_id
 from ...text.times import Validity
+from ...text.titles import plain_title
 from ..bounding.grounding import words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -222,7 +223,18 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             **columns.texts("chunks.facts", facts),
             "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
-            **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk)}
+            **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk),
+            **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
+
+
+def _document_names(titles: Mapping[str, str]) -> Made:
+    """Return documents' ids and titles, and the documents that are called by each name (`text/titles.py`)."""
+    called: dict[str, list[int]] = {}
+    for row, (key, title) in enumerate(titles.items()):
+        for name in dict.fromkeys(normalise(plain_title(own)) for own in (key, title)):
+            called.setdefault(name, []).append(row)
+    return {**columns.texts("documents.ids", titles), **columns.texts("documents.titles", titles.values()),
+            **columns.words("documents.called", called), **columns.lists("documents.of_name", called.values())}
 
 
 def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: Made) -> Made:

@@ -6,7 +6,7 @@ hidden from it. Offsets refer to the original text.
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -110,38 +110,50 @@ class Parser:
                 if wanted and text not in self._sentences:
                     doc = made.setdefault(text, doc)
                 found.append(doc if wanted else None)
-            docs = list(made.values())
-            for name, part in pipeline.pipeline:
-                if name != "ner":
-                    docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
+            docs = _run(pipeline, list(made.values()), [name for name in pipeline.pipe_names if name != "ner"])
             for text, doc in zip(made, docs, strict=True):
                 if len(doc) <= self._sentences.maxsize:
                     self._sentences[text] = doc
         return found
 
-    def entities(self, text: str) -> "Doc":
-        """Recognise only the named entities of a text, which takes a third of the time of a parse.
+    def entities(self, texts: Sequence[str]) -> list["Doc"]:
+        """Recognise only the named entities of texts, which takes a third of the time of a parse, together still less.
 
         Args:
-            text: any text.
+            texts: any texts.
 
         Returns:
-            spaCy's document with the entities in `ents`; `token.idx` is an offset into `text`.
+            spaCy's document of each with the entities in `ents`; `token.idx` is an offset into the text.
 
         Raises:
-            ParsingError: the pipeline for the text's language is missing or damaged.
+            ParsingError: the pipeline for a text's language is missing or damaged.
         """
-        pipeline = self._pipeline(language_of(text, self.languages()))
-        with self._lock:
-            doc = _tokens(pipeline, text)
-            if "ner" not in pipeline.pipe_names:
-                return pipeline(doc)
-            recogniser: Any = pipeline.get_pipe("ner")
-            shares = recogniser.model.get_ref("tok2vec")
-            before = () if shares.name != "tok2vec-listener" else ("transformer", "tok2vec")
-            for name in (*before, "ner"):
-                doc = pipeline.get_pipe(name)(doc) if name in pipeline.pipe_names else doc
-            return doc
+        languages = [language_of(text, self.languages()) for text in texts]
+        found: dict[int, Doc] = {}
+        for language in dict.fromkeys(languages):
+            pipeline = self._pipeline(language)
+            places = [place for place, own in enumerate(languages) if own == language]
+            with self._lock:
+                docs = [_tokens(pipeline, texts[place]) for place in places]
+                found |= zip(places, _run(pipeline, docs, _recognising(pipeline)), strict=True)
+        return [found[place] for place in range(len(texts))]
+
+
+def _recognising(pipeline: "Language") -> Sequence[str]:
+    """Return the parts of a pipeline that recognise named entities; all if none is only for that."""
+    if "ner" not in pipeline.pipe_names:
+        return pipeline.pipe_names
+    recogniser: Any = pipeline.get_pipe("ner")
+    shares = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
+    return [name for name in pipeline.pipe_names if name == "ner" or (shares and name in {"transformer", "tok2vec"})]
+
+
+def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
+    """Run some parts of a pipeline over documents together."""
+    for name, part in pipeline.pipeline:
+        if name in names:
+            docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
+    return docs
 
 
 def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":

@@ -118,12 +118,11 @@ class Finder:
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
             scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
-            for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS]:
-                unit = self.units[at]
-                if unit.row is None:
-                    spans[int(at)] = self._spans(question, unit)
-                    timed = question.expected == "date" and tells_time(unit.text)
-                    scores[at] += _TYPED * bool(spans[int(at)] or timed)
+            best = [int(at) for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS] if self.units[at].row is None]
+            spans = dict(zip(best, self._spans(question, [self.units[at] for at in best]), strict=True))
+            for at in best:
+                timed = question.expected == "date" and tells_time(self.units[at].text)
+                scores[at] += _TYPED * bool(spans[at] or timed)
         order = np.argsort(-scores, kind="stable")
         return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()),
                       tuple(says[at].tolist())) for at in order]
@@ -200,23 +199,26 @@ class Finder:
         return (best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum()),
                 np.maximum(own, _BESIDE * np.maximum(before, after)) * (weights / weights.sum()))
 
-    def _name_spans(self, unit: Unit) -> list[Span]:
-        """Return the cached spans of a sentence, including capitalised words of unknown kind."""
-        found = self._names.get(unit.text)
-        if found is None:
-            language = self._languages[unit.passage]
-            found = [_whole(unit.text, span) for span in find_spans([unit.text], self.parser, language=language)[0]]
-            found += [Span(start, end, "name") for start, end in find_names(unit.text) if not language and start > 0
-                      and all(end <= span.start or start >= span.end for span in found)]
-            self._names[unit.text] = found
-        return found
+    def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
+        """Return the cached spans of sentences, including capitalised words of unknown kind."""
+        new = {unit.text: self._languages[unit.passage] for unit in units if unit.text not in self._names}
+        for language in dict.fromkeys(new.values()):
+            texts = [text for text, own in new.items() if own == language]
+            for text, spans in zip(texts, find_spans(texts, self.parser, language=language), strict=True):
+                found = [_whole(text, span) for span in spans]
+                found += [Span(start, end, "name") for start, end in find_names(text) if not language and start > 0
+                          and all(end <= span.start or start >= span.end for span in found)]
+                self._names[text] = found
+        return [self._names[unit.text] for unit in units]
 
-    def _spans(self, question: Question, unit: Unit) -> tuple[Span, ...]:
+    def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         kinds = KINDS[question.expected]
-        found = _values(unit.text) if question.expected in {"date", "number"} else self._name_spans(unit)
-        return tuple(span for span in sorted(found, key=lambda span: span.start)
-                     if (span.kind in kinds or _is_agent(question, unit, span))
-                     and not has_name(question.text, unit.text[span.start : span.end]))
+        spans = ([_values(unit.text) for unit in units] if question.expected in {"date", "number"}
+                 else self._name_spans(units))
+        return [tuple(span for span in sorted(found, key=lambda span: span.start)
+                      if (span.kind in kinds or _is_agent(question, unit, span))
+                      and not has_name(question.text, unit.text[span.start : span.end]))
+                for unit, found in zip(units, spans, strict=True)]
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:

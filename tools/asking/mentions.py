@@ -140,7 +140,7 @@ class Mentions:
         """Return True for a word that means all rows ("EIP", "record"), though something is called so."""
         words = normalise(self.text[mention.start:mention.end])
         return mention.kind in {"value", "entity"} and (
-            words in said.GENERIC | ENGLISH_STOP or singular(words) in self.prefixes)
+            words in said.SAYS_NOTHING or singular(words) in self.prefixes)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -153,9 +153,10 @@ class Mentions:
     def _named_fields(self) -> list[Mention]:
         """Return the fields that the question names: the longest, then those named as they are called."""
         tokens = [(match.start(), match.end(), stem(normalise(match[0]))) for match in said.WORD.finditer(self.text)]
+        unnamed = said.NO_FIELD | ENGLISH_STOP | self.prefixes
         found = sorted(place for term in terms_of(self._index)
                        for rank, label in enumerate(labels_of(self._schema, term))
-                       if label not in said.NO_FIELD | ENGLISH_STOP | self.prefixes and len(label) >= _SHORTEST_LABEL
+                       if label not in unnamed and len(label) >= _SHORTEST_LABEL
                        for place in self._places(label, term, rank, tokens))
         self._candidates = [mention for _, mention in found]
         taken = _without_overlaps(self._candidates)
@@ -176,7 +177,7 @@ class Mentions:
         for stems in [parts, brief] if brief and brief != parts else [parts]:
             for start, end in _runs(stems, tokens):
                 found = label_key(self.text[start:end])
-                if found not in said.GENERIC - {label}:  # "directly" is no field "direction"
+                if found not in said.GENERIC or found == label:  # "directly" is no field "direction"
                     yield ((-len(stems), int(found != label), len(words) - len(stems), rank, -term.rows),
                            Mention(start, end, "field", term.name))
 
@@ -193,7 +194,7 @@ class Mentions:
     def are_beside(self, one: Mention, other: Mention) -> bool:
         """Return True if nothing but generic words is between two mentions."""
         between = self.text[min(one.end, other.end):max(one.start, other.start)]
-        return len(between) <= _BESIDE and all(normalise(word) in ENGLISH_STOP | said.GENERIC
+        return len(between) <= _BESIDE and all(normalise(word) in said.SAYS_NOTHING
                                                for word in said.WORD.findall(between) if word.isascii())
 
     # Nothing may be left over.
@@ -207,7 +208,7 @@ class Mentions:
         known |= self.subjects(unread=True) | {stem(word) for word in said.GENERIC}
         dated = {self.text[one.start:one.end] for one in self.of("date") if not self.is_used(one)}
         return [word for word in said.WORD.findall(left)
-                if (not word.isdigit() or word in dated) and normalise(word) not in ENGLISH_STOP | said.GENERIC
+                if (not word.isdigit() or word in dated) and normalise(word) not in said.SAYS_NOTHING
                 and stem(normalise(word)) not in known and singular(normalise(word)) not in self.prefixes]
 
     def subjects(self, *, unread: bool = False) -> set[str]:
@@ -221,7 +222,7 @@ class Mentions:
             following = (word for word in said.WORD.finditer(self.text, match.end())
                          if not unread or not any(start <= word.start() < end for start, end in self._used))
             noun = next(following, None)
-            if noun is not None and noun[0].islower() and noun[0] not in ENGLISH_STOP | said.GENERIC:
+            if noun is not None and noun[0].islower() and noun[0] not in said.SAYS_NOTHING:
                 found.add(stem(normalise(noun[0])))
         return found
 
@@ -238,7 +239,7 @@ def _without_overlaps(mentions: Sequence[Mention]) -> list[Mention]:
 def _runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """Yield the characters of each run of tokens that has these stems."""
     for begin in range(len(tokens) - len(stems) + 1):
-        if [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):
+        if tokens[begin][2] == stems[0] and [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):
             yield tokens[begin][0], tokens[begin + len(stems) - 1][1]
 
 

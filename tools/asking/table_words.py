@@ -3,7 +3,7 @@
 import re
 
 from ...models.rules.content_words import stem
-from ...models.rules.lexicon import words
+from ...models.rules.lexicon import ENGLISH_STOP, words
 
 
 def _form(*parts: str) -> re.Pattern[str]:
@@ -114,6 +114,7 @@ GENERIC = words("""
     seven eight nine ten year years month months decade decades so far as well ever belong belongs belonging hold
     holds held carry carries cost costs priced price
     """)
+SAYS_NOTHING = GENERIC | ENGLISH_STOP
 HAN_GENERIC = re.compile(
     "请|列出|给出|所有|全部|哪些|哪几|哪一|哪|几|个|位|名|家|人|本|件|部|种|项|条|份|只|张|篇|台|款|座|所|次|期|是|的|了|有|在|于|"
     "和|与|及|或者|还是|或|被|由|为|中|里|内|共有|共|一共|总共|多少|数量|总数|什么|谁|最|更|多|少|高|低|大|小|早|晚|新|老|贵|便宜|"

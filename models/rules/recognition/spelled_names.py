@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ...parsing.parser import Parser
 from ..lexicon import words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import may_be
@@ -56,17 +55,21 @@ _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
 
 
-def find_spelled_names(text: str, parser: Parser, hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
+def without_emphasis(text: str) -> str:
+    """Return a text with blanks for marks of emphasis, as it is recognised."""
+    return _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
+
+
+def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Find the names of the sentences in scripts with spaces.
 
     Args:
         text: the text.
-        parser: loads the recogniser of the text's language.
+        doc: the text `without_emphasis` with its entities.
         hidden: (start, end) of the parts that are not searched for names.
         title: the subject of the text, or "".
     """
-    text = _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
-    doc = parser.entities(text)
+    text = without_emphasis(text)
     shut = bytearray(len(text))
     for start, end in hidden:
         shut[start:end] = b"\1" * (end - start)
