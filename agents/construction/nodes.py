@@ -19,6 +19,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
+from ...graph_store.ledger.unread_files import note_unread_files
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
@@ -174,9 +175,11 @@ class ConstructionNodes:
             reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = total_chunks(kb, outdated)
+            unread = [f"{f.path}: {f.reason}" for f in failures]
+            if paths:
+                note_unread_files(kb.database, unread)
         reasons = {failure.reason for failure in failures}
-        return {"total": total, "documents": [], "outdated": outdated,
-                "files_failed": [f"{f.path}: {f.reason}" for f in failures],
+        return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
                 "files_partly_read": [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons],
                 "files_moved": moved}
 
