@@ -177,7 +177,7 @@ class ConstructionNodes:
             total = total_chunks(kb, outdated)
             unread = [f"{f.path}: {f.reason}" for f in failures]
             if paths:
-                note_unread_files(kb.database, unread)
+                note_unread_files(kb.database, [_below(paths, line) for line in unread])
         reasons = {failure.reason for failure in failures}
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
                 "files_partly_read": [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons],
@@ -530,3 +530,10 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool
     elif wanted is not None and wanted != kb.schemas.first():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
+
+
+def _below(folders: Sequence[Path | Address], line: str) -> str:
+    """Return a line about a file with its path below the given folder, as its document's id has it."""
+    for folder in folders:
+        line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+    return line

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from ...export.export_formats import FORMATS, ExportFormat
+from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -211,7 +211,8 @@ def _item(outline: Outline, view: GraphView) -> CommunityItem:
 def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
     graph = service.resources.knowledge_base(kb).tree_graph()
+    pieces = export_pieces(form, graph, lambda: service.resources.retriever(kb).index)
     # The plain file name is for clients that support ASCII only.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
-    return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,
+    return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})

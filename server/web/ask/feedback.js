@@ -7,7 +7,7 @@ import { spaced } from "../names.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
 import { toast } from "../toasts.js";
-import { suggestions } from "./welcome.js";
+import { suggestions } from "./suggestions.js";
 
 /** The actions on an answer, and the facts that its citations state. */
 export function afterAnswer(talk, turn) {
