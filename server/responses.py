@@ -8,6 +8,7 @@ from ..agents.construction.state import BuildReport
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.retrieval import AnswerRow
 from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
 
 _T = TypeVar("_T")
@@ -107,6 +108,7 @@ class Summary(BaseModel):
 class AskAnswer(AskResult):
     """An answer with its citations."""
 
+    rows: list[AnswerRow] = Field(default=[], description="facts and rows of tables that the answer rests on")
     trace: list[dict[str, Any]] | None = None
     turn: int | None = Field(default=None, description="its number in the conversation, if it is in one")
 
