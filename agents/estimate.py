@@ -187,7 +187,8 @@ def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
 def estimate_reading(resources: Resources, name: str) -> ReadingEstimate | None:
     """Estimate what a model would take to read what the rules read, whether one is set or not; None for nothing."""
     stored = resources.knowledge_base(name)
-    ids = stored.documents.to_reread([one for one in stored.extractions.count_fingerprints() if reader_of(one) == RULES])
+    fingerprints = stored.extractions.count_fingerprints()
+    ids = stored.documents.to_reread([one for one in fingerprints if reader_of(one) == RULES])
     if not ids:
         return None
     sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLED)])

@@ -133,7 +133,7 @@ class _Asking:
                     yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
 
     def _ends(self, row: int, relation: str, *, heads: bool = False) -> list[int]:
-        """Return the rows of the entities that a relation leads to from one, or with `heads` from which it leads there."""
+        """Return the rows of the entities that a relation leads to from one, or with `heads` those it leads from."""
         number = self._index.relation_rows([relation])
         facts = self._index.triples[self._index.incident_at(row)].tolist()
         found = [(tail, head) if heads else (head, tail) for head, kind, tail in facts if kind in number]

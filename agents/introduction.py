@@ -21,7 +21,8 @@ _TITLES, _ENTITIES = 8, 8
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
-_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-._]?(0?[1-9]|1[0-2])[-._]?(0?[1-9]|[12]\d|3[01])(?!\d)")
+_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([-._])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])|"
+                  r"(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))(?!\d)")
 _DATES = ("date", "published", "created")
 """The fields of a document's metadata that date it, the best first."""
 
@@ -93,8 +94,7 @@ def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
     Raises:
         StoreError: there is no such knowledge base, or it cannot be read.
     """
-    index = resources.retriever(name).index
-    kb = index.store
+    kb, index = resources.knowledge_base(name), resources.retriever(name).index
     about = kb.documents.about()
     files = [(key, metadata) for key, _, _, metadata in about]
     noted, examples = read_unread_files(kb.database), noted_examples(kb)
@@ -105,7 +105,8 @@ def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
         entities=_main_entities(index), unread=tuple(line for line in noted if line not in left_out),
         left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
         partly_read={key: metadata[UNREAD] for key, metadata in files if UNREAD in metadata},
-        examples=tuple(examples if examples is not None else example_questions(index, answer)), model=estimate_reading(resources, name))
+        examples=tuple(example_questions(index, answer) if examples is None else examples),
+        model=estimate_reading(resources, name))
 
 
 def _kind(document: str) -> str:
@@ -123,7 +124,8 @@ def _day(document: str, metadata: Mapping[str, str]) -> str:
     """Return the day that a document is of: what it says, then what its name says, then when the file was made."""
     for written in (metadata.get(_DATES[0], ""), document, *(metadata.get(field, "") for field in _DATES[1:])):
         if found := _DAY.search(written):
-            year, month, day = found.groups()
+            year, _, month, day, *joined = found.groups()
+            month, day = (month, day) if month else joined
             return f"{year}-{int(month):02}-{int(day):02}"
     return ""
 

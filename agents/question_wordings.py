@@ -6,7 +6,7 @@ from ..models.rules.content_words import Language
 
 
 class Wording(NamedTuple):
-    """The questions for a relation: for its tail, and for the list of its heads; `{}` is the entity at the other end."""
+    """The questions for a relation: for its tail, and for all of its heads; `{}` is the entity at the other end."""
 
     tail: str
     heads: str = ""

@@ -54,10 +54,10 @@ def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
 
 def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
     data = graph.nodes[node]
-    facts = [kind for *_, kind in (*graph.in_edges(node, data="kind"), *graph.out_edges(node, data="kind"))]
-    community = next((end for _, end, kind in graph.out_edges(node, data="kind") if kind == MEMBER_OF), "")
+    edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
+    community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
     return {"id": node, "name": data["name"][:_NAME], "type": data["type"], "community": community,
-            "support": len(data["documents"]), "degree": facts.count("triple")}
+            "support": len(data["documents"]), "degree": sum(edge["kind"] == "triple" for *_, edge in edges)}
 
 
 def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
@@ -79,7 +79,7 @@ def map_style() -> str:
 
 
 def map_script() -> str:
-    """Return the script that draws the map: Cytoscape, the modules of the server's page, and what is the export's own."""
+    """Return the script that draws the map: Cytoscape, the modules of the server's page, and the export's own."""
     vendor = (_WEB / "vendor" / "cytoscape.esm.min.js").read_text("utf-8")
     parts = ["const cytoscape = (() => {", _VENDOR.sub(r"return \1;", vendor), "})();"]
     parts += [_as_function((_WEB / name).read_text("utf-8")) for name in _MODULES]

@@ -105,7 +105,7 @@ def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
            '<div class="drawn"><div id="map" tabindex="0" role="application" aria-labelledby="map-title"></div>'
            '<div id="map-panel" tabindex="0" role="region" aria-labelledby="map-title"></div></div>\n'
            '<p class="m" id="map-legend"></p>\n'
-           f'<p class="m">{_label("lines", "Lines are facts; dotted lines join entities that one sentence names.")}</p>\n')
+           f'<p class="m">{_label("lines", "Lines are facts; dotted lines join what one sentence names.")}</p>\n')
     yield f'<div id="map-data" hidden>{map_data(graph, links)}</div>\n</section>\n'
 
 

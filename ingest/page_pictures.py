@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import unicodedata
-from collections.abc import Sequence
 from pathlib import Path
 
 import pypdfium2
@@ -44,7 +43,8 @@ def draw_page(file: Path, page: int, words: str = "") -> bytes:
     try:
         with _AT_ONCE:
             done = subprocess.run([sys.executable, "-P", "-m", __name__, str(file), str(page)],  # noqa: S603 - this module
-                                  input=words.encode(), capture_output=True, timeout=_SECONDS, check=True, env=environment)
+                                  input=words.encode(), capture_output=True, timeout=_SECONDS, check=True,
+                                  env=environment)
     except subprocess.TimeoutExpired as error:
         raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw") from error
     except subprocess.CalledProcessError as error:
@@ -60,12 +60,16 @@ def _draw(file: str, page: int, words: str) -> None:
         scale = min(_WIDTH / width, _MOST / max(width, height))
         picture = drawn.render(scale=scale).to_pil().convert("RGB")
         for left, bottom, right, top in _boxes(drawn, words):
-            _mark(picture, [round(scale * edge) for edge in (left - 1, height - top - 1, right + 1, height - bottom + 1)])
+            _mark(picture, (round(scale * (left - 1)), round(scale * (height - top - 1)),
+                            round(scale * (right + 1)), round(scale * (height - bottom + 1))))
     picture.save(sys.stdout.buffer, "PNG")
 
 
 def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
-    """Return the boxes of words on a page, one a line: left, bottom, right, top in points; of a part if it ends there."""
+    """Return the boxes of words on a page, one a line: left, bottom, right, top in points.
+
+    Of words that go on from the page before or end on the next one, the part is marked that is here.
+    """
     wanted, text = _letters(words), page.get_textpage()
     count = text.count_chars()
     places = [place for place in range(count) if _letters(text.get_text_range(place, 1))]
@@ -79,7 +83,8 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
         left, bottom, right, top = text.get_charbox(place)
         if boxes and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]:
             last = boxes.pop()
-            left, bottom, right, top = (min(last[0], left), min(last[1], bottom), max(last[2], right), max(last[3], top))
+            left, bottom = min(last[0], left), min(last[1], bottom)
+            right, top = max(last[2], right), max(last[3], top)
         boxes.append((left, bottom, right, top))
     return boxes
 
@@ -89,10 +94,10 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
 
 
-def _mark(picture: Image.Image, box: Sequence[int]) -> None:
+def _mark(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
     """Lay a colour over a part of a picture, through which its letters show."""
-    part = picture.crop(tuple(box))
-    picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK)), tuple(box[:2]))
+    part = picture.crop(box)
+    picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK)), box[:2])
 
 
 if __name__ == "__main__":

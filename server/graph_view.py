@@ -124,8 +124,8 @@ class GraphView:
         """Return what is drawn: entities, facts, and with `linked` the links by sentences, with communities' names."""
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
         known = self.index.communities
-        return Subgraph(nodes=nodes, total=total, communities={
-            node.community: known[node.community].name for node in nodes if node.community in known},
+        of = {node.community for node in nodes if node.community is not None and node.community in known}
+        return Subgraph(nodes=nodes, total=total, communities={one: known[one].name for one in sorted(of)},
             edges=[*edges, *(Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
                                   kind="sentence") for link in links)])
 

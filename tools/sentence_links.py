@@ -1,4 +1,4 @@
-"""Links between entities that one sentence names and that share no fact: they are shown with the sentence, as no fact."""
+"""Links between entities that one sentence names and that share no fact; they are shown as what they are."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class SentenceLink(NamedTuple):
 
 
 def link_by_sentences(index: RetrievalIndex, entities: Sequence[str]) -> list[SentenceLink]:
-    """Return the links by sentences among some entities, those of most sentences first, two for an entity or a few more.
+    """Return the links by sentences among some entities, those of most sentences first, about two for an entity.
 
     Args:
         index: the knowledge base.
