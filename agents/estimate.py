@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.ledger.readings import count_by_reader, find_outdated, is_same_reading
+from ..graph_store.ledger.readings import RULES, count_by_reader, find_outdated, is_same_reading, reader_of
 from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
@@ -45,6 +45,9 @@ _CLOSED = 0.5
 
 _FEWEST, _MOST = 10, 200
 """Chunks that say how an endpoint counts and how much a model says: fewer may mislead, more say nothing new."""
+
+_SAMPLED = 40
+"""Chunks whose prompts an estimate at a glance is made from."""
 
 # Of an inferred schema: what writing it takes, and what it adds to each prompt beside the core; and of grouping labels,
 # what a call reads and writes. Counted with two folders of benchmarks/newcomer.
@@ -104,6 +107,14 @@ class RereadEstimate(Amount):
     model: str = Field(description="the model that would read them; empty: none is set")
     chunks: int
     read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
+    cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
+
+
+class ReadingEstimate(Amount):
+    """The chunks that the rules read, and about what reading them with a model would take."""
+
+    chunks: int
+    model: str = Field(description="the model that is set; empty: none is")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
 
 
@@ -171,6 +182,24 @@ def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
         prompt_tokens=round(times * estimate.prompt_tokens),
         completion_tokens=round(times * estimate.completion_tokens),
         cost=None if estimate.cost is None else times * estimate.cost)
+
+
+def estimate_reading(resources: Resources, name: str) -> ReadingEstimate | None:
+    """Estimate what a model would take to read what the rules read, whether one is set or not; None for nothing."""
+    stored = resources.knowledge_base(name)
+    fingerprints = stored.extractions.count_fingerprints()
+    ids = stored.documents.to_reread([one for one in fingerprints if reader_of(one) == RULES])
+    if not ids:
+        return None
+    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLED)])
+    extraction = _extraction(resources, sample, stored.schemas.current())
+    later = _discount(_later(sum(estimate_tokens(chunk.text) for chunk in sample)))
+    times, total = len(ids) / len(sample), _sum(extraction, later)
+    return ReadingEstimate(
+        chunks=len(ids), model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
+        calls=round(times * total.calls), prompt_tokens=round(times * total.prompt_tokens),
+        completion_tokens=round(times * total.completion_tokens),
+        cost=None if (cost := _cost(resources, extraction, Amount(), later)) is None else times * cost)
 
 
 def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any, Self, TypeAlias, cast
@@ -18,6 +18,8 @@ from ..agents.cluster.ray_builds import aresources_on, resources_on
 from ..agents.construction.document_files import FolderChanges, compare_folder
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
+from ..agents.example_questions import TriedQuestions
+from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
@@ -40,6 +42,7 @@ from ..subagent.tool import as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
+from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
 from .manual_edits import Editing
 from .notebooks import status_html
@@ -443,6 +446,25 @@ class KnowledgeBase:
     def graph(self) -> TreeGraph:
         """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
         return self._store.tree_graph()
+
+    def introduce(self) -> Introduction:
+        """Return what the documents are about, what was not read, and questions that were tried and are answered."""
+        return introduce(self.resources, self.name, partial(self._tried.answer, self.name))
+
+    @cached_property
+    def _tried(self) -> TriedQuestions:
+        return TriedQuestions(self.resources)
+
+    def summaries(self, *documents: str) -> dict[str, str]:
+        """Return of each document the sentence that says best what it is about, by its id; "" for one without any.
+
+        Args:
+            documents: their ids; none means all.
+
+        Raises:
+            UnknownDocumentError: no document has one of the ids.
+        """
+        return {one.document: one.said for one in summarise_documents(self._store.documents, documents)}
 
     def status(self) -> Status:
         """Return counts of its contents, failures and spending."""

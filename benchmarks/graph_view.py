@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from starlette.testclient import TestClient
 
-_FIRST = ("", "/graph/types?limit=50", "/graph/overview", "/questions", "/tree", "/graph/search?q=a",
+_FIRST = ("", "/graph/types?limit=50", "/graph/overview", "/introduction", "/tree", "/graph/search?q=a",
           "/graph/overview?limit=500")
 _NEXT = ("/graph/entity?id={}", "/graph/neighbourhood?id={}", "/graph/path?start={}&end={}")
 

@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from ..graph_store.graph.tree_graph import TreeGraph
+from ..tools.index import RetrievalIndex
+from ..tools.sentence_links import link_by_sentences
 from .cypher import cypher
 from .graphml import graphml
+from .map_section import map_entities
 from .node_link import node_link
 from .tree_page import page
 
@@ -25,3 +28,16 @@ FORMATS: dict[ExportFormat, Format] = {
     "cypher": Format(cypher, "text/plain"),
     "html": Format(page, "text/html"),
 }
+
+
+def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], RetrievalIndex]) -> Iterator[str]:
+    """Return the pieces of the file that a graph is exported to.
+
+    Args:
+        form: the format.
+        graph: the graph with its tree.
+        index: opens what retrieval reads of it: the page also draws the links by sentences.
+    """
+    if form != "html":
+        return FORMATS[form].write(graph)
+    return page(graph, link_by_sentences(index(), map_entities(graph)))

@@ -13,6 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
+from ..tools.sentence_links import SentenceLink
+from .map_section import map_data, map_script, map_style
 from .outline import Outline
 from .text import printable
 
@@ -28,13 +30,17 @@ _QUOTE, _SUMMARY, _NAME = 300, 800, 200
 _SUMMARY_PART = 8
 
 
-def page(graph: TreeGraph) -> Iterator[str]:
-    """Write the page, in pieces: the numbers, then the tree, largest communities first.
+def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
+    """Write the page, in pieces: the map, the numbers, then the tree, largest communities first.
+
+    Args:
+        graph: the graph with its tree.
+        links: those between entities that sentences name together, for the map (see `map_entities`).
 
     A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. Where a
     limit leaves items out, the page shows how many.
     """
-    style, script = _resource("page.css"), _resource("page.js")
+    style, script = map_style() + _resource("page.css"), map_script() + _resource("page.js")
     outline = Outline(graph)
     name = _safe(str(graph.graph["name"]))
     policy = (f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
@@ -42,10 +48,13 @@ def page(graph: TreeGraph) -> Iterator[str]:
     yield (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-           f'<meta name="referrer" content="no-referrer">\n<title>{name}</title>\n<style>{style}</style>\n</head>\n'
+           f'<meta name="referrer" content="no-referrer">\n<title>{name}</title>\n'
+           # With this id Cytoscape takes the style sheet for its own and adds none, which the policy would refuse.
+           f'<style id="__________cytoscape_stylesheet">{style}</style>\n</head>\n'
            f'<body>\n<header><h1><bdi>{name}</bdi>: {_label("heading", "knowledge tree")}</h1>\n'
            f'<button id="language" type="button" data-needs-script hidden>{_label("other", "中文 / English")}</button>'
            "</header>\n<main>\n")
+    yield from _map(graph, links)
     yield from _numbers(graph, outline)
     yield ('<section aria-labelledby="tree">'
            f'<h2 id="tree">{_label("tree", "Communities")}</h2>\n'
@@ -81,6 +90,23 @@ def _label(key: str, english: str, number: object = None) -> str:
 
 def _more(count: int) -> str:
     return _label("more", f"and {count} more", count)
+
+
+def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
+    """Write the map, which the script shows where there is anything to draw."""
+    field = '<label>{} <input id="{}" list="map-names" autocomplete="off"></label>\n'
+    yield ('<section id="map-section" aria-labelledby="map-title" hidden>'
+           f'<h2 id="map-title">{_label("map", "Map")}</h2>\n<datalist id="map-names"></datalist>\n<div class="bar">'
+           + field.format(_label("find", "Find an entity"), "map-found")
+           + field.format(_label("way", "and the way to"), "map-to")
+           + f'<span id="map-way" role="status" hidden>{_label("noway", "There is no way between them here.")}</span>\n'
+           f'<label id="map-years" hidden>{_label("year", "Year")} <input id="map-year" type="range"> '
+           '<output id="map-year-said"></output></label></div>\n'
+           '<div class="drawn"><div id="map" tabindex="0" role="application" aria-labelledby="map-title"></div>'
+           '<div id="map-panel" tabindex="0" role="region" aria-labelledby="map-title"></div></div>\n'
+           '<p class="m" id="map-legend"></p>\n'
+           f'<p class="m">{_label("lines", "Lines are facts; dotted lines join what one sentence names.")}</p>\n')
+    yield f'<div id="map-data" hidden>{map_data(graph, links)}</div>\n</section>\n'
 
 
 def _communities(graph: TreeGraph, outline: Outline, level: int) -> list[dict[str, Any]]:

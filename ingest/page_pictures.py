@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 import threading
+import unicodedata
 from pathlib import Path
 
 import pypdfium2
+from PIL import Image, ImageChops
 
 from .reading_errors import UnreadableError
 from .reading_limits import MEGABYTE
@@ -18,14 +20,18 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 """Pages that are drawn at once, each by a core."""
 _WIDTH, _MOST = 1_000, 2_000
 """The width of a picture and the largest width or height, in pixels."""
+_PART = 40
+"""Letters of the beginning or the end that are marked where a page has not all of the words."""
+_MARK = "#ffe27a"
 
 
-def draw_page(file: Path, page: int) -> bytes:
+def draw_page(file: Path, page: int, words: str = "") -> bytes:
     """Draw a page of a PDF file.
 
     Args:
         file: the file.
         page: the number of the page, from 1.
+        words: words to mark where the page has them; their white space does not matter.
 
     Returns:
         The picture, as PNG.
@@ -37,7 +43,8 @@ def draw_page(file: Path, page: int) -> bytes:
     try:
         with _AT_ONCE:
             done = subprocess.run([sys.executable, "-P", "-m", __name__, str(file), str(page)],  # noqa: S603 - this module
-                                  capture_output=True, timeout=_SECONDS, check=True, env=environment)
+                                  input=words.encode(), capture_output=True, timeout=_SECONDS, check=True,
+                                  env=environment)
     except subprocess.TimeoutExpired as error:
         raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw") from error
     except subprocess.CalledProcessError as error:
@@ -45,14 +52,53 @@ def draw_page(file: Path, page: int) -> bytes:
     return done.stdout
 
 
-def _draw(file: str, page: int) -> None:
+def _draw(file: str, page: int, words: str) -> None:
     bound_memory(_MEMORY)
     with pypdfium2.PdfDocument(file) as document:
         drawn = document[page - 1]
         width, height = drawn.get_size()
-        picture = drawn.render(scale=min(_WIDTH / width, _MOST / max(width, height))).to_pil()
+        scale = min(_WIDTH / width, _MOST / max(width, height))
+        picture = drawn.render(scale=scale).to_pil().convert("RGB")
+        for left, bottom, right, top in _boxes(drawn, words):
+            _mark(picture, (round(scale * (left - 1)), round(scale * (height - top - 1)),
+                            round(scale * (right + 1)), round(scale * (height - bottom + 1))))
     picture.save(sys.stdout.buffer, "PNG")
 
 
+def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
+    """Return the boxes of words on a page, one a line: left, bottom, right, top in points.
+
+    Of words that go on from the page before or end on the next one, the part is marked that is here.
+    """
+    wanted, text = _letters(words), page.get_textpage()
+    count = text.count_chars()
+    places = [place for place in range(count) if _letters(text.get_text_range(place, 1))]
+    letters = "".join(_letters(text.get_text_range(place, 1))[:1] for place in places)
+    found = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
+                  if len(part) >= min(_PART, len(wanted)) > 0 and (at := letters.find(part)) >= 0), None)
+    if found is None:
+        return []
+    boxes: list[tuple[float, float, float, float]] = []
+    for place in places[found[0]:found[0] + len(found[1])]:
+        left, bottom, right, top = text.get_charbox(place)
+        if boxes and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]:
+            last = boxes.pop()
+            left, bottom = min(last[0], left), min(last[1], bottom)
+            right, top = max(last[2], right), max(last[3], top)
+        boxes.append((left, bottom, right, top))
+    return boxes
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits alone: a line's end may cut a word with a hyphen, and the text has other spaces."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
+
+
+def _mark(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
+    """Lay a colour over a part of a picture, through which its letters show."""
+    part = picture.crop(box)
+    picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK)), box[:2])
+
+
 if __name__ == "__main__":
-    _draw(sys.argv[1], int(sys.argv[2]))
+    _draw(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read().decode())

@@ -12,7 +12,8 @@ from ..graph_store.index.columns import Rows, distinct
 from ..schemas.naming import triple_id
 from ..text.times import Validity, read_day
 from ..tools.index import Made, RetrievalIndex
-from .responses import Edge, Node
+from ..tools.sentence_links import link_by_sentences
+from .responses import Edge, Node, Subgraph
 
 
 class GraphView:
@@ -23,7 +24,7 @@ class GraphView:
         self.index = index
         self._browsing = index.browsing
         self.nodes = self._nodes(self._browsing.ranked)
-        """All entities, best connected first."""
+        """All entities, most important first."""
 
     @cached_property
     def types(self) -> Counter[str]:
@@ -42,7 +43,7 @@ class GraphView:
         return None if row is None else self._node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
-        """Return the given entities that exist, best connected first."""
+        """Return the given entities that exist, most important first."""
         return self._nodes(self._by_rank(self._rows(ids)))
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
@@ -55,13 +56,13 @@ class GraphView:
             row for name in names for row in self._browsing.called(name).tolist())]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
-        """Return the entities that share a fact with this one, best connected first."""
+        """Return the entities that share a fact with this one, most important first."""
         ends = distinct(self.index.triples[self.index.incident(entity)][:, [0, 2]].reshape(-1))
         return self._nodes(self._by_rank(ends[ends != self.index.entity_at(entity)]))
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
-        """Return the entities that meet all given conditions, best connected first.
+        """Return the entities that meet all given conditions, most important first.
 
         Args:
             kind: the entity's type; empty means any.
@@ -111,8 +112,22 @@ class GraphView:
         rows = distinct(self._rows(node.id for node in nodes))
         triples = self.index.incident_of(rows)
         keys = [self.index.edges[row] for row in triples[np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)]]
-        return [Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in keys
-                if relation in {"", key[1]}]
+        return [self.edge(key) for key in keys if relation in {"", key[1]}]
+
+    def edge(self, key: EdgeKey) -> Edge:
+        """Return a fact as it is drawn, with the dates between which it holds."""
+        head, relation, tail = key
+        start, end = self.validity(key).bounds()
+        return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
+
+    def drawn(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
+        """Return what is drawn: entities, facts, and with `linked` the links by sentences, with communities' names."""
+        links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
+        known = self.index.communities
+        of = {node.community for node in nodes if node.community is not None and node.community in known}
+        return Subgraph(nodes=nodes, total=total, communities={one: known[one].name for one in sorted(of)},
+            edges=[*edges, *(Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
+                                  kind="sentence") for link in links)])
 
     def aliases(self, entity: str) -> list[str]:
         """Return the other names of an entity, sorted."""
@@ -148,7 +163,7 @@ class GraphView:
         # A fact between an entity and itself counts twice there.
         degree = int(np.count_nonzero(ends[:, [0, 2]] == row))
         return Node(id=self.index.entity_row.at(row), name=name, type=kind, degree=degree,
-                    community=self._browsing.community(row))
+                    support=int(self._browsing.documents[row]), community=self._browsing.community(row))
 
     def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
@@ -159,7 +174,7 @@ class GraphView:
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Sort rows by rank, best connected first."""
+        """Sort rows by rank, most important first."""
         ranked: NDArray[np.int32] = self._browsing.ranked[np.sort(self._browsing.ranks[rows])]
         return ranked
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..graph_store.graph.tree_graph import Sources
 from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Chunk
-from ..text.sentences import split_sentences
-from ..text.table_rows import SET_APART
+from ..tools.sentence_links import has_any_name, prose_sentences
 from .graph_view import GraphView
 from .responses import Evidence, Node, Together
 
@@ -15,17 +14,20 @@ _READ = 40
 _SHOWN = 20
 
 
-def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk]) -> list[Together]:
+def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
+                       others: Sequence[Node] = ()) -> list[Together]:
     """Return the entities that a sentence names with an entity and that share no fact with it, the most frequent first.
 
     Args:
         view: the graph.
         entity: one of its entities.
         chunks: the chunks that mention the entity.
+        others: only these; by default all that the chunks mention.
     """
     known = {entity.id, *(node.id for node in view.neighbours(entity.id))}
     names, read = [entity.name, *view.aliases(entity.id)], chunks[:_READ]
-    others = [node for node in view.matching("", "", {chunk.id for chunk in read}, None) if node.id not in known]
+    others = [node for node in others or view.matching("", "", {chunk.id for chunk in read}, None)
+              if node.id not in known]
     places: dict[str, list[tuple[str, int, int]]] = {}
     for chunk, start, end in _sentences(read, names):
         for other in others:
@@ -38,9 +40,8 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk]) -
 
 
 def _sentences(chunks: Sequence[Chunk], names: Sequence[str]) -> Iterator[tuple[Chunk, int, int]]:
-    """Yield the sentences that have one of the names; rows of tables and items of lists are none."""
+    """Yield the sentences that have one of the names."""
     for chunk in chunks:
-        for start, end in split_sentences(chunk.text):
-            sentence = chunk.text[start:end]
-            if not SET_APART.match(sentence) and any(has_name(sentence, name) for name in names):
+        for start, end in prose_sentences(chunk):
+            if has_any_name(chunk.text[start:end], names):
                 yield chunk, start, end

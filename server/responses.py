@@ -8,6 +8,7 @@ from ..agents.construction.state import BuildReport
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
+from ..schemas.retrieval import AnswerRow
 from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
 
 _T = TypeVar("_T")
@@ -94,9 +95,20 @@ class DocumentItem(DocumentLine):
     added_at: str
 
 
+class Summary(BaseModel):
+    """The sentence that says best what a document is about, at characters `start` to `end`; "" if it has none."""
+
+    document: str
+    title: str
+    start: int
+    end: int
+    said: str
+
+
 class AskAnswer(AskResult):
     """An answer with its citations."""
 
+    rows: list[AnswerRow] = Field(default=[], description="facts and rows of tables that the answer rests on")
     trace: list[dict[str, Any]] | None = None
     turn: int | None = Field(default=None, description="its number in the conversation, if it is in one")
 
@@ -193,24 +205,29 @@ class Node(BaseModel):
     name: str
     type: str
     degree: int
+    support: int = Field(default=0, description="the number of documents that mention it")
     community: str | None = Field(description="id of its finest community")
 
 
 class Edge(BaseModel):
-    """A fact in a drawing."""
+    """A fact in a drawing, or a link between entities that sentences name together, which has no relation."""
 
     id: str
     source: str
     target: str
     relation: str
+    kind: Literal["fact", "sentence"] = "fact"
+    start: str = Field(default="", description="the date from which the fact holds; empty: not known")
+    end: str = Field(default="", description="the last date, or that from which a later fact holds")
 
 
 class Subgraph(BaseModel):
-    """Entities and the facts among them; `total` counts the entities of all pages."""
+    """Entities and what links them; `total` counts the entities of all pages."""
 
     nodes: list[Node]
     edges: list[Edge]
     total: int
+    communities: dict[str, str] = Field(default={}, description="the names of the entities' communities, by id")
 
 
 class Count(BaseModel):
@@ -294,7 +311,7 @@ class Tree(Page[CommunityItem]):
 
 
 class CommunityAnswer(CommunityItem):
-    """A community with some of its `total` members, the best connected first."""
+    """A community with some of its `total` members, the most important first."""
 
     members: list[Node]
     total: int

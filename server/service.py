@@ -11,11 +11,11 @@ import anyio
 import anyio.to_thread
 from fastapi import Depends, Request
 
+from ..agents.example_questions import TriedQuestions
 from ..agents.resources import Resources
 from ..graph_store.layout import knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
-from .example_questions import TriedQuestions
 from .runs.backups import Backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations

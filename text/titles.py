@@ -1,8 +1,18 @@
-"""The names by which a document's title is quoted."""
+"""Titles of documents: the names by which they are quoted, and those that programs give."""
 
 import re
 
 _REST = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
+
+_PLACEHOLDER = re.compile(
+    r"(?:microsoft )?powerpoint\W*(?:presentation|präsentation|présentation|プレゼンテーション|演示文稿|簡報)?|"
+    r"(?:slide|スライド|幻灯片|投影片|folie|diapositive|presentation|演示文稿|document|文档|book|工作簿|sheet)\s?\d+|"
+    r"untitled.*|無題.*|无标题.*|microsoft \w+ - .*", re.IGNORECASE)
+
+
+def is_placeholder(title: str) -> bool:
+    """Return True for a title that a program gave, such as "PowerPoint Presentation" or "Slide 1"."""
+    return _PLACEHOLDER.fullmatch(title.strip()) is not None
 
 
 def plain_title(title: str) -> str:

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from ..graph_store.ledger.document_rows import Documents
 from ..models.rules.content_words import content_words
 from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Document
@@ -63,6 +64,31 @@ def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passa
         return alone
     items = [_group(name, group) for name, group in sorted(groups.items())]
     return items if sum(map(item_cost, items)) <= tokens else []
+
+
+class DocumentSummary(NamedTuple):
+    """A document, and the sentence that says best what it is about with its place; "" where it has no sentence."""
+
+    document: str
+    title: str
+    start: int
+    end: int
+    said: str
+
+
+def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
+    """Return of each document the sentence that says best what it is about, without a model.
+
+    Args:
+        documents: those of a knowledge base.
+        ids: the documents to summarise; none means all.
+
+    Raises:
+        UnknownDocumentError: there is no such document.
+    """
+    wanted = ids or [entry.id for entry in documents.entries()]
+    return [DocumentSummary(one.document, one.title, one.start, one.start + len(one.words), _shown(one))
+            for one in _openings([documents.get(key) for key in wanted])]
 
 
 def asked_folder(index: RetrievalIndex, question: str) -> str:

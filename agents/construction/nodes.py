@@ -19,6 +19,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
+from ...graph_store.ledger.unread_files import note_unread_files
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
@@ -172,9 +173,11 @@ class ConstructionNodes:
             reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = total_chunks(kb, outdated)
+            unread = [f"{f.path}: {f.reason}" for f in failures]
+            if paths:
+                note_unread_files(kb.database, [_below(paths, line) for line in unread])
         reasons = {failure.reason for failure in failures}
-        return {"total": total, "documents": [], "outdated": outdated,
-                "files_failed": [f"{f.path}: {f.reason}" for f in failures],
+        return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
                 "files_partly_read": [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons],
                 "files_moved": moved}
 
@@ -521,3 +524,10 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool
     elif wanted is not None and wanted != kb.schemas.first():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
+
+
+def _below(folders: Sequence[Path | Address], line: str) -> str:
+    """Return a line about a file with its path below the given folder, as its document's id has it."""
+    for folder in folders:
+        line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+    return line

@@ -26,6 +26,7 @@ from ...ingest.fetching import Address
 from ...ingest.reading_errors import LEFT_OUT
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, format_count, money, on_a_line, out, print_json
+from ..introduction_table import introduction_table, note_introduction
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 from ..terminal_review import resume_value
 
@@ -96,6 +97,8 @@ def build(  # noqa: PLR0913  (its options)
             with resources_on(resources, ray) as where:
                 report = run_build(where, given, context)
             show_report(report, as_json=as_json)
+            if report["documents"] and not as_json:
+                out.print(introduction_table(note_introduction(resources, kb)))
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 _suggest_reread(estimate_reread(resources, kb), paths, kb)
             report_failures(report, reread=reread)

@@ -9,6 +9,7 @@ from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.readings import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
 from ..console import escape, format_count, money, on_a_line, out, print_json
+from ..introduction_table import introduce_in_terminal, introduction_table
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -40,6 +41,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""
     with open_resources(reasons=False) as resources:
         report = status_of(resources.knowledge_base(kb), resources.spending.prices)
+        introduction = None if as_json or not report.documents else introduce_in_terminal(resources, kb)
     if as_json:
         print_json(report.model_dump())
         return
@@ -47,6 +49,8 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     for name, said in _lines(report):
         table.add_row(f"  [dim]{name}[/dim]", said)
     out.print(f"[bold]{escape(kb)}[/bold]")
+    if introduction:
+        out.print(introduction_table(introduction))
     out.print(table)
     for document, number, reason in report.failures[:_SHOWN_FAILURES]:
         out.print(f"  [red]failed:[/red] {on_a_line(document)}, chunk {number}: {on_a_line(reason)}", soft_wrap=True)

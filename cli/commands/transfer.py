@@ -9,7 +9,7 @@ import typer
 from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_file import write_file
-from ...export.export_formats import FORMATS, ExportFormat
+from ...export.export_formats import ExportFormat, export_pieces
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.layout import Layout
@@ -34,9 +34,9 @@ def export(
     """
     with open_resources(reasons=False) as resources, err.status("reading"):
         graph = resources.knowledge_base(kb).tree_graph()
+        pieces = export_pieces(form, graph, lambda: resources.retriever(kb).index)
     if not graph.graph["current"]:
         err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
-    pieces = FORMATS[form].write(graph)
     if output == _STANDARD_OUTPUT:
         sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
         return

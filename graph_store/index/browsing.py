@@ -24,9 +24,11 @@ class Browsing:
     def __init__(self, arrays: Arrays) -> None:
         """Read the arrays of `browsing`."""
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
-        """The rows of all entities, those with the most facts first, then by name and id."""
+        """The rows of all entities: those that the most documents mention first, then by facts, name and id."""
         self.ranks: NDArray[np.int32] = arrays["entities.ranks"]
         """The rank of each row."""
+        self.documents: NDArray[np.int32] = arrays["entities.documents"]
+        """The number of documents that mention each row's entity."""
         self.types: Sequence[str] = Texts(arrays, "types")
         """All entity types, sorted."""
         self.type_of: NDArray[np.int32] = arrays["entities.types"]
@@ -41,15 +43,14 @@ class Browsing:
         return None if number < 0 else self._finest.at(number)
 
     def called(self, name: str) -> Rows:
-        """Return the rows of the entities with this name, compared in canonical form, best connected first."""
+        """Return the rows of the entities with this name, compared in canonical form, by rank."""
         number = self._called.get(canonical_name(name))
         return np.zeros(0, np.intp) if number is None else self._callers[number].astype(np.intp)
 
     def holding(self, text: str, kind: str = "") -> Rows:
         """Return the rows of the entities, of a type or of any, with a name that contains a text in any case and width.
 
-        Rows with an equal name come first, then those with a name that begins with the text; best connected first in
-        each group.
+        Rows with an equal name come first, then those with a name that begins with the text; by rank in each group.
         """
         close = self._closeness(normalise(text).encode("utf-8", "surrogatepass"))
         if kind:
@@ -79,17 +80,20 @@ class Browsing:
         return close
 
 
-def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], community: Mapping[int, str],
-             ) -> dict[str, NDArray[Any]]:
+def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], documents: NDArray[np.int32],
+             community: Mapping[int, str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Browsing`.
 
     Args:
         about: for each entity, by row, its name, its type, and its other names; rows are in the order of the ids.
         ends: for each triple its head's row, its relation and its tail's row, shape (n, 3).
+        documents: the number of documents that mention each entity.
         community: the finest community by row, for rows in a community.
     """
     degrees = np.bincount(ends[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
-    ranked = np.array(sorted(range(len(about)), key=lambda row: (-degrees[row], about[row][0], row)), np.int32)
+    supported = documents.tolist()
+    ranked = np.array(sorted(range(len(about)), key=lambda row: (-supported[row], -degrees[row], about[row][0], row)),
+                      np.int32)
     ranks = np.empty(len(about), np.int32)
     ranks[ranked] = np.arange(len(about), dtype=np.int32)
     types, finest = sorted({kind for _, kind, *_ in about}), sorted(set(community.values()))
@@ -103,7 +107,8 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], community:
             numbers.append(called.setdefault(canonical, len(called)))
             callers.append(row)
     folded = (_END.join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
-    return {"entities.ranked": ranked, "entities.ranks": ranks, **columns.texts("types", types),
+    return {"entities.ranked": ranked, "entities.ranks": ranks, "entities.documents": documents,
+            **columns.texts("types", types),
             "entities.types": np.array([type_number[kind] for _, kind, *_ in about], np.int32),
             **columns.ids("finest", finest),
             "entities.finest": np.array([number_of[community[row]] if row in community else -1

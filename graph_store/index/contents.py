@@ -95,10 +95,10 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     about = [_about(graph, key) for key in rows.entities]
     made |= _entities(graph, rows, about)
     made |= _triples(graph, rows)
-    made |= browsing(about, made["triples.ends"], {
-        row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
+    made |= browsing(about, made["triples.ends"], _count_documents(made), {
+        row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
     return made
@@ -172,6 +172,14 @@ def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
     there = rows.chunks[chunks]
     return {"entities.chunks.values": there[there >= 0],
             "entities.chunks.starts": columns.starts(np.bincount(entities[there >= 0], minlength=len(rows.entities)))}
+
+
+def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    """Return the number of documents that mention each entity."""
+    mentioned = columns.Lists(made, "entities.chunks")
+    owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
+    pairs = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1)
+    return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
 
 
 def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:

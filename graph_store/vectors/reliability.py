@@ -74,7 +74,8 @@ def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequenc
     nearest = np.argmax(products(encode([text for _, text in chosen]), vectors), axis=1)
     hits: dict[str, list[bool]] = {}
     for (row, text), best in zip(chosen, nearest, strict=True):
-        hits.setdefault(script_of(text), []).append(chunks[int(best)].text == chunks[row].text)
+        if script := script_of(text):  # a text of digits and signs is of no script
+            hits.setdefault(script, []).append(chunks[int(best)].text == chunks[row].text)
     return Reliability({script: round(sum(own) / len(own), 4) for script, own in sorted(hits.items())})
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pypdf import PageObject, PasswordType, PdfReader
 
 from ...text.hyphenation import join_broken_words
+from ...text.titles import is_placeholder
 from ..content import Content
 from ..counting import list_counts
 from ..metadata import CREATED
@@ -22,9 +23,8 @@ from .pdf_notes import find_pictures, page_notes
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
-# Placeholders that programs store instead of a title: a file's name, or nothing.
-_NO_TITLE = re.compile(
-    r"(untitled.*|microsoft \w+ - .*|.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
+# What programs store instead of a title: a file's name, or nothing.
+_NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
@@ -94,7 +94,7 @@ def _explain(things: str, broken: Mapping[int, str]) -> str:
 
 def _title(written: str) -> str:
     title = written.strip()
-    return "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) else title
+    return "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title) else title
 
 
 class _Page(NamedTuple):

@@ -18,6 +18,7 @@ from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.scripts import is_han
 from ...text.sentences import split_sentences
+from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
 from .prose_facts import ProseFacts, load_patterns
@@ -47,8 +48,6 @@ _LONGEST_NAMING = 4
 """The most words of a title, and of a heading that is a name."""
 _SHORT_TEXTS = 512
 """Titles and headings whose spans are cached: the chunks of a document share them."""
-_PROGRAM = re.compile(r"(?:PowerPoint|Microsoft \w+|Untitled|Document ?\d|Slide \d|スライド)", re.IGNORECASE)
-"""The beginnings of titles that a program gives."""
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
@@ -275,5 +274,5 @@ def _subject(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    named = _FILE.search(head) or _PROGRAM.match(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    named = _FILE.search(head) or is_placeholder(head) or _FILE.sub("", document.rpartition("/")[2]) == head
     return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004

@@ -16,7 +16,7 @@ _UNNAMED = "Unnamed community"
 
 
 def summarise(communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-    """Name each community by its first keywords, and describe it by its strongest facts.
+    """Name each community by the keywords that most of its facts name, and describe it by its strongest facts.
 
     Args:
         communities: the communities' keywords and facts, strongest first.
@@ -31,7 +31,9 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
     keywords = _clean(digest.keywords)
     facts = _clean(digest.statements)
     chinese = _mostly_chinese([*keywords, *facts])
-    name = ("、" if chinese else ", ").join(keywords[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
+    # What most of the facts are about says more than what is nearest to the centre.
+    named = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
+    name = ("、" if chinese else ", ").join(named[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
     if keywords and digest.kind:
         plain = _CAMEL.sub(" ", digest.kind).lower()
         kind = _CHINESE_KINDS.get(plain, digest.kind) if chinese else plain

@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...schemas.naming import triple_id
+from ...agents.example_questions import example_questions
+from ...agents.introduction import Introduction, introduce
 from ...subagent.answer_facts import Place, stated_by
-from ..example_questions import example_questions
-from ..parameters import KbName, errors
-from ..responses import Edge, Items, Subgraph
+from ...tools.openings import summarise_documents
+from ..parameters import KbName, Limit, Offset, errors
+from ..responses import Items, Page, Subgraph, Summary
 from ..security.access import may
 from ..service import Serving
 from .graph_routes import Seen
@@ -44,9 +45,7 @@ def evidence(seen: Seen, cited: Cited) -> Subgraph:
     known, named = stated_by(kb, view.index, [Place(**dict(span)) for span in cited.citations])
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
-    return Subgraph(nodes=nodes, total=len(nodes), edges=[
-        Edge(id=triple_id(*key), source=key[0], target=key[2], relation=key[1]) for key in known
-        if key[0] in shown and key[2] in shown])
+    return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))
 
 
 @router.get("/graph/among", tags=["graph"], responses=errors(404))
@@ -54,18 +53,28 @@ def among(seen: Seen, entities: Annotated[list[Annotated[str, Query(max_length=2
                                           Query(alias="id", max_length=_MOST)]) -> Subgraph:
     """Return the given entities and the facts among them."""
     nodes = seen.view.find(dict.fromkeys(entities))
-    return Subgraph(nodes=nodes, edges=seen.view.among(nodes), total=len(nodes))
+    return seen.view.drawn(nodes, seen.view.among(nodes), len(nodes), linked=True)
 
 
-@router.get("/questions", tags=["questions"], responses=errors(404))
-def examples(kb: KbName, seen: Seen, service: Serving) -> Items[str]:
-    """Suggest three questions, each of which was answered when it was tried; fewer if the graph is small."""
-    return Items(items=example_questions(seen.view, partial(service.tried.is_answered, kb)))
+@router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
+def show_introduction(kb: KbName, service: Serving) -> Introduction:
+    """Say what the documents are about, what was not read, and three questions that were answered when tried."""
+    return introduce(service.resources, kb, partial(service.tried.answer, kb))
+
+
+@router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
+def list_summaries(kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
+    """Return of each document the sentence that says best what it is about, with its place."""
+    documents = service.resources.knowledge_base(kb).documents
+    ids = [entry.id for entry in documents.entries()]
+    shown = ids[offset:offset + limit]
+    return Page(total=len(ids), items=[Summary(**one._asdict())
+                                       for one in (summarise_documents(documents, shown) if shown else ())])
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
 def next_questions(kb: KbName, seen: Seen, service: Serving, cited: Cited) -> Items[str]:
     """Suggest questions that were answered when they were tried, about the entities in the cited text."""
     named = [node.id for node in evidence(seen, cited).nodes]
-    is_answered = partial(service.tried.is_answered, kb)
-    return Items(items=example_questions(seen.view, is_answered, about=named) if named else [])
+    found = example_questions(seen.view.index, partial(service.tried.answer, kb), about=named) if named else []
+    return Items(items=[one.text for one in found])

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from ...export.export_formats import FORMATS, ExportFormat
+from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -92,7 +92,7 @@ def graph_overview(
     members = set(_community(kb, community).members) if community else None
     matches = view.matching(kind, relation, chunks, members, q)
     shown = matches[offset:offset + limit]
-    return Subgraph(nodes=shown, edges=view.among(shown, relation), total=len(matches))
+    return view.drawn(shown, view.among(shown, relation), len(matches), linked=not relation)
 
 
 @router.get("/graph/path", responses=errors(404))
@@ -103,8 +103,8 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
         _node(seen.view, entity)
     nodes = seen.view.path(start, end)
     steps = {frozenset((one.id, other.id)) for one, other in pairwise(nodes)}
-    return Subgraph(nodes=nodes, total=len(nodes), edges=[
-        edge for edge in seen.view.among(nodes) if frozenset((edge.source, edge.target)) in steps])
+    return seen.view.drawn(nodes, [edge for edge in seen.view.among(nodes)
+                                   if frozenset((edge.source, edge.target)) in steps], len(nodes))
 
 
 @router.get("/graph/fact", responses=errors(404))
@@ -119,13 +119,24 @@ def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target:
     return _fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
 
 
+@router.get("/graph/sentences", responses=errors(404))
+def show_sentences(seen: Seen, source: Annotated[str, Query(max_length=100)],
+                   target: Annotated[str, Query(max_length=100)]) -> Items[Evidence]:
+    """Show the sentences that name two entities which share no fact."""
+    kb, view = seen
+    node, other = _node(view, source), _node(view, target)
+    shared = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
+    found = mentioned_together(view, node, kb.documents.chunks(sorted(shared)), [other])
+    return Items(items=[evidence for one in found for evidence in one.evidence])
+
+
 @router.get("/graph/neighbourhood", responses=errors(404))
 def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
     centre = _node(seen.view, entity)
     matches = seen.view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
-    return Subgraph(nodes=shown, edges=seen.view.among(shown), total=len(matches))
+    return seen.view.drawn(shown, seen.view.among(shown), len(matches), linked=True)
 
 
 @router.get("/graph/entity", responses=errors(404))
@@ -200,7 +211,8 @@ def _item(outline: Outline, view: GraphView) -> CommunityItem:
 def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
     graph = service.resources.knowledge_base(kb).tree_graph()
+    pieces = export_pieces(form, graph, lambda: service.resources.retriever(kb).index)
     # The plain file name is for clients that support ASCII only.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
-    return StreamingResponse(FORMATS[form].write(graph), media_type=FORMATS[form].media_type,
+    return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})

@@ -117,14 +117,15 @@ def show_document(
 @router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
             dependencies=[may("read")])
 def show_page(kb: KbName, service: Serving, document_id: DocumentId,
-              page: Annotated[int, Query(ge=1, le=100_000)]) -> Response:
+              page: Annotated[int, Query(ge=1, le=100_000)],
+              words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "") -> Response:
     """Draw a page of the PDF file that a document was read from, as PNG."""
     opened = service.resources.knowledge_base(kb)
     file = opened.printed.find(document_id)
     if file is None or not opened.documents.has(document_id):
         raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
     try:
-        return Response(draw_page(file, page), media_type="image/png")
+        return Response(draw_page(file, page, words), media_type="image/png")
     except UnreadableError as error:
         raise NotFoundError(str(error)) from error
 

@@ -39,7 +39,7 @@ _CLIENTS = 10_000
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 """A word, or a letter of a script without spaces, with the preceding space."""
-_ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"trace", "turn"})
+_ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
 class Question(BaseModel):
@@ -195,7 +195,7 @@ class Questions:
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
-        wanted = [*_ANSWER, *(["trace"] if question.trace else [])]
+        wanted = [*_ANSWER, "structured_response", *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
         shown = ""
         async for kind, streamed in self._graph.astream(
@@ -214,6 +214,7 @@ class Questions:
                 shown = ""
             else:
                 yield Event("step", update)
+        answer["rows"] = [row.model_dump() for row in answer.pop("structured_response").rows]
         if not answer["answer"].startswith(shown):  # a document was changed or deleted meanwhile
             yield Event("withdrawn", {})
             shown = ""

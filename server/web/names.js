@@ -45,6 +45,16 @@ export function factText(text) {
   return said;
 }
 
+/** Facts in a row, as the report of a community has them, with the labels of relations. */
+export function factsText(text) {
+  let said = text;
+  for (const [name, label] of labels) {
+    const plain = name.replaceAll("_", " ");
+    said = said.replaceAll(` ${plain} `, ` ${label} `).replaceAll(` ${plain}: `, ` ${label}：`);
+  }
+  return said;
+}
+
 async function seedTexts() {
   const response = await fetch(`assets/seeds.${language()}.json`);
   if (!response.ok) throw new Error(`seeds.${language()}.json: ${response.status}`);

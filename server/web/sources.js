@@ -81,7 +81,10 @@ function reader(base, id, parameters, close) {
     }
     quoted ??= words ? place(fetched.points.join(""), words) : null;
     const page = pageOf(found.pages, quoted?.start ?? start);
-    if (found.drawn && !beside.children.length) fill(beside, printedPages(base, id, page || 1, found.pages.length));
+    if (found.drawn && !beside.children.length) {
+      const said = quoted ? fetched.points.slice(quoted.start - fetched.start, quoted.end - fetched.start).join("") : "";
+      fill(beside, printedPages(base, id, page || 1, found.pages.length, said));
+    }
     about.textContent = [
       found.title,
       page && t("source.page.of", { page, pages: found.pages.length }),

@@ -183,14 +183,15 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
         note = page.locator(".graph-note")
-        expect(note).to_contain_text("These are the 60 entities with the most links")
+        expect(note).to_contain_text("These are the entities that most documents mention, of those with links.")
+        expect(note).to_contain_text("60 of ")
         page.locator(".legend").get_by_role("button", name="Person").click()
         assert page.evaluate(f"{CY}.nodes('.off').every((node) => node.data('type') === 'Person')")
         assert page.evaluate(f"{CY}.nodes('.off').length") > 0
         page.locator(".legend").get_by_role("button", name="Person").click()
         assert page.evaluate(f"{CY}.nodes('.off').length") == 0
         page.get_by_role("button", name="Show more entities").click()
-        expect(note).to_contain_text("120 entities with the most links")
+        expect(note).not_to_contain_text("60 of ")
         page.get_by_text("Filters, layout and pictures").click()
         places = f"JSON.stringify({CY}.nodes().map((node) => node.position()))"
         laid_out = page.evaluate(places)
@@ -209,6 +210,34 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         assert "Polonium" in page.evaluate(f"{CY}.nodes().map((node) => node.data('name'))")
         page.get_by_role("button", name="Full screen").click()
         web.until(page, "document.fullscreenElement !== null")
+
+
+def test_the_map_tells_facts_from_sentences_names_communities_and_fades_what_does_not_hold(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
+        page.wait_for_selector(".map canvas")
+        web.until(page, "Number(document.querySelector('.outlines').dataset.names) > 2")
+        sizes = page.evaluate(f"{CY}.nodes().map((node) => [node.data('name'), node.data('size')])")
+        assert max(sizes, key=lambda one: one[1])[0] == "Marie Curie", "most documents mention her"
+        kinds = page.evaluate(f"{CY}.edges().map((edge) => [edge.data('kind'), edge.style('line-style')])")
+        assert {tuple(kind) for kind in kinds} == {("fact", "solid"), ("sentence", "dashed")}
+        expect(page.locator(".legend")).to_contain_text("in one sentence")
+        page.evaluate(f"void {CY}.edges().filter((edge) => edge.data('kind') === 'sentence')[0].emit('tap')")
+        panel = page.locator(".panel")
+        expect(panel).to_contain_text("That is a link, not a fact.")
+        names = panel.locator("h2 button").all_text_contents()
+        assert len(names) == 2
+        assert all(name in panel.locator(".quote").first.text_content() for name in names)
+        slider = page.get_by_label("Year")
+        first = int(slider.get_attribute("min"))
+        slider.fill(str(first + 1))
+        web.until(page, f"{CY}.edges('.gone').length > 0")
+        gone = page.evaluate(f"{CY}.edges('.gone').map((edge) => edge.data())")
+        assert all(not edge["start"] or int(edge["start"][:4]) > first + 1 or int(edge["end"][:4]) < first + 1
+                   for edge in gone)
+        slider.fill(str(first))
+        web.until(page, f"{CY}.edges('.gone').length === 0")
+        browsing.shoot(page, "links")
+        assert not browsing.violations(page)
 
 
 def test_the_map_is_saved_as_a_picture(web_browser, web_server):

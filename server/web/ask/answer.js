@@ -1,11 +1,13 @@
 // An answer with its numbered citations, each a link to the words it quotes.
 
-import { h } from "../dom.js";
+import { failure, h } from "../dom.js";
 import { quoted, rendered } from "../markdown.js";
 import { href } from "../route.js";
 import { placeOf, sourceHref } from "../sources.js";
 import { percent, t } from "../strings.js";
 import { withCard } from "./cards.js";
+import { evidenceOf } from "./evidence.js";
+import { rowsTable } from "./rows.js";
 import { tableLink } from "./trace.js";
 
 /** The marks of citations, which end a line; brackets anywhere else are a document's own (see `shown_text.py`). */
@@ -27,19 +29,19 @@ export function answerView(base, turn, progress) {
   const listed = found || answer?.abstained || all.some((line) => QUOTE.test(line));
   const quotes = listed ? all.filter((line) => MARKS.test(line)) : [];
   const lines = all.slice(found ? 1 : 0).filter((line) => !quotes.includes(line));
+  const table = answer && !answer.abstained ? rowsTable(base, turn, tableOf(base, turn)) : null;
   return h(
     "div",
     { class: answer?.abstained ? "answer abstained" : "answer" },
     progress,
-    answer?.grade === "inferred" &&
-      h("p", {}, h("span", { class: "chip", title: t("answer.inferred.how") }, t("answer.inferred"))),
-    found && h("p", { class: "found" }, t("answer.found")),
+    answer && !answer.abstained && h("p", { class: "found" }, gradeView(answer.grade), found && t("answer.found")),
     short && h("p", { class: "short" }, short),
     answer?.abstained && prose(lines, cited),
-    quotes.length > 0 && quoteList(quotes, cited, short),
+    table,
+    quotes.length > 0 && !table?.dataset.complete && quoteList(quotes, cited, short),
     !answer?.abstained && prose(lines, cited),
     cited.size > 0 && answer && !answer.abstained && quotes.length === 0 && citations([...cited.values()], said),
-    answer && facts(base, turn),
+    answer && facts(base, turn, table),
   );
 }
 
@@ -133,16 +135,33 @@ function citations(all, text) {
   );
 }
 
-function facts(base, turn) {
-  const { answer, steps = [] } = turn;
-  const first = steps.find((step) => step.step === "first_look");
-  const spans = answer.citations.map((one) => [one.start, one.end, one.document].join(":"));
-  return h(
-    "p",
-    { class: "facts" },
-    h("span", {}, t("answer.confidence", { share: percent(answer.confidence ?? 0) })),
-    h("span", {}, t("answer.rounds", { n: answer.iterations })),
-    spans.length > 0 && h("a", { href: href("graph", { kb: base, cite: spans }) }, t("answer.graph")),
-    first && !answer.abstained && tableLink(base, turn, first),
-  );
+/** How far the documents support an answer: they state it, one link is not stated, or they do not. */
+const gradeView = (grade) =>
+  h("span", { class: `chip grade ${grade}`, title: t(`answer.${grade}.how`) }, t(`answer.${grade}`));
+
+/** A link to the table that the answer rests on, or nothing. */
+function tableOf(base, turn) {
+  const first = turn.steps?.find((step) => step.step === "first_look");
+  return first && tableLink(base, turn, first);
+}
+
+/** Whether a model weighed the evidence: the rules have no measure of how sure they are. */
+const isWeighed = ({ steps = [] }) => steps.some((step) => step.text && ["decompose", "reflect"].includes(step.step));
+
+function facts(base, turn, table) {
+  const { answer } = turn;
+  const graph = h("span", { hidden: true });
+  const shown = [
+    !answer.abstained && isWeighed(turn) && h("span", {}, t("answer.confidence", { share: percent(answer.confidence ?? 0) })),
+    answer.iterations > 1 && h("span", {}, t("answer.rounds", { n: answer.iterations })),
+  ].filter(Boolean);
+  if (!answer.abstained && answer.citations.length) {
+    const spans = answer.citations.map((one) => [one.start, one.end, one.document].join(":"));
+    evidenceOf(base, turn).then(({ edges }) => {
+      if (!edges.length) return;
+      graph.append(h("a", { href: href("graph", { kb: base, cite: spans }) }, t("answer.graph")));
+      graph.hidden = false;
+    }, (error) => graph.replaceWith(failure(error)));
+  }
+  return h("p", { class: "facts" }, shown, graph, !answer.abstained && !table && tableOf(base, turn));
 }

@@ -6,8 +6,10 @@ import { button, failure, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { href } from "../route.js";
 import { t } from "../strings.js";
+import { placeOf } from "../sources.js";
 import { toast } from "../toasts.js";
-import { suggestions } from "./welcome.js";
+import { evidenceOf, spans } from "./evidence.js";
+import { suggestions } from "./suggestions.js";
 
 /** The actions on an answer, and the facts that its citations state. */
 export function afterAnswer(talk, turn) {
@@ -30,30 +32,31 @@ export function afterAnswer(talk, turn) {
   const row = h(
     "div",
     { class: "after", role: "group", "aria-label": t("rate.label") },
-    button(t("page.copy"), () => copied(asText(turn)), { class: "quiet small" }),
+    button(t("answer.copy"), () => copied(asMarkdown(turn)), { class: "quiet small" }),
     turn.number && !talk.readOnly && [rate(1), rate(-1)],
   );
-  return [row, !turn.answer.abstained && turn.answer.citations.length > 0 && factsView(talk.base, turn.answer)];
+  return [row, !turn.answer.abstained && turn.answer.citations.length > 0 && factsView(talk.base, turn)];
 }
 
-/** An answer with its sources, for pasting elsewhere. */
-function asText({ question, text, answer }) {
-  const sources = answer.citations.map((one) => `[${one.id}] ${one.document}: “${one.quote}”`);
-  return [question, "", text, "", ...sources].join("\n");
+/** An answer with its sources as Markdown, for pasting elsewhere. */
+function asMarkdown({ question, text, answer }) {
+  const known = new Set(answer.citations.map((one) => String(one.id)));
+  const noted = text.replace(/\[(\d+)\]/g, (mark, id) => (known.has(id) ? `[^${id}]` : mark));
+  const sources = answer.citations.map((one) => `[^${one.id}]: ${placeOf(one)}: “${one.quote.replace(/\s+/g, " ")}”`);
+  return [`**${question}**`, "", noted.split("\n").join("\n\n"), "", ...sources].join("\n");
 }
 
-/** The graph facts that the cited text states, fetched when opened. */
-function factsView(base, answer) {
+/** The graph facts that the cited text states; nothing where it states none. */
+function factsView(base, turn) {
   const list = h("ul", { class: "plain fact-list" });
-  const fold = h("details", { class: "facts-fold" }, h("summary", {}, t("answer.facts")), list);
-  const show = async () => {
-    try {
-      const { nodes, edges } = await post(of(base, "/graph/evidence"), { citations: spans(answer) });
+  const fold = h("details", { class: "facts-fold", hidden: true }, h("summary", {}, t("answer.facts")), list);
+  evidenceOf(base, turn).then(
+    ({ nodes, edges }) => {
       const names = new Map(nodes.map((node) => [node.id, node.name]));
       const entity = (id) => h("a", { href: href("graph", { kb: base, id }) }, names.get(id));
+      fold.hidden = !edges.length;
       fill(
         list,
-        edges.length ? null : h("li", { class: "soft" }, t("graph.evidence.none")),
         edges.map((edge) =>
           h(
             "li",
@@ -70,15 +73,11 @@ function factsView(base, answer) {
           ),
         ),
       );
-    } catch (error) {
-      fill(list, failure(error));
-    }
-  };
-  fold.addEventListener("toggle", () => fold.open && !list.children.length && show());
+    },
+    (error) => fold.replaceWith(failure(error)),
+  );
   return fold;
 }
-
-const spans = (answer) => answer.citations.map(({ document, start, end }) => ({ document, start, end }));
 
 /** Follow-up questions to an answer; `ask(question)` asks one. */
 export function followUps(talk, { answer }, ask) {

@@ -1,13 +1,14 @@
-// The first page: without a knowledge base, ways to create one; otherwise example questions.
+// The first page: without a knowledge base, ways to create one; otherwise what the documents are about.
 
-import { get, of, post } from "../api.js";
+import { post } from "../api.js";
 import { known, refreshBases } from "../bases.js";
-import { Builds, lastUnreadFiles } from "../documents/builds.js";
+import { Builds } from "../documents/builds.js";
 import { uploadForm } from "../documents/upload.js";
-import { announce, button, failure, fill, h } from "../dom.js";
+import { announce, button, fill, h } from "../dom.js";
 import { emptyNotice } from "../empty.js";
 import { go, href } from "../route.js";
 import { language, t } from "../strings.js";
+import { introduction } from "./introduction.js";
 import { modelNotice } from "./model.js";
 
 /** The first page, for your own documents or the sample; starting a build leads to its questions. */
@@ -48,44 +49,13 @@ export function firstPage(root) {
   );
 }
 
-/** The welcome text before the first question; `ask(question)` asks one of the examples. */
+/** What stands before the first question; `ask(question)` asks one of the examples. */
 export function welcome(base, ask) {
-  const found = known(base);
-  const examples = h("div", { class: "suggestions" });
-  const unread = h("div");
-  lastUnreadFiles(base).then(
-    (notice) => fill(unread, notice),
-    (error) => fill(unread, failure(error)),
-  );
-  if (found?.documents) {
-    // Trying them takes seconds, in which the user may go elsewhere and delete the knowledge base.
-    const left = new AbortController();
-    window.addEventListener("hashchange", () => left.abort(), { once: true });
-    get(of(base, "/questions"), {}, left.signal).then(
-      ({ items }) => fill(examples, suggestions(t("ask.examples"), items, ask)),
-      (error) => error.name !== "AbortError" && fill(examples, failure(error)),
-    );
-  }
   return h(
     "div",
     { class: "welcome" },
-    found?.documents
-      ? h("p", {}, t("ask.welcome", { n: found.documents, base }))
+    known(base)?.documents
+      ? introduction(base, ask)
       : emptyNotice(t("ask.empty"), href("documents", { kb: base }), t("documents.add")),
-    unread,
-    examples,
   );
-}
-
-/** A list of questions under a heading; nothing if the list is empty. */
-export function suggestions(heading, questions, ask) {
-  if (!questions.length) return null;
-  return [
-    h("h3", {}, heading),
-    h(
-      "ul",
-      {},
-      questions.map((question) => h("li", {}, button(question, () => ask(question), { class: "suggestion" }))),
-    ),
-  ];
 }

@@ -151,7 +151,7 @@ function progress({ state, progress: now }) {
 }
 
 /** The files that could not be read, by name, each with the reason. */
-export function unreadFiles({ files_failed: failed = [] }) {
+function unreadFiles({ files_failed: failed = [] }) {
   if (!failed.length) return null;
   return h(
     "div",
@@ -181,12 +181,6 @@ function movedFiles({ files_moved: moved = [] }) {
     h("p", {}, t("documents.moved", { n: moved.length })),
     h("ul", { class: "plain" }, moved.map((line) => h("li", {}, line))),
   );
-}
-
-/** Those of the last build of a knowledge base, or nothing. */
-export async function lastUnreadFiles(base) {
-  const { items } = await get("builds", { kb: base });
-  return unreadFiles(items.find(over)?.report ?? {});
 }
 
 function report(found) {

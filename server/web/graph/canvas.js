@@ -1,6 +1,5 @@
 // The map: the shown part of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
 
-import { spaced } from "../names.js";
 import cytoscape from "../vendor/cytoscape.esm.min.js";
 import { colourOf } from "./colours.js";
 import { Outlines } from "./outlines.js";
@@ -9,10 +8,10 @@ import { savePng, saveSvg } from "./picture.js";
 const GOLDEN = 2.399963;
 const MAX_ZOOM = 3;
 const FIT_ZOOM = 1.25;
-const PADDING = 50;
+const PADDING = 64;
 /** Size of a name on the screen in pixels, and the longest name that is shown in full, relative to that size. */
 const LETTERS = 12;
-const MOST_LETTERS = 11;
+const MOST_LETTERS = 15;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
@@ -49,6 +48,9 @@ function discOf(node) {
   const radius = node.data("size") / 2 - 1;
   return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
 }
+/** Whether a fact holds in a year; one without dates always does. */
+export const holdsIn = ({ start = "", end = "" }, year) =>
+  (!start || Number(start.slice(0, 4)) <= year) && (!end || Number(end.slice(0, 4)) >= year);
 /** The length of an edge between its nodes. */
 function roomOf(edge) {
   const [one, other] = [edge.source(), edge.target()].map((node) => node.position());
@@ -56,12 +58,12 @@ function roomOf(edge) {
 }
 const apart = (one, other) =>
   one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
-/** The data of a node on the map. */
-const dataOf = ({ name, type, community, degree = 0 }) => ({
+/** The data of a node on the map: the more documents mention it, the larger it is; facts count where all have one. */
+const dataOf = ({ name, type, community, degree = 0, support = 0 }) => ({
   name,
   type,
   community,
-  size: Math.min(44, 14 + 5 * Math.log2(1 + degree)),
+  size: Math.min(48, 14 + 7 * Math.log2(Math.max(1, support)) + 3 * Math.log2(1 + degree)),
 });
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -113,13 +115,17 @@ function look() {
     {
       selector: "edge",
       style: {
-        width: 1.2,
+        width: 1.8,
         "line-color": of("--line-strong"),
         "target-arrow-color": of("--line-strong"),
         "target-arrow-shape": "triangle",
         "arrow-scale": 0.8,
         "curve-style": "bezier",
       },
+    },
+    {
+      selector: "edge[kind = 'sentence']",
+      style: { width: 1, "line-style": "dashed", "line-dash-pattern": [3, 4], "target-arrow-shape": "none", opacity: 0.8 },
     },
     {
       selector: "edge.near, edge.evidence, edge.under, edge.picked",
@@ -142,6 +148,7 @@ function look() {
     { selector: "node.crowded, edge.short", style: { "text-opacity": 0, "text-background-opacity": 0 } },
     { selector: "node.under, node.chosen", style: { "text-opacity": 1, "text-background-opacity": 0.85, "z-index": 9 } },
     { selector: ".off", style: { display: "none" } },
+    { selector: "edge.gone", style: { opacity: 0.1, "text-opacity": 0 } },
     {
       selector: "node.member",
       style: {
@@ -166,10 +173,14 @@ function look() {
   ];
 }
 
-/** A map in a container. Callbacks: `choose(id)` for nodes, `fact(edge)` for edges, `expand(id)` for more neighbours. */
+/**
+  * A map in a container. Callbacks: `choose(id)` for nodes, `fact(edge)` for edges, `expand(id)` for more neighbours,
+  * `label(edge)` for what is written along an edge.
+ */
 export class Canvas {
-  constructor(container, { choose, expand, fact, layout }) {
+  constructor(container, { choose, expand, fact, layout, label }) {
     this.layout = layout;
+    this.label = label;
     this.chosen = "";
     this.cy = cytoscape({
       container,
@@ -199,8 +210,10 @@ export class Canvas {
     * Draw the shown part. `chosen` is highlighted with its neighbours, `evidence` contains ids of nodes and edges,
     * `members` ids of a community's members, `off` the hidden types.
    */
-  draw(shown, { chosen, evidence, members, off }) {
+  draw(shown, { chosen, evidence, members, off, at = 0 }) {
     const { gone, added } = this.#sync(shown);
+    this.outlines.names = shown.communities;
+    this.date(at);
     this.#mark(chosen, evidence, members);
     this.cy.nodes().forEach((node) => node.toggleClass("off", off.has(node.data("type"))));
     // What is on the map stays where it is, unless most of it is new.
@@ -219,7 +232,7 @@ export class Canvas {
     added.forEach((node, place) => this.#addNode(shown, node, place));
     for (const edge of shown.edges.values()) {
       if (this.cy.getElementById(edge.id).empty()) {
-        this.cy.add({ group: "edges", data: { ...edge, label: spaced(edge.relation) } });
+        this.cy.add({ group: "edges", data: { ...edge, label: this.label(edge) } });
       }
     }
     return { gone: gone.nodes(), added: added.map((node) => this.cy.getElementById(node.id)) };
@@ -291,6 +304,11 @@ export class Canvas {
     shown.layout({ animate: false, fit: !moving, padding: PADDING, ...chosen }).run();
     fixed.unlock();
     this.show();
+  }
+
+  /** Fade the facts that do not hold in a year; 0 shows all of them. */
+  date(year) {
+    this.cy.edges().forEach((edge) => edge.toggleClass("gone", year > 0 && !holdsIn(edge.data(), year)));
   }
 
   /** Change the layout of the map. */

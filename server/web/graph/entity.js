@@ -91,6 +91,19 @@ export function factPanel(fact, { choose, wrong }) {
   );
 }
 
+/** Two entities in the panel, with the sentences that name both. */
+export function sentencesPanel(one, other, evidence, choose) {
+  const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
+  return h(
+    "article",
+    { class: "entity" },
+    h("p", { class: "eyebrow" }, t("entity.together", { n: evidence.length })),
+    h("h2", { tabindex: "-1" }, named(one), " · ", named(other)),
+    h("p", { class: "soft" }, t("entity.together.hint")),
+    quotes(evidence),
+  );
+}
+
 /** The field for the date at which the shown facts hold. */
 function dateFilter(at, dated) {
   const field = h("input", { maxlength: 50, size: 10, value: at, placeholder: t("entity.at.example") });

@@ -9,7 +9,7 @@ import { emptyNotice, emptyView } from "../empty.js";
 import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
 import { EntityTable } from "./entities.js";
-import { entityView, factPanel } from "./entity.js";
+import { entityView, factPanel, sentencesPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
 import { spaced } from "../names.js";
@@ -22,6 +22,8 @@ import { membersOf, Tree } from "./tree.js";
 
 const TYPES = 100;
 const OVERVIEW = 60;
+/** Of so many entities for each that is shown, those with links are shown. */
+const LOOKED_AT = 3;
 const NEIGHBOURS = 25;
 const MEMBERS = 100;
 const KEPT = "banyan.graph.form";
@@ -54,6 +56,7 @@ export async function show(root, base) {
     chosen: "",
     entity: null,
     at: "",
+    year: 0,
     reached: new Map(),
     evidence: new Set(),
     seen: {},
@@ -134,16 +137,17 @@ async function keyword(name) {
   if (found) choose(found.id);
 }
 
-/** Start again with the entities that have the most links, among those that match the filters. */
+/** Start again with the entities that most documents mention, among those that match the filters. */
 async function overview() {
   const { type, relation, document } = view.seen;
-  const asked = { type, relation, document, limit: view.limit };
-  const { nodes, edges, total } = await get(of(view.base, "/graph/overview"), asked);
+  const asked = { type, relation, document, limit: Math.min(MOST_SHOWN, LOOKED_AT * view.limit) };
+  const { nodes, edges, total, communities } = await get(of(view.base, "/graph/overview"), asked);
   startShown([], [], true);
   view.fitting = total;
   // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
-  view.shown.add(type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id)), edges);
+  const wanted = type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id));
+  view.shown.add(wanted.slice(0, view.limit), edges, [], communities);
 }
 
 async function select(id) {
@@ -159,10 +163,11 @@ async function select(id) {
 /** Fetch the next neighbours of a node; return how many are new. */
 async function fetchNeighbours(id) {
   const { n: offset } = view.reached.get(id) ?? { n: 0 };
-  const { nodes, edges, total } = await get(of(view.base, "/graph/neighbourhood"), { id, limit: NEIGHBOURS, offset });
+  const asked = { id, limit: NEIGHBOURS, offset };
+  const { nodes, edges, total, communities } = await get(of(view.base, "/graph/neighbourhood"), asked);
   view.reached.set(id, { n: Math.min(total, offset + NEIGHBOURS), total });
   const keep = [id, ...nodes.map((one) => one.id), ...view.evidence];
-  return view.shown.add(nodes, edges, keep).length;
+  return view.shown.add(nodes, edges, keep, communities).length;
 }
 
 async function expand(id) {
@@ -185,17 +190,17 @@ async function showEvidence(cites) {
 }
 
 /** Show other nodes and edges; `whole`: they are a part of all entities, which the list shows. */
-function startShown(nodes, edges, whole = false) {
+function startShown(nodes, edges, whole = false, communities = {}) {
   Object.assign(view, { shown: new Shown(), evidence: new Set(), whole });
   view.reached.clear();
-  view.shown.add(nodes, edges);
+  view.shown.add(nodes, edges, [], communities);
 }
 
 /** Add a community's members to the map. */
 async function mapCommunity(id) {
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
-  const { edges } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
-  startShown(members, edges);
+  const { edges, communities } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
+  startShown(members, edges, false, communities);
   draw();
 }
 
@@ -265,14 +270,26 @@ async function changed(id) {
   if (!me) return;
   me.entity = null;
   const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MOST_SHOWN);
-  const { nodes, edges } = await get(of(me.base, "/graph/among"), { id: ids });
-  startShown(nodes, edges, me.whole);
+  const { nodes, edges, communities } = await get(of(me.base, "/graph/among"), { id: ids });
+  startShown(nodes, edges, me.whole, communities);
   me.entities.renew();
   await refreshBases();
   await view.tree.show(view.seen.community);
   if (me !== view) return;
   if (!id || view.seen.id === id) await follow();
   else choose(id);
+}
+
+/** Show in the panel what an edge stands for: a fact, or the sentences that name both of its ends. */
+async function showEdge(edge) {
+  if (edge.kind === "sentence") await showSentences(edge);
+  else await showFact(edge);
+}
+
+async function showSentences({ source, target }) {
+  const { items } = await get(of(view.base, "/graph/sentences"), { source, target });
+  fill(view.panel, sentencesPanel(view.shown.nodes.get(source), view.shown.nodes.get(target), items, choose));
+  announce(t("entity.together", { n: items.length }));
 }
 
 async function showFact({ source, target, relation }) {
@@ -299,15 +316,19 @@ function draw() {
   );
   view.legend.hidden = tabled;
   // The legend takes its room before the map is fitted into the rest.
-  showLegend(view, draw);
+  showLegend(view, draw, (year) => {
+    view.year = year;
+    view.canvas?.date(year);
+  });
   if (view.form === "map") {
     view.canvas ??= new Canvas(view.map, {
       choose,
       expand: (id) => expand(id).catch((error) => fill(view.note, failure(error))),
-      fact: (edge) => showFact(edge).catch((error) => fill(view.note, failure(error))),
+      fact: (edge) => showEdge(edge).catch((error) => fill(view.note, failure(error))),
+      label: (edge) => spaced(edge.relation),
       layout: view.layout,
     });
-    view.canvas.draw(shown, { chosen, evidence, members, off });
+    view.canvas.draw(shown, { chosen, evidence, members, off, at: view.year });
   } else if (tabled) {
     if (!view.list.contains(view.entities.element)) fill(view.list, view.entities.element);
     view.entities.show(view.seen, chosen);

@@ -54,7 +54,11 @@ function linksOf(shown, node, choose) {
       return h(
         "li",
         {},
-        out ? `${spaced(edge.relation)} → ` : `← ${spaced(edge.relation)} `,
+        edge.kind === "sentence"
+          ? `${t("graph.line.sentence")}: `
+          : out
+            ? `${spaced(edge.relation)} → `
+            : `← ${spaced(edge.relation)} `,
         button(other.name, () => choose(other.id), { class: "link" }),
       );
     }),

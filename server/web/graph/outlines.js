@@ -2,13 +2,17 @@
 
 const CORNERS = 12;
 const ROOM = 10;
+/** The letters of a community's name, its height, and its place above the outline, in pixels. */
+const NAME = 32;
+const LINE = 13;
+const ABOVE = 4;
 /** Two entities already have a line between them. */
 const LEAST = 3;
 
 /** Draws the outlines whenever the map is drawn; `shown` says whether they are switched on. */
 export class Outlines {
   constructor(cy, container, colour) {
-    Object.assign(this, { cy, colour, shown: true, open: new Set() });
+    Object.assign(this, { cy, colour, shown: true, names: new Map() });
     this.layer = document.createElement("canvas");
     this.layer.className = "outlines";
     this.layer.setAttribute("aria-hidden", "true");
@@ -34,7 +38,32 @@ export class Outlines {
     pen.clearRect(0, 0, width, height);
     const drawn = this.shown ? this.#communities() : [];
     for (const nodes of drawn) this.#outline(pen, nodes);
+    this.#name(pen, drawn);
     layer.dataset.outlines = String(drawn.length);
+  }
+
+  /** Write the name of each community above or below its largest group, where it covers no name of a node. */
+  #name(pen, drawn) {
+    const placed = this.cy.nodes().not(".off").map(boxOf);
+    const named = new Set();
+    pen.font = `650 11px ${this.colour("--sans")}`;
+    pen.fillStyle = this.colour("--soft");
+    pen.textAlign = "center";
+    for (const nodes of drawn.toSorted((one, other) => other.length - one.length)) {
+      const community = nodes[0].data("community");
+      const name = shortName(this.names.get(community) ?? "");
+      if (!name || named.has(community)) continue;
+      const room = bounds(nodes.flatMap(corners));
+      const half = pen.measureText(name).width / 2;
+      const box = placesOf(room, half)
+        .filter((one) => one.x1 >= 0 && one.x2 <= this.cy.width() && one.y1 >= 0 && one.y2 <= this.cy.height())
+        .find((one) => placed.every((other) => isApart(one, other)));
+      if (!box) continue;
+      named.add(community);
+      placed.push(box);
+      pen.fillText(name, box.x1 + half, box.y2);
+    }
+    this.layer.dataset.names = String(named.size);
   }
 
   /** The entities of each community on the map; the open community comes last, to be drawn over the others. */
@@ -75,6 +104,30 @@ export class Outlines {
     pen.globalAlpha = 1;
   }
 }
+
+/** The first of the names that a community is called after, without its kind in brackets. */
+const shortName = (full) => {
+  const parts = full.replace(/\s*[(（][^()（）]*[)）]$/, "").split(/,\s+|、/);
+  const two = parts.slice(0, 2).join(" · ");
+  const name = two.length <= NAME ? two : parts[0];
+  return name.length <= NAME ? name : `${name.slice(0, NAME - 1)}…`;
+};
+/** The room that a node takes with its name, on the screen. */
+const boxOf = (node) => node.renderedBoundingBox({ includeLabels: !node.hasClass("crowded") });
+const bounds = (points) => ({
+  x1: Math.min(...points.map((one) => one.x)),
+  x2: Math.max(...points.map((one) => one.x)),
+  y1: Math.min(...points.map((one) => one.y)),
+  y2: Math.max(...points.map((one) => one.y)),
+});
+/** Places for a name around an outline, and above and below it a line further, the best first. */
+const placesOf = ({ x1, x2, y1, y2 }, half) =>
+  [0, 1].flatMap((away) =>
+    [(x1 + x2) / 2, x1, x2].flatMap((x) =>
+      [y1 - ABOVE - away * LINE, y2 + LINE + away * LINE].map((y) => ({ x1: x - half, x2: x + half, y1: y - LINE, y2: y })),
+    ),
+  );
+const isApart = (one, other) => one.x2 < other.x1 || one.x1 > other.x2 || one.y2 < other.y1 || one.y1 > other.y2;
 
 /** Points around a node, to leave a margin between it and the outline. */
 function corners(node) {

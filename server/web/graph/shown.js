@@ -7,10 +7,13 @@ export class Shown {
   constructor() {
     this.nodes = new Map();
     this.edges = new Map();
+    /** The names of communities, by id. */
+    this.communities = new Map();
   }
 
   /** Add fetched nodes and edges; `keep` has ids that may not be dropped. Return the new ids. */
-  add(nodes, edges, keep = []) {
+  add(nodes, edges, keep = [], communities = {}) {
+    for (const [id, name] of Object.entries(communities)) this.communities.set(id, name);
     const fresh = nodes.map((one) => one.id).filter((id) => !this.nodes.has(id));
     for (const node of nodes) {
       this.nodes.delete(node.id);
@@ -38,6 +41,7 @@ export class Shown {
       [...this.nodes.values()].filter((node) => !types.has(node.type)),
       [...this.edges.values()],
     );
+    part.communities = this.communities;
     return part;
   }
 

@@ -2,7 +2,7 @@
 
 import { get, of } from "../api.js";
 import { button, failure, fill, h } from "../dom.js";
-import { spaced } from "../names.js";
+import { factsText, spaced } from "../names.js";
 import { t } from "../strings.js";
 
 const PAGE = 20;
@@ -78,7 +78,7 @@ export class Tree {
       below.levels > 1 && h("p", { class: "eyebrow" }, t("tree.level", { level: found.level + 1, levels: below.levels })),
       h("h2", { tabindex: "-1" }, found.name),
       // Entities without facts have only a name to show.
-      found.summary !== found.name && h("p", {}, found.summary),
+      found.summary !== found.name && h("p", {}, factsText(found.summary)),
       this.#keywords(found),
       h(
         "div",
@@ -114,7 +114,7 @@ export class Tree {
       {},
       button(one.name, () => this.open(one.id), { class: "link strong" }),
       h("span", { class: "soft" }, ` ${t("tree.size", { n: one.size })}`),
-      one.summary !== one.name && h("p", { class: "summary" }, one.summary),
+      one.summary !== one.name && h("p", { class: "summary" }, factsText(one.summary)),
     );
   }
 

@@ -146,6 +146,12 @@ def test_a_good_embedder_is_trusted_by_script(hashed_embedder):
     assert found.by_script["cjk"] > 0.9
 
 
+def test_texts_without_letters_are_of_no_script(hashed_embedder):
+    found = measured([text_of(n) for n in range(40)] + [f"{n} 1{n} 2{n} 3{n}. {n}4 {n}5 {n}6." for n in range(10)],
+                     hashed_embedder)
+    assert set(found.by_script) == {"latin"}
+
+
 def test_an_embedder_that_sees_no_difference_is_not_trusted():
     found = measured([text_of(n) for n in range(40)] + [chinese_of(n) for n in range(28)], Constant())
     assert found.by_script["latin"] < 0.05

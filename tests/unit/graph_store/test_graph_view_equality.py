@@ -77,11 +77,12 @@ def made(drawn, same, size, corrections=()):
 
 
 def expected_nodes(graph, communities):
-    """All entities as they are drawn, best connected first."""
+    """All entities as they are drawn: those that most documents mention first, each chunk being one; then by facts."""
     of = {member: community.id for community in communities for member in community.members}
     nodes = [Node(id=one, name=graph.name(one), type=graph.type(one),
-                  degree=graph.degree(one), community=of.get(one)) for one in graph.entity_ids()]
-    return sorted(nodes, key=lambda node: (-node.degree, node.name, node.id))
+                  degree=graph.degree(one), support=len(graph.entity_support(one)),
+                  community=of.get(one)) for one in graph.entity_ids()]
+    return sorted(nodes, key=lambda node: (-node.support, -node.degree, node.name, node.id))
 
 
 @given(contributions, aliases, st.integers(1, 4))

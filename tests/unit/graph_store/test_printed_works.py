@@ -2,6 +2,7 @@
 
 from io import BytesIO
 
+import numpy as np
 import pytest
 from banyan.graph_store.printed_works import PrintedWorks
 from banyan.ingest.page_pictures import draw_page
@@ -11,10 +12,12 @@ from PIL import Image
 
 from ...serving import print_work
 
+WORDS = "Zora Lind was born in Turku."
+
 
 @pytest.fixture
 def printed(tmp_path):
-    print_work(tmp_path / "harbours.pdf", "A report on harbours.", "Zora Lind was born in Turku.")
+    print_work(tmp_path / "harbours.pdf", "A report on harbours.", WORDS)
     return tmp_path / "harbours.pdf"
 
 
@@ -60,3 +63,18 @@ def test_a_page_is_drawn(printed):
     printed.write_bytes(b"%PDF-1.7 broken")
     with pytest.raises(UnreadableError, match="cannot be drawn"):
         draw_page(printed, 1)
+
+
+def test_words_are_marked_on_their_page_whatever_its_lines(printed):
+    def marked(page, words):
+        with Image.open(BytesIO(draw_page(printed, page, words))) as picture:
+            return np.argwhere((np.asarray(picture.convert("RGB")) == (255, 226, 122)).all(axis=2))
+
+    plain, whole = marked(2, ""), marked(2, WORDS)
+    assert len(plain) == 0
+    assert len(whole) > 1000
+    part = marked(2, "Zora Lind")
+    assert 0 < len(part) < len(whole)
+    assert len(marked(2, "\n".join(WORDS.split()))) == len(whole), "white space does not matter"
+    assert len(marked(1, WORDS)) == 0
+    assert len(marked(2, "words that the page does not have")) == 0

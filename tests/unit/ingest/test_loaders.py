@@ -228,6 +228,19 @@ def test_pdf_title_that_is_none(tmp_path, title):
     assert only(pdf(tmp_path / "name.pdf", ["words"], title)).title == "name"
 
 
+@pytest.mark.parametrize("title", ["PowerPoint Presentation", "スライド 1", "Slide 12", "PowerPoint 演示文稿",
+                                   "Untitled 2"])
+def test_a_title_that_a_program_gave_is_none(tmp_path, title):
+    file = tmp_path / "elms.html"
+    file.write_text(f"<html><title>{title}</title><body><p>Elms grow.</p></body></html>", "utf-8")
+    assert only(file).title == "elms"
+
+
+@pytest.mark.parametrize("title", ["PowerPoint for beginners", "Slide rules", "Document of 1903", "Presentations"])
+def test_a_title_of_like_words_is_kept(tmp_path, title):
+    assert only(write(tmp_path / "a.md", f"# {title}\n\nElms grow.")).title == title
+
+
 @pytest.mark.parametrize(("password", "reason"), [("secret", "password"), ("", None)])
 def test_encrypted_pdf(tmp_path, password, reason):
     writer = PdfWriter(PdfReader(pdf(tmp_path / "plain.pdf", ["words"])))

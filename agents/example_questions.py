@@ -1,0 +1,244 @@
+"""Questions that the documents answer well, as examples for a first visit and as follow-ups.
+
+Each is tried before it is offered, by the rules, so trying costs nothing. It is offered only if the answer is what the
+graph says, or quotes what the question asks for.
+"""
+
+import json
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple, cast
+
+from cachetools import LRUCache
+from langchain_core.messages import HumanMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from ..graph_store.knowledge_base import KnowledgeBase
+from ..models.rules.content_words import language_of
+from ..models.rules.recognition.names import has_name
+from ..schemas.documents import Frozen
+from ..tools.index import RetrievalIndex
+from ..tools.sentence_links import link_by_sentences
+from .question_wordings import ABOUT, ABOUT_FOLDER, ATTRIBUTES, RELATED, RELATIONS
+from .resources import Resources
+from .retrieval.graph import build_graph
+from .retrieval.state import AskContext, AskInput, AskOutput, AskState
+
+_LOOKED_AT = 80
+"""Entities to consider: those that most documents mention."""
+_TRIED = 8
+"""Questions of a kind to try: each takes about a tenth of a second the first time."""
+_MOST_REMEMBERED = 2_000
+_LONGEST_NAME, _LONGEST_VALUE = 40, 120
+"""Characters of a name in a question, and of a value that answers one."""
+_MOST_LISTED, _PAIRS = 8, 6
+_EXAMPLES = "example_questions"
+_FOLDER = re.compile(r"[A-Za-z][A-Za-z _-]*s$")
+"""A folder that is called after what its documents are: `minutes`, `case-studies`."""
+
+Kind = Literal["lookup", "list", "across"]
+"""One value or entity; a list or count; an answer from two or more documents."""
+
+
+class ExampleQuestion(Frozen):
+    """A question that was answered well when it was tried."""
+
+    text: str
+    kind: Kind
+
+
+class Tried(NamedTuple):
+    """What the rules answered: the short answer, the quoted words, and the documents that they are from."""
+
+    short: str
+    quotes: tuple[str, ...]
+    documents: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The short answer, or else the first quote."""
+        return self.short or "".join(self.quotes[:1])
+
+
+Trial = Callable[[str], Tried | None]
+"""Answers a question; None where the documents do not answer it."""
+
+
+class _Candidate(NamedTuple):
+    text: str
+    kind: Kind
+    about: str
+    is_right: Callable[[Tried], bool]
+
+
+def example_questions(index: RetrievalIndex, answer: Trial, *, about: Sequence[str] = (), most: int = 3,
+                      ) -> list[ExampleQuestion]:
+    """Return questions that are answered well: one of each kind, about different entities where that is possible.
+
+    Args:
+        index: the knowledge base.
+        answer: tries a question.
+        about: ids of the entities to ask about; empty means those that most documents mention.
+        most: the maximum number of questions.
+    """
+    rows = [row for row in map(index.entity_at, about) if row is not None]
+    asking = _Asking(index, rows or index.browsing.ranked[:_LOOKED_AT].tolist(), whole=not about)
+    chosen: list[ExampleQuestion] = []
+    used: set[str] = set()
+    kinds = [asking.lookups(), asking.lists(), asking.across()]
+    for found in (*kinds, *kinds):  # the second time for what is still missing
+        for one in islice(found, _TRIED):
+            if len(chosen) == most or one.text in {known.text for known in chosen}:
+                break
+            if one.about not in used and (tried := answer(one.text)) is not None and one.is_right(tried):
+                chosen.append(ExampleQuestion(text=one.text, kind=one.kind))
+                used.add(one.about)
+                break
+    return chosen
+
+
+class _Asking:
+    """Makes questions about some entities, of each kind the most promising first."""
+
+    def __init__(self, index: RetrievalIndex, rows: Sequence[int], *, whole: bool) -> None:
+        self._index, self._rows, self._whole = index, rows, whole
+
+    def _name(self, row: int) -> str:
+        return self._index.about(row)[0]
+
+    def _names(self, row: int) -> list[str]:
+        name, _, *others = self._index.about(row)
+        return [name, *others]
+
+    def _ids(self, row: int) -> str:
+        return self._index.entity_row.at(row)
+
+    def _askable(self) -> Iterator[int]:
+        return (row for row in self._rows if len(self._name(row)) <= _LONGEST_NAME)
+
+    def lookups(self) -> Iterator[_Candidate]:
+        """Yield questions for one value or one other entity."""
+        for row in self._askable():
+            name, values = self._name(row), self._index.attributes(self._ids(row))
+            for attribute, text in ATTRIBUTES[language_of(name)].items():
+                if len(held := list(values.get(attribute, ()))) == 1 and len(held[0]) <= _LONGEST_VALUE:
+                    yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
+            for relation, wording in RELATIONS[language_of(name)].items():
+                if len(tails := self._ends(row, relation)) == 1:
+                    yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
+
+    def _ends(self, row: int, relation: str, *, heads: bool = False) -> list[int]:
+        """Return the rows of the entities that a relation leads to from one, or with `heads` those it leads from."""
+        number = self._index.relation_rows([relation])
+        facts = self._index.triples[self._index.incident_at(row)].tolist()
+        found = [(tail, head) if heads else (head, tail) for head, kind, tail in facts if kind in number]
+        return [there for here, there in found if here == row != there]
+
+    def lists(self) -> Iterator[_Candidate]:
+        """Yield questions for all entities that a relation links to one, then for the documents of a folder."""
+        for row in self._askable():
+            name = self._name(row)
+            for relation, wording in RELATIONS[language_of(name)].items():
+                heads = self._ends(row, relation, heads=True) if wording.heads else []
+                if 1 < len(heads) <= _MOST_LISTED:
+                    yield _Candidate(wording.heads.format(name), "list", self._ids(row),
+                                     _lists([self._names(head) for head in heads]))
+        if self._whole:
+            yield from self._folders()
+
+    def _folders(self) -> Iterator[_Candidate]:
+        folders: defaultdict[str, set[str]] = defaultdict(set)
+        for entry in self._index.store.documents.entries():
+            for part in PurePosixPath(entry.id).parts[:-1]:
+                folders[part].add(entry.id)
+        for folder, documents in sorted(folders.items(), key=lambda item: (-len(item[1]), item[0])):
+            if len(documents) > 1 and _FOLDER.fullmatch(folder):
+                yield _Candidate(ABOUT_FOLDER.format(re.sub("[_-]+", " ", folder)), "list", folder,
+                                 _cites(documents))
+
+    def across(self) -> Iterator[_Candidate]:
+        """Yield questions whose answer takes two documents: how two entities are connected, what all are about."""
+        known = [self._ids(row) for row in self._askable() if self._index.browsing.documents[row] > 1]
+        for one, other, _ in link_by_sentences(self._index, known)[:_PAIRS]:
+            names, others = (self._names(self._index.entity_row[end]) for end in (one, other))
+            if not (has_name(names[0], others[0]) or has_name(others[0], names[0])):
+                yield _Candidate(RELATED[language_of(names[0])].format(names[0], others[0]), "across", one,
+                                 _connects([names, others]))
+        documents = {entry.id for entry in self._index.store.documents.entries()} if self._whole else set()
+        if len(documents) > 1:
+            language = language_of(self._name(self._rows[0]) if self._rows else "")
+            yield _Candidate(ABOUT[language], "across", "", _cites(documents))
+
+
+def _says(names: Sequence[str]) -> Callable[[Tried], bool]:
+    """Return a check that the answer has one of the names."""
+    return lambda tried: any(has_name(tried.words, name) for name in names)
+
+
+def _lists(listed: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
+    """Return a check that the short answer has each entity by one of its names."""
+    return lambda tried: all(any(has_name(tried.short, name) for name in names) for names in listed)
+
+
+def _cites(documents: set[str]) -> Callable[[Tried], bool]:
+    """Return a check that all of some documents are cited."""
+    return lambda tried: documents <= set(tried.documents)
+
+
+def _connects(names: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
+    """Return a check that words of two documents each have both entities by one of their names."""
+
+    def is_right(tried: Tried) -> bool:
+        both = {document for quote, document in zip(tried.quotes, tried.documents, strict=True)
+                if all(any(has_name(quote, name) for name in own) for own in names)}
+        return len(both) > 1 and tried.documents[0] in both
+
+    return is_right
+
+
+def note_examples(kb: KnowledgeBase, examples: Sequence[ExampleQuestion]) -> None:
+    """Store the examples of a knowledge base in its present state, so that nobody has to try them again."""
+    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [one.model_dump() for one in examples]]))
+
+
+def noted_examples(kb: KnowledgeBase) -> list[ExampleQuestion] | None:
+    """Return the examples that were stored of the present state; None if there are none."""
+    version, examples = json.loads(kb.database.get_meta(_EXAMPLES) or "[null, []]")
+    return [ExampleQuestion(**one) for one in examples] if version == list(kb.version()) else None
+
+
+class TriedQuestions:
+    """Answers questions by the rules, and remembers the answers."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._answered: LRUCache[tuple[object, ...], Tried | None] = LRUCache(_MOST_REMEMBERED)
+        self._lock = threading.Lock()
+
+    @cached_property
+    def _graph(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
+        """The retrieval graph without a model, over the same open knowledge bases."""
+        without = {"llm_base_url": None, "llm_model": "", "reranker": "", "reranker_base_url": None}
+        rules = Resources(self._resources.settings.model_copy(update=without))
+        rules.readers = self._resources.readers
+        return build_graph(rules)
+
+    def answer(self, kb: str, question: str) -> Tried | None:
+        """Return what a knowledge base, in its present state, answers; None if it does not answer."""
+        key = (kb, self._resources.retriever(kb).version, question)
+        with self._lock:  # the cache is not safe to use from several threads
+            if key in self._answered:
+                return self._answered[key]
+        given = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
+        output = self._graph.invoke(given, context=AskContext())
+        cited = output["citations"]
+        tried = None if output["abstained"] else Tried(
+            output["short"], tuple(one["quote"] for one in cited), tuple(one["document"] for one in cited))
+        with self._lock:
+            self._answered[key] = tried
+        return tried

@@ -1,0 +1,93 @@
+"""The map of an exported page: what the page of the server draws, in one file that needs no network.
+
+The drawing is that of the server's page: its modules are put into the file one after the other.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
+from ..tools.sentence_links import SentenceLink
+from .text import json_text, printable
+
+_WEB = Path(__file__).parent.parent / "server" / "web"
+_MODULES = ("graph/colours.js", "graph/outlines.js", "saving.js", "graph/picture.js", "graph/shown.js",
+            "graph/canvas.js")
+"""The modules that draw, each after those that it imports."""
+_MOST_NODES = 80
+_LOOKED_AT = 3
+"""Of so many entities for each that is drawn, those with links are drawn."""
+_NAME = 120
+_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_VENDOR = re.compile(r"export\{(\w+) as default\};?\s*$")
+
+
+def map_entities(graph: TreeGraph) -> list[str]:
+    """Return the entities that may be on the map, those that the most documents mention first."""
+    degrees = {node: 0 for node, data in graph.nodes(data=True) if data["kind"] == "entity"}
+    for head, tail, data in graph.edges(data=True):
+        if data["kind"] == "triple":
+            degrees[head] += 1
+            degrees[tail] += 1
+    ranked = sorted(degrees, key=lambda node: (-len(graph.nodes[node]["documents"]), -degrees[node],
+                                               graph.nodes[node]["name"], node))
+    return ranked[:_LOOKED_AT * _MOST_NODES]
+
+
+def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
+    """Return what the map shows, as escaped JSON: the entities with links, the links, and communities' names."""
+    known = map_entities(graph)
+    drawn = set(known)
+    edges = [*_facts(graph, drawn), *_sentence_links(links, drawn)]
+    ends = {end for edge in edges for end in (edge["source"], edge["target"])}
+    shown = [node for node in known if node in ends][:_MOST_NODES]
+    nodes = [_node(graph, node) for node in shown]
+    communities = {node["community"]: graph.nodes[node["community"]]["name"] for node in nodes if node["community"]}
+    return escape(printable(json_text({
+        "nodes": nodes, "communities": communities,
+        "edges": [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]})))
+
+
+def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
+    data = graph.nodes[node]
+    edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
+    community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
+    return {"id": node, "name": data["name"][:_NAME], "type": data["type"], "community": community,
+            "support": len(data["documents"]), "degree": sum(edge["kind"] == "triple" for *_, edge in edges)}
+
+
+def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
+    for head, tail, data in graph.edges(data=True):
+        if data["kind"] == "triple" and {head, tail} <= nodes:
+            yield {"id": data["id"], "source": head, "target": tail, "relation": data["relation"], "kind": "fact",
+                   "start": data.get("start", ""), "end": data.get("end", "")}
+
+
+def _sentence_links(links: Sequence[SentenceLink], nodes: set[str]) -> Iterator[dict[str, Any]]:
+    for one, other, _ in links:
+        if {one, other} <= nodes:
+            yield {"id": f"{one} {other}", "source": one, "target": other, "relation": "", "kind": "sentence"}
+
+
+def map_style() -> str:
+    """Return the colours of the server's page, by which the map is drawn."""
+    return (_WEB / "colours.css").read_text("utf-8")
+
+
+def map_script() -> str:
+    """Return the script that draws the map: Cytoscape, the modules of the server's page, and the export's own."""
+    vendor = (_WEB / "vendor" / "cytoscape.esm.min.js").read_text("utf-8")
+    parts = ["const cytoscape = (() => {", _VENDOR.sub(r"return \1;", vendor), "})();"]
+    parts += [_as_function((_WEB / name).read_text("utf-8")) for name in _MODULES]
+    parts.append((Path(__file__).parent / "map.js").read_text("utf-8"))
+    return "(() => {\n" + "\n".join(parts) + "\n})();\n"
+
+
+def _as_function(module: str) -> str:
+    """Return a module as a function that is called at once, so its own names collide with no other module's."""
+    names = ", ".join(_EXPORT.findall(module))
+    return f"const {{ {names} }} = (() => {{\n{_EXPORT.sub('', _IMPORT.sub('', module))}\nreturn {{ {names} }};\n}})();"

@@ -1,0 +1,125 @@
+// What the documents are about, at a glance: above the first question.
+
+import { get, of } from "../api.js";
+import { failure, fill, h } from "../dom.js";
+import { spaced } from "../names.js";
+import { href } from "../route.js";
+import { sourceHref } from "../sources.js";
+import { number, t } from "../strings.js";
+import { suggestions } from "./suggestions.js";
+
+const SUMMARIES = 200;
+
+/** The introduction to a knowledge base; `ask(question)` asks one of the examples. */
+export function introduction(base, ask) {
+  const place = h("section", { class: "introduction", "aria-busy": "true" }, h("p", { class: "soft" }, t("intro.waits")));
+  // Trying the examples takes seconds, in which the user may go elsewhere and delete the knowledge base.
+  const left = new AbortController();
+  window.addEventListener("hashchange", () => left.abort(), { once: true });
+  get(of(base, "/introduction"), {}, left.signal).then(
+    (found) => fill(place, content(base, found, ask)).removeAttribute("aria-busy"),
+    (error) => error.name !== "AbortError" && fill(place, failure(error)),
+  );
+  return place;
+}
+
+function content(base, found, ask) {
+  return [
+    h("h2", {}, t("intro.title", { base, n: found.documents })),
+    h(
+      "dl",
+      {},
+      row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon"))),
+      row("intro.titles", [titles(base, found), summaries(base)]),
+      found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),
+      row("intro.unread", unread(found)),
+    ),
+    h("div", { class: "suggestions" }, suggestions(t("intro.examples"), found.examples.map((one) => one.text), ask)),
+    found.model && h("p", { class: "soft" }, offer(found.model)),
+  ];
+}
+
+const row = (name, said) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, said));
+
+const kinds = (counted) =>
+  Object.entries(counted)
+    .map(([name, n]) => `${number(n)} ${{ "e-mail": t("intro.kind.mail"), text: t("intro.kind.text") }[name] ?? name}`)
+    .join(t("page.comma"));
+
+const span = ([first, last]) => (first === last ? first : t("intro.dates", { first, last }));
+
+function titles(base, { titles: shown, documents }) {
+  const more = documents - shown.length;
+  return [
+    shown.join(t("page.semicolon")),
+    more > 0 && [" ", h("a", { href: href("documents", { kb: base }) }, t("intro.more", { n: more }))],
+  ];
+}
+
+const entities = (base, shown) =>
+  h(
+    "ul",
+    { class: "chips" },
+    shown.map(({ id, name, type, documents }) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { class: "chip", href: href("graph", { kb: base, id }), title: spaced(type) },
+          name,
+          h("span", { class: "soft" }, ` ${number(documents)}`),
+        ),
+      ),
+    ),
+  );
+
+/** The sentence that says best what each document is about, fetched when opened. */
+function summaries(base) {
+  const list = h("ul", { class: "plain summaries" });
+  const fold = h("details", {}, h("summary", {}, t("intro.summaries")), list);
+  const show = async () => {
+    try {
+      const { items, total } = await get(of(base, "/summaries"), { limit: SUMMARIES });
+      fill(
+        list,
+        items.map(({ document, title, start, end, said }) =>
+          h("li", {}, h("a", { href: sourceHref({ document, start, end }) }, title), said && ` ${said}`),
+        ),
+        total > items.length && h("li", { class: "soft" }, t("graph.more.links", { n: total - items.length })),
+      );
+    } catch (error) {
+      fill(list, failure(error));
+    }
+  };
+  fold.addEventListener("toggle", () => fold.open && !list.children.length && show());
+  return fold;
+}
+
+/** What was not read, folded: it is no news at the second visit. */
+function unread({ unread: files, left_out: out, partly_read: partly, chunks_failed: failed }) {
+  const parts = Object.entries(partly);
+  const counted = [
+    files.length && t("build.files.failed", { n: files.length }),
+    parts.length && t("documents.partly", { n: parts.length }),
+    failed && t("failures.title", { n: failed }),
+  ].filter(Boolean);
+  if (!counted.length && !out.length) return t("intro.unread.none");
+  return h(
+    "details",
+    {},
+    h("summary", {}, counted.join(t("page.semicolon")) || t("intro.left")),
+    h(
+      "ul",
+      { class: "plain" },
+      files.map((line) => h("li", {}, line)),
+      parts.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
+      out.map((line) => h("li", { class: "soft" }, line)),
+    ),
+  );
+}
+
+const offer = ({ calls, prompt_tokens: prompt, completion_tokens: completion, cost }) =>
+  [t("intro.model.adds"), t("intro.model.cost", { calls, tokens: prompt + completion }), cost !== null && t("intro.model.price", { cost: number(cost) })]
+    .filter(Boolean)
+    .join(t("page.space"));

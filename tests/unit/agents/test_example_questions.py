@@ -1,0 +1,86 @@
+"""Questions that a knowledge base's own documents answer."""
+
+import pytest
+from banyan.agents.example_questions import (
+    ExampleQuestion,
+    Tried,
+    example_questions,
+    note_examples,
+    noted_examples,
+)
+from banyan.tools.index import RetrievalIndex
+
+from ...hashed_embedding import HashedEmbedder
+from ...small_base import create, finish, put
+
+WORDS = {
+    "Where was Zofia Nowak born?": Tried("Radom", ("She was born in Radom.",), ("two",)),
+    "Where was Carl Berg born?": Tried("Radom", ("He was born in Radom.",), ("one",)),
+    "Who was born in Radom?": Tried("Carl Berg; Zofia Nowak", ("He was born in Radom.", "She was born in Radom."),
+                                    ("one", "two")),
+    "What are these documents about?": Tried("", ("Radium.", "Zofia.", "林小雨。"), ("one", "two", "zh")),
+    "林小雨出生在哪里？": Tried("宁波", ("林小雨出生于宁波。",), ("zh",)),
+}
+
+
+@pytest.fixture
+def kb(tmp_path):
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        put(made, "one", "Carl Berg was born in Radom. Zofia Nowak was his teacher.",
+            triples=[("Carl Berg", "born_in", "Radom")], entities={"Zofia Nowak": "Person"})
+        put(made, "two", "Zofia Nowak was born in Radom.", triples=[("Zofia Nowak", "born_in", "Radom")])
+        put(made, "zh", "林小雨出生于宁波。", triples=[("林小雨", "born_in", "宁波")])
+        finish(made)
+        yield made
+
+
+def test_there_is_a_look_up_a_list_and_a_question_across_documents(kb):
+    found = example_questions(RetrievalIndex(kb), WORDS.get)
+    assert [one.kind for one in found] == ["lookup", "list", "across"]
+    assert [one.text for one in found][1:] == ["Who was born in Radom?", "What are these documents about?"]
+
+
+def test_questions_are_about_the_given_entities_in_the_language_of_their_names(kb):
+    index = RetrievalIndex(kb)
+    (entity,) = [entity for entity in index.entity_row if index.name(entity) == "林小雨"]
+    assert [one.text for one in example_questions(index, WORDS.get, about=[entity])] == ["林小雨出生在哪里？"]
+
+
+@pytest.mark.parametrize(("question", "wrong"), [
+    ("Who was born in Radom?", Tried("Carl Berg", ("He was born in Radom.",), ("one",))),
+    ("What are these documents about?", Tried("", ("Radium.",), ("one",))),
+    ("Where was Zofia Nowak born?", Tried("Kielce", ("She lived in Kielce.",), ("two",)))])
+def test_a_question_is_left_out_if_its_answer_is_not_what_the_graph_says(kb, question, wrong):
+    found = example_questions(RetrievalIndex(kb), (WORDS | {question: wrong}).get)
+    assert found
+    assert question not in [one.text for one in found]
+
+
+def test_a_base_whose_questions_are_not_answered_gets_none_after_a_few_tries(kb):
+    tried: list[str] = []
+    assert example_questions(RetrievalIndex(kb), tried.append) == []
+    assert 0 < len(tried) <= 48
+
+
+def test_entities_of_one_sentence_in_two_documents_are_asked_about(tmp_path):
+    said = "The Elm Board meets with Oak Trust."
+    names = {"Elm Board": "Organization", "Oak Trust": "Organization"}
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        for number in range(2):
+            put(made, f"d{number}", f"{said} It is number {number}.", entities=names)
+        finish(made)
+        index, question = RetrievalIndex(made), "How is Elm Board connected to Oak Trust?"
+        assert question in [one.text for one in example_questions(
+            index, {question: Tried("", (said, said), ("d0", "d1"))}.get)]
+        assert example_questions(index, {question: Tried("", (said, "Oak Trust."), ("d0", "d1"))}.get) == []
+
+
+def test_noted_examples_are_those_of_the_same_state(kb):
+    assert noted_examples(kb) is None
+    one = ExampleQuestion(text="Who?", kind="lookup")
+    note_examples(kb, [one])
+    assert noted_examples(kb) == [one]
+    with kb.writing():
+        put(kb, "four", "Elm Street is long.", entities={"Elm Street": "Location"})
+        finish(kb)
+    assert noted_examples(kb) is None
