@@ -21,7 +21,7 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import find_term, terms_of
-from .table_query import Computed, FieldError, Group, TableQuery, compute
+from .table_query import Computed, FieldError, RowGroup, TableQuery, compute
 from .tables import cited_rows
 
 TAU = 0.5
@@ -83,7 +83,7 @@ def _telling_fields(index: RetrievalIndex, computed: Computed, by: str) -> list[
     return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
 
 
-def _group_item(index: RetrievalIndex, column: FieldColumn, group: Group, telling: Sequence[FieldColumn]) -> Passage:
+def _group_item(index: RetrievalIndex, column: FieldColumn, group: RowGroup, telling: Sequence[FieldColumn]) -> Passage:
     entities = np.unique(column.heads[group.rows])
     kinds = [_kinds_text(one, entities) for one in telling]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
