@@ -18,7 +18,7 @@ _LONGEST_SIZE = 60
 _YEAR_DIGITS, _LAST_YEAR = 4, 2200
 
 
-class Amount(NamedTuple):
+class Quantity(NamedTuple):
     """A number: its size in its dimension's base unit, and its figure and unit as written; "" for a mere number."""
 
     dimension: str
@@ -58,7 +58,7 @@ class FieldColumn:
         return [date_of(text) for text in self.texts]
 
     @cached_property
-    def amounts(self) -> list[Amount | None]:
+    def amounts(self) -> list[Quantity | None]:
         """The number that each label is; None of others."""
         return [amount_of(text) for text in self.texts]
 
@@ -105,11 +105,11 @@ def date_of(text: str) -> str:
     return normal if normal and years_of(normal) else ""
 
 
-def amount_of(text: str) -> Amount | None:
+def amount_of(text: str) -> Quantity | None:
     """Return the number that a text is; None of others."""
     normal = parse_number(text) if len(text) <= _LONGEST_SIZE else ""
     size = measure(normal)
     if size is None:
         return None
     unit, (figure,) = figures_of(normal)
-    return Amount(*size, float(figure), unit)
+    return Quantity(*size, float(figure), unit)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from ..graph_store.bounding.grounding import words
 from ..models.rules.lexicon import SUMMARY_CUES
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
@@ -23,7 +24,6 @@ from .reports import look_up_reports
 from .retriever import Retriever
 from .schema_names import named_terms, terms_of
 from .tables import look_up_table
-from .value_groups import value_groups
 
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 """Of the budget; passages have the rest and what these leave."""
@@ -41,6 +41,8 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
 _MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
 _ROW_TOKENS = 3
 """The fewest tokens of a row: a table of more rows than fit is not read at all."""
+_MOST_OWNERS = 100
+"""Entities of a value that are read; one that more have tells little of any of them."""
 _MOST_SCANNED = 1000
 """Rows of an attribute among which those with a value are looked for while a person waits."""
 
@@ -166,14 +168,27 @@ def _named_tables(retriever: Retriever, schema: GraphSchema, question: str, most
     """Yield the lookups of tables that may have at most so many rows."""
     index = retriever.index
     rows = {term.name: term.rows for term in terms_of(index)}
-    (query,) = retriever.queries([SubQuery(question=question)])
-    groups = [group for group in value_groups(index, query) if len({member.entity for member in group.members}) > 1]
-    for group in groups:
-        if rows.get(group.attribute, 0) <= _MOST_SCANNED:
-            yield TripleLookup(relation=group.attribute, tail=group.members[0].value)
+    shared = _shared_values(index, question)
+    for attribute, value in shared:
+        if rows.get(attribute, 0) <= _MOST_SCANNED:
+            yield TripleLookup(relation=attribute, tail=value)
     for name in named_terms(index, schema, question):
-        if rows[name] <= most and not any(group.attribute == name for group in groups):
+        if rows[name] <= most and all(attribute != name for attribute, _ in shared):
             yield TripleLookup(relation=name)
+
+
+def _shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
+    """Return the (attribute, value) that a question names and several entities have."""
+    owners: dict[tuple[int, str], dict[str, str]] = {}
+    numbers: dict[str, int] = {}
+    for named in index.values.find(question):
+        number = numbers.setdefault(named.name, len(numbers))
+        for entity in named.entities[:_MOST_OWNERS]:
+            for attribute, values in index.attributes(entity).items():
+                for value in (value for value in values if " ".join(words(value)) == named.name):
+                    owners.setdefault((number, attribute), {}).setdefault(entity, value)
+    return [(attribute, next(iter(held.values()))) for (_, attribute), held in sorted(
+        owners.items(), key=lambda item: item[0]) if len(held) > 1]
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:

@@ -1,8 +1,8 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 import orjson
@@ -70,22 +70,6 @@ class Made(Sequence[_Item]):
         return self._make(row % self._size)
 
 
-class Keyed(Mapping[str, _Item]):
-    """Items by id, made when they are asked for."""
-
-    def __init__(self, rows: Ids, make: Callable[[int], _Item]) -> None:
-        self._rows, self._make = rows, make
-
-    def __getitem__(self, key: str) -> _Item:
-        return self._make(self._rows[key])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-
 class RetrievalIndex:
     """Rows, lists and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
 
@@ -121,13 +105,10 @@ class RetrievalIndex:
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
         self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
-        self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
-        self.communities: Mapping[str, Community] = Keyed(
-            self.community_row, lru_cache(_COMMUNITIES_KEPT)(self._community))
-        """The communities that are described."""
-        self.community_chunks: Mapping[str, NDArray[Any]] = Keyed(
-            self.community_row, Lists(arrays, "communities.chunks").__getitem__)
+        self.community = lru_cache(_COMMUNITIES_KEPT)(self._read_community)
+        """The described community of a row."""
+        self.community_chunks = Lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
         self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
         self.names = NameTrie(arrays, "names", self.entity_row.at)
@@ -367,7 +348,7 @@ class RetrievalIndex:
         number = self._called.get(name)
         return [] if number is None else [self.document_ids[row] for row in self._of_name[number].tolist()]
 
-    def _community(self, row: int) -> Community:
+    def _read_community(self, row: int) -> Community:
         return Community(**orjson.loads(self._communities.raw(row)))
 
     # Vectors.

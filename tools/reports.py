@@ -50,7 +50,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
     (query,) = retriever.queries([SubQuery(question=said)])
     if lookup.theme:
         cosines = index.community_cosines(query.vector)
-        nearest = [index.communities[index.community_row.at(int(row))] for row in best_rows(cosines, _NEAREST)]
+        nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
         return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
     opened = openings(index, int(tokens * _OPENINGS_SHARE))
     if not opened and (grouped := survey_documents(index, schema, tokens)):

@@ -1,6 +1,6 @@
 """Find the relations and attributes of the graph by what people and models call them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -91,9 +91,3 @@ def find_type(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
         if wanted in map(label_key, element.all_names() if element else (kind,)):
             return kind
     return ""
-
-
-def fits_part(part: str, names: Sequence[str]) -> bool:
-    """Return True if one of some names has a part, whatever the case and signs between words; an empty part fits."""
-    wanted = label_key(part)
-    return not wanted or any(wanted in label_key(name) for name in names)

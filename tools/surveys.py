@@ -22,7 +22,7 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import find_term, terms_of
-from .table_query import Computed, FieldError, Group, TableQuery, compute
+from .table_query import Computed, FieldError, RowGroup, TableQuery, compute
 from .tables import cited_rows
 
 TAU = 0.5
@@ -104,7 +104,7 @@ def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, am
     return [Block(title=f"{counted} by {by}", items=tuple(shown), note="; ".join(notes))]
 
 
-def _groups_of(computed: Computed, heads: Rows) -> list[Group]:
+def _groups_of(computed: Computed, heads: Rows) -> list[RowGroup]:
     """Return the groups with only the rows of some subjects, the largest first."""
     own = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
            for group in computed.groups)
@@ -136,8 +136,8 @@ def _telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldCo
     return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
 
 
-def _group_item(index: RetrievalIndex, column: FieldColumn, group: Group, telling: Sequence[FieldColumn], field: str,
-                ) -> Passage:
+def _group_item(index: RetrievalIndex, column: FieldColumn, group: RowGroup, telling: Sequence[FieldColumn],
+                field: str) -> Passage:
     entities = np.unique(column.heads[group.rows])
     kinds = [_kinds_text(one, entities) for one in telling]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]

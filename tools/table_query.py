@@ -53,7 +53,7 @@ class TableQuery:
     most: int = 1
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """The rows, by their numbers in the column, that have a key.
 
     `value` is what was computed of them, a date as YYYYMMDD; `said` is that in words, with a unit.
@@ -81,7 +81,7 @@ class Computed(NamedTuple):
 
     column: FieldColumn
     rows: Rows
-    groups: tuple[Group, ...]
+    groups: tuple[RowGroup, ...]
     value: float | None
     unit: str
     total: int
@@ -189,7 +189,7 @@ class _Table:
     def _computed(self, query: TableQuery, rows: Rows) -> Computed:
         left_out: Counter[str] = Counter()
         column, value, unit, shown = self.column, None, "", rows
-        groups = list[Group]()
+        groups = list[RowGroup]()
         if query.by:
             groups = self._grouped(query, rows, left_out)
             shown = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
@@ -250,7 +250,7 @@ class _Table:
 
     # Groups.
 
-    def _grouped(self, query: TableQuery, rows: Rows, left_out: Counter[str]) -> list[Group]:
+    def _grouped(self, query: TableQuery, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
         keys, at = self._keys(query.by, rows, left_out)
         found = []
         by_key: dict[str, list[int]] = {}
@@ -269,9 +269,9 @@ class _Table:
                 of, value, unit = self._extreme(query.do, of, left_out)
             date = self.column.dates[self.column.labels[of[0]]] if value is None and len(of) else ""
             if value is not None:
-                found.append(Group(key, of, value, f"{shown_number(value)} {unit}".strip()))
+                found.append(RowGroup(key, of, value, f"{shown_number(value)} {unit}".strip()))
             elif date:
-                found.append(Group(key, of, _date_number(date), date))
+                found.append(RowGroup(key, of, _date_number(date), date))
         ascending = query.do in {"smallest", "first"}
         return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
 

@@ -36,7 +36,7 @@ _CITED = 3
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
-class Table(NamedTuple):
+class ReadTable(NamedTuple):
     """What a lookup found: what was computed, the rows in words, and what was left unread."""
 
     term: Term
@@ -73,7 +73,7 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
 
 
 def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, term: Term,
-               most: int = _MOST_ROWS) -> Table:
+               most: int = _MOST_ROWS) -> ReadTable:
     """Compute what a lookup asks of one relation or attribute.
 
     Where no row leads to the tail that is asked for, those count that hold with it: "7280000 (network: Ropsten)".
@@ -101,7 +101,7 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
         computed = compute(index, schema, replace(query, tail=""), term.name, lambda column, rows: _qualified(
             index, column, keep(column, rows), wanted))
     rows = [row for row in _rows(index, computed.column, _by_name(index, computed)[:most]) if row.places]
-    return Table(term, computed, rows, unread)
+    return ReadTable(term, computed, rows, unread)
 
 
 def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
@@ -141,7 +141,7 @@ def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[Fa
                             column.texts[int(column.labels[row])])
 
 
-def contexts(index: RetrievalIndex, table: Table) -> Iterator[str]:
+def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
     """Yield what stands above each row of a table: its document's id and title, headings, and what its line is of."""
     column = table.computed.column
     for row in table.computed.rows[:_MOST_ROWS].tolist():
@@ -164,7 +164,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
 
 
-def _block(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup, tokens: int) -> Block:
+def _block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup, tokens: int) -> Block:
     computed, filters = table.computed, filters_text(lookup)
     told = "; ".join(filter(None, [f"{computed.total} rows", filters, coverage(computed)]))
     title = f"{table.term.name.replace('_', ' ')} ({told})"
@@ -180,7 +180,7 @@ def filters_text(lookup: TripleLookup) -> str:
     return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
 
 
-def _notes(table: Table, filters: str, lines: int, left: int) -> Iterator[str]:
+def _notes(table: ReadTable, filters: str, lines: int, left: int) -> Iterator[str]:
     computed = table.computed
     if left:
         yield f"{lines - left} of {lines} lines shown, {computed.total} rows in all: narrow by head, tail, where or at"
@@ -196,7 +196,7 @@ def coverage(computed: Computed) -> str:
     return f"{computed.having} of {computed.of_type} {computed.type} entities have it"
 
 
-def notes_of(table: Table) -> Iterator[str]:
+def notes_of(table: ReadTable) -> Iterator[str]:
     """Yield what was left out of a table."""
     computed = table.computed
     if table.unread:
@@ -204,7 +204,7 @@ def notes_of(table: Table) -> Iterator[str]:
     yield from (f"{count} rows left out: {why}" for why, count in computed.left_out.items() if count)
 
 
-def _counts(index: RetrievalIndex, table: Table, lookup: TripleLookup) -> Iterator[Passage]:
+def _counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
     """Yield a line for what was computed, or for each group."""
     computed = table.computed
     if computed.value is not None:
@@ -226,7 +226,7 @@ def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[F
     return [row for row in _rows(index, column, rows[:_CITED]) if row.places]
 
 
-def _lines(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup) -> Iterator[Passage]:
+def _lines(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
     """Yield the rows as lines, grouped by the end that repeats most."""
     rows = table.rows[:lookup.most_rows]
     if not rows:

@@ -32,6 +32,7 @@ from langgraph.types import Send
 
 from ..nodes import as_node
 from ..resources import Resources
+from .extraction_nodes import ExtractionNodes
 from .nodes import ConstructionNodes
 from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInput, WriteInput
 
@@ -66,15 +67,15 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
         resources: models and open knowledge bases; None means those of this process's environment.
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
-    nodes = ConstructionNodes(resources)
+    nodes, extraction = ConstructionNodes(resources), ExtractionNodes(resources)
     node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))
     graph.add_node("ingest", node(nodes.ingest))
     graph.add_node("fit_schema", node(nodes.fit_schema))
     graph.add_node("choose_batch", node(nodes.choose_batch))
-    graph.add_node("ask_in_batch", node(nodes.ask_in_batch))
-    graph.add_node("extract", node(nodes.extract), input_schema=ExtractInput)
+    graph.add_node("ask_in_batch", node(extraction.ask_in_batch))
+    graph.add_node("extract", node(extraction.extract), input_schema=ExtractInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", node(nodes.accept_or_reject))
     graph.add_node("write", node(nodes.write), input_schema=WriteInput)

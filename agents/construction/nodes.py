@@ -1,23 +1,16 @@
 """The steps of a build, in their order; `graph` says how they follow each other."""
 
-import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import NamedTuple, TypeVar
 
-from cachetools import LRUCache
 from langgraph.runtime import Runtime
 
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.ledger.unread_files import note_unread_files
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
@@ -25,23 +18,18 @@ from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
 from ...ingest.recorded import RecordedPassage, load_recorded
-from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.llm.inferring import SchemaWriter
-from ...models.reasoner import Reasoner, ReasonerError
-from ...models.rules.table_facts import read_rows
+from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
 from ...runtime.event_loop import process_loop
 from ...schemas.delta import Candidate, Decision
-from ...schemas.documents import Chunk, Document
-from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
-from ...schemas.naming import content_id
 from ...text.metadata_line import UNREAD
-from ...text.statement_lines import has_statement, repeated_lines
 from ..contexts import check_context
-from ..extraction_requests import extraction_request, reading_fingerprint
+from ..extraction_requests import reading_fingerprint
 from ..label_grouping import group_labels
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_seen, is_served, served_client
@@ -49,6 +37,7 @@ from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
 from .document_files import note_moved_files, without_replaced_files
+from .extraction_nodes import asks_batches
 from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -61,36 +50,8 @@ from .inputs import (
     named_sources,
     require_any,
 )
-from .shared_calls import MOST_CHUNKS, calls_of, split_call
-from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options, new_run
-
-_T = TypeVar("_T")
-
-class _Reading(NamedTuple):
-    """A chunk, what the rules read of its rows, and the request for the rest, which may state nothing."""
-
-    chunk: Chunk
-    rows: Extraction
-    request: ExtractionRequest
-    is_stated: bool
-
-
-class _Work(NamedTuple):
-    """What one step extracts, and with what."""
-
-    readings: Sequence[_Reading]
-    schema: GraphSchema
-    budget: Budget | None
-    reasoner: Reasoner
-    fingerprint: str
-
-
-def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
-    """Return how much of each document a call reads, by which its tokens are charged."""
-    sizes = Counter[str]()
-    for reading in readings:
-        sizes[reading.chunk.document_id] += len(reading.request.text)
-    return sizes
+from .shared_calls import MOST_CHUNKS, calls_of
+from .state import BuildContext, BuildState, WriteInput, build_options, new_run
 
 
 class ConstructionNodes:
@@ -98,9 +59,6 @@ class ConstructionNodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
-        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
-        """Of each run the lines that documents repeat."""
-        self._counting_lines = Lock()
 
     @property
     def _resources(self) -> Resources:
@@ -234,126 +192,13 @@ class ConstructionNodes:
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [one for one in outdated if not is_same_reading(one, reader)]
                 most_calls = settings.batch_size
-                if self._asks_batches(kb, build_options(state)):
+                if asks_batches(kb, build_options(state), settings):
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
                     [chunk.id] for chunk in chunks]
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
                 "outdated": outdated}
-
-    async def ask_in_batch(self, state: BuildState) -> BuildState:
-        """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
-
-        A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
-        """
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        if state["stopped"] or not await self._in_step(name, run, lambda kb: self._asks_batches(kb, context)):
-            return {}
-        from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
-        from .batched_calls import BatchedCalls  # noqa: PLC0415
-
-        works = await asyncio.to_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
-        asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
-        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
-                 for schema, readings in asked if readings]
-        try:
-            batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
-                                   partial(self._in_step, name, run), run, self._budget(name, run, context))
-            await process_loop().arun(batched.answer(calls, submits=context.batch))
-        except (BudgetExceeded, ReasonerError) as error:
-            return {"stopped": str(error), "calls": []}
-        return {}
-
-    def _asks_batches(self, kb: KnowledgeBase, context: BuildContext) -> bool:
-        """Return True if batches are submitted, or those that an earlier build has left are taken."""
-        can = self._resources.settings.for_step("extract").speaks_openai
-        return context.batch or (can and bool(read_open_batches(kb.database)))
-
-    async def extract(self, state: ExtractInput) -> BuildState:
-        """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
-
-        `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
-        those that shared a call are asked again one by one first.
-        """
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
-        error = await self._extract(name, run, work, work.readings)
-        if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
-            await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
-            unanswered = list[str]()
-            for reading in work.readings:
-                error = await self._extract(name, run, work, [reading])
-                if isinstance(error, BudgetExceeded | EndpointDown):
-                    return {"stopped": str(error)}
-                unanswered += await self._fail(name, run, reading, error) if error else []
-            return {"unanswered": unanswered} if unanswered else {}
-        if isinstance(error, BudgetExceeded | EndpointDown):
-            return {"stopped": str(error)}
-        unanswered = await self._fail(name, run, work.readings[0], error) if error else []
-        return {"unanswered": unanswered} if unanswered else {}
-
-    async def _extract(self, name: str, run: str, work: "_Work", readings: Sequence["_Reading"],
-                       ) -> BudgetExceeded | ReasonerError | None:
-        """Extract some chunks with one call, and store what was found; return what prevented it."""
-        asked = [reading for reading in readings if reading.is_stated]
-        found = {reading.chunk.id: reading.rows for reading in readings}
-        try:
-            with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
-                extractions = await work.reasoner.aextract_together(
-                    [reading.request for reading in asked], work.schema) if asked else []
-        except (BudgetExceeded, ReasonerError) as error:
-            return error
-        for reading, extraction in zip(asked, extractions, strict=True):
-            found[reading.chunk.id] = reading.rows.combine(extraction)
-        if found:
-            call = content_id(*(reading.chunk.id for reading in asked)) if len(_sizes(asked)) > 1 else ""
-            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
-        return None
-
-    async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
-        """Note that a chunk failed; return its id if the endpoint gave no answer."""
-        reason, chunk = str(error), reading.chunk.id
-        await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
-        return [chunk] if isinstance(error, EndpointFailed) else []
-
-    def _to_extract(self, name: str, run: str, chunk_ids: Sequence[str], context: BuildContext) -> "_Work":
-        """Return what is to be extracted of some chunks, and with what.
-
-        Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
-        extracted before are left out.
-        """
-        with self._resources.runs.step(name, run, create=False) as kb:
-            base = kb.schemas.base()
-            shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
-            reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
-            reader = reading_fingerprint(kb, reasoner)
-            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
-            metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
-            budget = self._budget(name, run, context)
-        readings = list[_Reading]()
-        for chunk in chunks:
-            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
-            request = extraction_request(chunk, prose, metadata[chunk.document_id], instructions)
-            readings.append(_Reading(chunk, rows, request, self._is_stated(name, run, chunk, prose)))
-        return _Work(readings, shown, budget, reasoner, reader)
-
-    def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
-        """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
-        if not self._resources.settings.uses_llm or not prose.strip():
-            return bool(prose.strip())
-        with self._counting_lines:
-            if run not in self._repeated:
-                with self._resources.runs.step(name, run, create=False) as kb:
-                    self._repeated[run] = repeated_lines(kb.documents.whole_texts())
-        return has_statement(prose, chunk.document_id, self._repeated[run])
-
-    async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
-        def in_thread() -> _T:
-            with self._resources.runs.step(name, run, create=False) as kb:
-                return do(kb)
-
-        return await asyncio.to_thread(in_thread)
 
     def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
@@ -485,26 +330,6 @@ class ConstructionNodes:
 def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
     """Return how many chunks in the graph the build still has to read again."""
     return sum(kb.documents.count_to_reread(state["outdated"]).values())
-
-
-def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
-    """Return True if a chunk waits to be written, or was read as this fingerprint says."""
-    status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
-    return made_by is not None and (status == "extracted" or (
-        status == "done" and is_same_reading(made_by, reader)))
-
-
-def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
-    """Store extractions by chunk until their batch is written; of chunks in the graph they replace the older at once.
-
-    All are stored or none, as a call that several share is paid once.
-    """
-    with kb.database.transaction():
-        for chunk, extraction in extractions.items():
-            if kb.documents.status(chunk) == "done":
-                kb.schema_control.replace(chunk, reader, extraction, call)
-            else:
-                kb.extractions.save(chunk, reader, extraction, call)
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:

@@ -35,7 +35,7 @@ from .presenting import is_hinted, present_quotes, with_notes, with_spelling
 from .question_states import QuestionStates
 from .schema_terms import terms_text
 from .spelling import respelt
-from .state import MAX_QUESTION, AskContext, AskState, Found, LookupInput
+from .state import MAX_QUESTION, AskContext, AskState, LookupFindings, LookupInput
 
 
 class RetrievalNodes:
@@ -148,7 +148,7 @@ class RetrievalNodes:
         blocks = await call_tool(retriever, state["lookup"], tokens=state["tokens"], question=state["question"],
                                  seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
-        return {"found": [Found(round=state["round"], place=state["place"], blocks=tuple(blocks))],
+        return {"found": [LookupFindings(round=state["round"], place=state["place"], blocks=tuple(blocks))],
                 "steps": [trace_steps.data(step)]}
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:

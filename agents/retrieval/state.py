@@ -112,7 +112,7 @@ class AskOutput(TypedDict, total=False):
     trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
-class Found(Frozen):
+class LookupFindings(Frozen):
     """What one lookup found; `place` is its place among those of the round."""
 
     round: int
@@ -152,7 +152,7 @@ class AskState(AskInput, AskOutput, total=False):
     """The thought and the lookups of the round under way."""
     omitted: list[tuple[Lookup, str]]
     """Lookups that were asked for in that round and are not made, each with the reason."""
-    found: Annotated[list[Found], _gather]
+    found: Annotated[list[LookupFindings], _gather]
     kept: list[int]
     """The numbers of the items that replies asked to keep."""
     dropped: list[int]

@@ -8,7 +8,7 @@ from ...text.quantities import measure, parse_number
 from ..index import RetrievalIndex
 from ..schema_names import terms_of
 from . import table_words as said
-from .mentions import Mention, Mentions
+from .mentions import Mentioned, Mentions
 
 _MOST_LINKS = 500
 """Triples of an entity among which its only relation is looked for."""
@@ -107,7 +107,7 @@ class Placing:
         self._found.negate_alternatives()
         return self._found
 
-    def _sign(self, *mentions: Mention) -> str:
+    def _sign(self, *mentions: Mentioned) -> str:
         """Return the sign of what may be negated before one of some mentions."""
         for mention in mentions:
             if negated := said.NOT.search(self._mentions.before(mention)):
@@ -127,7 +127,7 @@ class Placing:
                 mentions.use(lead.start(), last.end)
         return True
 
-    def _place_value(self, mention: Mention) -> bool:
+    def _place_value(self, mention: Mentioned) -> bool:
         mentions, name = self._mentions, mention.name
         if mention.kind == "quoted" or said.CONTAINS.search(mentions.before(mention)[-_NEAR:]):
             near = min(mentions.free_fields(), key=mention.distance, default=None)
@@ -152,15 +152,15 @@ class Placing:
             return True
         return all(map(self._place_entity, entities))
 
-    def _row(self, mention: Mention) -> int:
+    def _row(self, mention: Mentioned) -> int:
         row = self._index.entity_at(mention.name)
         return -1 if row is None else row
 
-    def _is_tail(self, mention: Mention) -> bool:
+    def _is_tail(self, mention: Mentioned) -> bool:
         """Return True if a field that the question names leads to an entity."""
         return any(self._row(mention) in self._index.column(one.name).tails() for one in self._mentions.of("field"))
 
-    def _place_entity(self, mention: Mention) -> bool:
+    def _place_entity(self, mention: Mentioned) -> bool:
         near = self._nearest_relation(mention)
         name = near.name if near is not None else self._only_relation(self._row(mention))
         if not name:
@@ -176,7 +176,7 @@ class Placing:
         self._found.head, self._found.relation = mention.value, name
         return True
 
-    def leads(self, mention: Mention, near: Mention | None, name: str) -> bool:
+    def leads(self, mention: Mentioned, near: Mentioned | None, name: str) -> bool:
         """Return True if a question asks for what an entity leads to, as "the parts that A requires"."""
         column, row = self._index.column(name), self._row(mention)
         if row not in column.heads or row not in column.tails():
@@ -184,7 +184,7 @@ class Placing:
         return near is not None and near.start >= mention.end and not said.IN_FIELD.search(
             self._mentions.text[mention.end:near.start])
 
-    def _nearest_relation(self, mention: Mention) -> Mention | None:
+    def _nearest_relation(self, mention: Mentioned) -> Mentioned | None:
         """Return the nearest field mentioned that the entity has an end of, or that is a text to search."""
         free, row = self._mentions.free_fields(), self._row(mention)
         fitting = [one for one in free
@@ -198,7 +198,7 @@ class Placing:
         relations = {self._index.edges[triple][1] for triple in triples}
         return relations.pop() if len(relations) == 1 else ""
 
-    def _place_amount(self, mention: Mention) -> bool:
+    def _place_amount(self, mention: Mentioned) -> bool:
         mentions = self._mentions
         fits = self.is_dated if mention.kind == "date" else self.is_sized
         near = min(mentions.read_as(mentions.of("field"), fits), key=mention.distance, default=None)

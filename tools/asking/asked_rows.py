@@ -11,8 +11,8 @@ from ...schemas.retrieval import Passage
 from ..fact_rows import FactRow, rows_item
 from ..index import RetrievalIndex
 from ..schema_names import find_term
-from ..table_query import Group, shown_number
-from ..tables import Table, cited_rows, fields_beside, filters_text, read_table
+from ..table_query import RowGroup, shown_number
+from ..tables import ReadTable, cited_rows, fields_beside, filters_text, read_table
 
 _LONGEST_SENTENCE = 400
 MOST_SHOWN = 20
@@ -38,7 +38,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
     return [Block(title=filters_text(lookup), items=tuple(items), table=lookup)]
 
 
-def _items(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup,
+def _items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
            question: str) -> Iterator[Passage]:
     computed = table.computed
     for group in computed.groups[:lookup.limit or MOST_SHOWN]:
@@ -58,7 +58,7 @@ def _items(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: Tri
         yield from _compared(index, schema, table, lookup, question)
 
 
-def _compared(index: RetrievalIndex, schema: GraphSchema, table: Table, lookup: TripleLookup,
+def _compared(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
               question: str) -> Iterator[Passage]:
     """Yield the rows of the things compared that are not the answer: a comparison rests on all of them."""
     shown = {row.head for row in table.rows}
@@ -90,7 +90,7 @@ def _more(question: str, shown: int, total: int) -> str:
     return f"; {shown} of {total} rows follow"
 
 
-def _group(index: RetrievalIndex, table: Table, group: Group) -> Passage:
+def _group(index: RetrievalIndex, table: ReadTable, group: RowGroup) -> Passage:
     said = f"{group.key}: {group.said}"
     return _summary(cited_rows(index, table.computed.column, group.rows), said, said, len(group.rows))
 

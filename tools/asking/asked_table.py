@@ -21,7 +21,7 @@ from ..schema_names import find_term, names_of, terms_of
 from ..tables import contexts, read_table
 from . import table_words as said
 from .asked_conditions import Conditions, Placing
-from .mentions import Mention, Mentions, singular
+from .mentions import Mentioned, Mentions, singular
 
 _AROUND = 14
 """Characters around a number in which a bound of it stands, and before a noun in which "how many" does."""
@@ -177,7 +177,7 @@ class _Asked:
             return None
         return conditions.lookup(field, by="year" if self._placing.is_dated(field) else "tail", limit=limit)
 
-    def _by_field(self, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _by_field(self, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
         """Read "by status", "for each warehouse", "which statuses are the most common"."""
         mentions = self._mentions
         ranked = limit and said.BY_NUMBER.search(mentions.text)
@@ -187,7 +187,7 @@ class _Asked:
                 return conditions.lookup(one.name, by="tail", limit=limit)
         return None
 
-    def _extreme(self, text: str, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _extreme(self, text: str, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
         """Read "the oldest", "the cheapest", "which of the two is heavier"."""
         forms: tuple[tuple[re.Pattern[str], Calculation], ...] = (
             (said.FIRST, "first"), (said.LAST, "last"), (said.SMALL, "smallest"), (said.LARGE, "largest"))
@@ -203,14 +203,14 @@ class _Asked:
                 return conditions.lookup(fields[0].name, do=do, limit=limit)
         return None
 
-    def _field_of_degree(self, degree: str) -> list[Mention]:
+    def _field_of_degree(self, degree: str) -> list[Mentioned]:
         """Return the field that a Chinese degree speaks of (贵: price), if there is one."""
         concept = next((word for signs, word in said.HAN_DEGREES.items() if any(sign in degree for sign in signs)), "")
         names = [term.name for term in terms_of(self._index) if concept and concept in content_words(
             term.name.replace("_", " ")) and self._placing.is_sized(term.name)]
-        return [Mention(0, 0, "field", names[0])] if len(names) == 1 else []
+        return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
-    def _most(self, text: str, free: Sequence[Mention], conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _most(self, text: str, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
         """Read "which has the most prizes", "the most frequent authors"."""
         most = said.MOST.search(text)
         counted = [one for one in free if not self._placing.is_sized(one.name)]
@@ -219,7 +219,7 @@ class _Asked:
         self._mentions.use_field(counted[0].name)
         return conditions.lookup(counted[0].name, by=self._asked_end(text, counted[0], most), limit=limit or 1)
 
-    def _asked_end(self, text: str, one: Mention, most: re.Match[str]) -> str:
+    def _asked_end(self, text: str, one: Mentioned, most: re.Match[str]) -> str:
         """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
         column, before = self._index.column(one.name), self._mentions.before(one)
         if said.WHO.match(text.strip()) and column.ends.max(initial=-1) >= 0:
@@ -228,7 +228,7 @@ class _Asked:
         passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
         return "tail" if passive or said.WHICH_BEFORE.search(before) or said.PROLIFIC.search(text) else "head"
 
-    def _added(self, text: str, free: Sequence[Mention], conditions: Conditions) -> TripleLookup | None:
+    def _added(self, text: str, free: Sequence[Mentioned], conditions: Conditions) -> TripleLookup | None:
         """Read "the total cost", "the average age"."""
         forms: tuple[tuple[re.Pattern[str], Calculation], ...] = ((said.MEAN, "mean"), (said.SUM, "sum"))
         for form, do in forms:
@@ -239,7 +239,7 @@ class _Asked:
                 return conditions.lookup(sized[0].name, do=do)
         return None
 
-    def _counted_or_listed(self, text: str, free: Sequence[Mention], conditions: Conditions) -> TripleLookup | None:
+    def _counted_or_listed(self, text: str, free: Sequence[Mentioned], conditions: Conditions) -> TripleLookup | None:
         """Read "how many", "which", "list all"."""
         do: Calculation = "count" if said.COUNT.search(text) else "list"
         if conditions.is_empty() or conditions.compared or not (do == "count" or said.LISTED.search(text)):

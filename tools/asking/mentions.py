@@ -22,7 +22,7 @@ _BESIDE = 25
 """Characters between a value and the name of its field, as in "status is still Final"."""
 
 
-class Mention(NamedTuple):
+class Mentioned(NamedTuple):
     """Words of a question, characters `start` to `end`.
 
     `name` is the field of a field or value, an entity's id, or the sign before a date or number; `value` is what is
@@ -35,7 +35,7 @@ class Mention(NamedTuple):
     name: str
     value: str = ""
 
-    def distance(self, other: "Mention") -> int:
+    def distance(self, other: "Mentioned") -> int:
         """Return how many characters are between two mentions."""
         return min(abs(self.start - other.end), abs(other.start - self.end))
 
@@ -47,7 +47,7 @@ class Mentions:
         """Find the mentions; of several readings of the same words the longest counts, then values and entities."""
         self._index, self._schema = index, schema
         self.text = text
-        self._candidates: list[Mention] = []
+        self._candidates: list[Mentioned] = []
         self._used: list[tuple[int, int]] = []
         fields = self._named_fields()
         found = [one for one in (*self._quoted(), *self._named_values(), *self._named_entities(), *self._amounts())
@@ -55,11 +55,11 @@ class Mentions:
         self.all = _without_overlaps(sorted([*found, *fields], key=lambda one: (
             one.start - one.end, one.kind == "field", not (one.kind in {"number", "date"} and one.name), one.start)))
 
-    def of(self, *kinds: str) -> list[Mention]:
+    def of(self, *kinds: str) -> list[Mentioned]:
         """Return the mentions of some kinds, from left to right."""
         return sorted(one for one in self.all if one.kind in kinds)
 
-    def free_fields(self) -> list[Mention]:
+    def free_fields(self) -> list[Mentioned]:
         """Return the fields that are not accounted for."""
         return [one for one in self.of("field") if not self.is_used(one)]
 
@@ -67,7 +67,7 @@ class Mentions:
         """Note that words are accounted for."""
         self._used.append((start, end))
 
-    def use_mention(self, mention: Mention) -> None:
+    def use_mention(self, mention: Mentioned) -> None:
         """Note that a mention is accounted for."""
         self.use(mention.start, mention.end)
 
@@ -77,11 +77,11 @@ class Mentions:
             if one.name == name:
                 self.use_mention(one)
 
-    def is_used(self, mention: Mention) -> bool:
+    def is_used(self, mention: Mentioned) -> bool:
         """Return True if a mention is accounted for."""
         return any(start <= mention.start and mention.end <= end for start, end in self._used)
 
-    def before(self, mention: Mention) -> str:
+    def before(self, mention: Mentioned) -> str:
         """Return what stands before a mention."""
         return self.text[:mention.start]
 
@@ -96,39 +96,39 @@ class Mentions:
 
     # Kinds of mentions.
 
-    def _quoted(self) -> Iterator[Mention]:
+    def _quoted(self) -> Iterator[Mentioned]:
         for match in said.QUOTED.finditer(self.text):
-            yield Mention(match.start(), match.end(), "quoted", "", match[1])
+            yield Mentioned(match.start(), match.end(), "quoted", "", match[1])
 
-    def _named_values(self) -> Iterator[Mention]:
+    def _named_values(self) -> Iterator[Mentioned]:
         """Yield the values of attributes; where several have one, that which the question names, else the most used."""
         asked = set(content_words(self.text))
         for named in self._index.values.find(self.text):
             value = self.text[named.start:named.end]
             if known := self._index.by_alias.get(canonical_name(value)):
-                yield Mention(named.start, named.end, "entity", known[0], value)
+                yield Mentioned(named.start, named.end, "entity", known[0], value)
                 continue
             held = Counter(attribute for entity in named.entities[:_LOOKED_AT]
                            for attribute, values in self._index.attributes(entity).items()
                            if any(label_key(one) == label_key(value) for one in values))
             if held:
                 attribute = min(held, key=lambda name: (asked.isdisjoint(content_words(name)), -held[name], name))
-                yield Mention(named.start, named.end, "value", attribute, value)
+                yield Mentioned(named.start, named.end, "value", attribute, value)
 
-    def _named_entities(self) -> Iterator[Mention]:
+    def _named_entities(self) -> Iterator[Mentioned]:
         for named in self._index.names.find(self.text):
             value = self.text[named.start:named.end]
             if any(map(str.isupper, value)) or not value.isascii():
-                yield Mention(named.start, named.end, "entity", named.entities[0], value)
+                yield Mentioned(named.start, named.end, "entity", named.entities[0], value)
 
-    def _amounts(self) -> Iterator[Mention]:
+    def _amounts(self) -> Iterator[Mentioned]:
         dated = list(find_dates(self.text))
         for start, end in dated:
-            yield Mention(start, end, "date", self._sign(start), parse_date(self.text[start:end]))
+            yield Mentioned(start, end, "date", self._sign(start), parse_date(self.text[start:end]))
         for start, end in find_numbers(self.text):
             sign = self._sign(start)
             if sign and all(end <= first or start >= last for first, last in dated):
-                yield Mention(start, end, "number", sign, self.text[start:end])
+                yield Mentioned(start, end, "number", sign, self.text[start:end])
 
     def _sign(self, at: int) -> str:
         """Return the comparison before a place; "" if there is none."""
@@ -136,7 +136,7 @@ class Mentions:
                    if not self.text[match.end():at].strip(" \t约")]
         return said.SIGNS[matches[-1].lastgroup or ""] if matches else ""
 
-    def _is_generic(self, mention: Mention) -> bool:
+    def _is_generic(self, mention: Mentioned) -> bool:
         """Return True for a word that means all rows ("EIP", "record"), though something is called so."""
         words = normalise(self.text[mention.start:mention.end])
         return mention.kind in {"value", "entity"} and (
@@ -150,7 +150,7 @@ class Mentions:
 
     # Fields.
 
-    def _named_fields(self) -> list[Mention]:
+    def _named_fields(self) -> list[Mentioned]:
         """Return the fields that the question names: the longest, then those named as they are called."""
         tokens = [(match.start(), match.end(), stem(normalise(match[0]))) for match in said.WORD.finditer(self.text)]
         unnamed = said.NO_FIELD | ENGLISH_STOP | self.prefixes
@@ -164,12 +164,12 @@ class Mentions:
         return [one for one in taken if not said.DEGREE.fullmatch(self.text[one.start:one.end])] or taken
 
     def _places(self, label: str, term: Term, rank: int, tokens: Sequence[tuple[int, int, str]],
-                ) -> Iterator[tuple[tuple[int, ...], Mention]]:
+                ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
         """Yield where the question has a label, with what ranks one reading above another."""
         if not label.isascii():
             at = self.text.find(label)
             if at >= 0:
-                yield (-len(label), 0, 0, rank, -term.rows), Mention(at, at + len(label), "field", term.name)
+                yield (-len(label), 0, 0, rank, -term.rows), Mentioned(at, at + len(label), "field", term.name)
             return
         words = label.split()
         parts = [stem(part) for part in words if part not in said.PREPOSITIONS] or words
@@ -179,9 +179,9 @@ class Mentions:
                 found = label_key(self.text[start:end])
                 if found not in said.GENERIC or found == label:  # "directly" is no field "direction"
                     yield ((-len(stems), int(found != label), len(words) - len(stems), rank, -term.rows),
-                           Mention(start, end, "field", term.name))
+                           Mentioned(start, end, "field", term.name))
 
-    def read_as(self, mentions: Sequence[Mention], fits: Callable[[str], bool]) -> list[Mention]:
+    def read_as(self, mentions: Sequence[Mentioned], fits: Callable[[str], bool]) -> list[Mentioned]:
         """Return the mentions that can be read as a field of some kind, so read: "born" is a date or a place."""
         found = []
         for one in mentions:
@@ -191,7 +191,7 @@ class Mentions:
                 found.append(one._replace(name=name))
         return found
 
-    def are_beside(self, one: Mention, other: Mention) -> bool:
+    def are_beside(self, one: Mentioned, other: Mentioned) -> bool:
         """Return True if nothing but generic words is between two mentions."""
         between = self.text[min(one.end, other.end):max(one.start, other.start)]
         return len(between) <= _BESIDE and all(normalise(word) in said.SAYS_NOTHING
@@ -227,9 +227,9 @@ class Mentions:
         return found
 
 
-def _without_overlaps(mentions: Sequence[Mention]) -> list[Mention]:
+def _without_overlaps(mentions: Sequence[Mentioned]) -> list[Mentioned]:
     """Return the first of the mentions that overlap."""
-    taken: list[Mention] = []
+    taken: list[Mentioned] = []
     for mention in mentions:
         if all(mention.end <= other.start or mention.start >= other.end for other in taken):
             taken.append(mention)

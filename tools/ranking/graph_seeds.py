@@ -59,7 +59,7 @@ def community_scores(index: RetrievalIndex, query: Query) -> np.ndarray:
     """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
     scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.vector)
     for row in best_rows(cosines, _COMMUNITIES):
-        chunks = index.community_chunks[index.community_row.at(int(row))]
+        chunks = index.community_chunks[int(row)]
         score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.trust) ** _SHARPNESS)
         scores[chunks] = np.maximum(scores[chunks], score)
     return scores

@@ -1,6 +1,6 @@
 """Split a question into the sub-queries that its passages are ranked by.
 
-The rules' grammar unfolds a nested question into steps ("the X of the Y of Z"). A step that refers to the answer of an
+English grammar unfolds a nested question into steps ("the X of the Y of Z"). A step that refers to the answer of an
 earlier one is searched by its other words, and the entities that the earlier step leads to stand in for the answer.
 The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it. A
 question without steps gets a second hop.
@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from ...graph_store.bounding.grounding import words
 from ...graph_store.index.name_trie import Named
 from ...models.parsing.parser import Parser
+from ...models.rules.lexicon import SUMMARY_CUES
+from ...models.rules.question import analyse
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
 from ..query import wording
-from .decomposition import unfold
+from .nested_english import unfold_english
 
 NamesIn = Callable[[str], Sequence[Named]]
 """Returns the names of a text that the knowledge base knows, from left to right."""
@@ -56,6 +58,24 @@ def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
         end = named.end
     rest = wording(" ".join([*parts, question[end:]]))
     return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
+
+
+def unfold(question: str, limit: int, parser: Parser) -> list[str]:
+    """Return the steps of a question as texts.
+
+    A nested question ("the X of the Y of Z", relative clauses) gives a text for each step, which may refer to earlier
+    answers (`schemas/references.py`). Any other question, one in another language, and one that would need more steps,
+    is returned unchanged.
+
+    Args:
+        question: the question, not blank.
+        limit: the most steps, at least 1.
+        parser: parses English questions.
+    """
+    question = question.strip() or question
+    if question.isspace() or SUMMARY_CUES.search(question) or analyse(question).language != "en":
+        return [question]
+    return unfold_english(question, parser, limit)
 
 
 def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:

@@ -14,7 +14,7 @@ from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
-from banyan.tools.ranking.decomposition import unfold
+from banyan.tools.ranking.steps import unfold
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"
 

@@ -32,7 +32,8 @@ def index():
 def near(index, **cosines: float):
     """The index, in which communities have these cosines to any question."""
     found = copy.copy(index)
-    given = np.array([cosines.get(one, 0.0) for one in index.communities], np.float32)
+    ids = [index.community(row).id for row in range(len(index.community_chunks))]
+    given = np.array([cosines.get(one, 0.0) for one in ids], np.float32)
     found.community_cosines = lambda _: given
     return found
 

@@ -78,3 +78,10 @@ def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(
     items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
              for item in block.items]
     assert "a.md" in {item.document for item in items}
+
+
+def test_a_question_that_names_a_document_reads_no_list_of_all(retriever, monkeypatch):
+    monkeypatch.setattr(type(retriever.index.store.documents), "entries", None)
+    items = [item for block in first_look(retriever, open_schema(), "What says 《渔船法》?", 300, ("passage_search",))
+             for item in block.items]
+    assert "a.md" in {item.document for item in items}

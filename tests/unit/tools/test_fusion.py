@@ -158,7 +158,7 @@ def test_near_facts_lead_to_the_passages_of_their_ends(retriever):
 def test_near_communities_lead_to_their_members_passages(retriever):
     index = retriever.index
     (asked,) = retriever.queries([SubQuery(question="Which towns, barges and rivers belong together?")])
-    nearest = index.community_row.at(int(np.argmax(index.community_cosines(asked.vector))))
+    nearest = int(np.argmax(index.community_cosines(asked.vector)))
     weights = retriever.rank([asked], by("community", beta=0))
     assert set(np.argsort(-weights, kind="stable")[:len(index.community_chunks[nearest])]) == set(
         index.community_chunks[nearest])

@@ -1,0 +1,209 @@
+"""The steps of a build that ask the reasoner: what the rules read of rows is stored with what it reads of the rest."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from threading import Lock
+from typing import NamedTuple, TypeVar
+
+from cachetools import LRUCache
+
+from ...config import Settings
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.open_batches import read_open_batches
+from ...graph_store.ledger.readings import is_same_reading
+from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.reasoner import Reasoner, ReasonerError
+from ...models.rules.table_facts import read_rows
+from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
+from ...runtime.event_loop import process_loop
+from ...schemas.documents import Chunk
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import content_id
+from ...text.statement_lines import has_statement, repeated_lines
+from ..extraction_requests import extraction_request, reading_fingerprint
+from ..resources import Resources, default_resources
+from .shared_calls import split_call
+from .state import BuildContext, BuildState, ExtractInput, build_options
+
+_T = TypeVar("_T")
+
+class _Reading(NamedTuple):
+    """A chunk, what the rules read of its rows, and the request for the rest, which may state nothing."""
+
+    chunk: Chunk
+    rows: Extraction
+    request: ExtractionRequest
+    is_stated: bool
+
+
+class _Work(NamedTuple):
+    """What one step extracts, and with what."""
+
+    readings: Sequence[_Reading]
+    schema: GraphSchema
+    budget: Budget | None
+    reasoner: Reasoner
+    fingerprint: str
+
+
+def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
+    """Return how much of each document a call reads, by which its tokens are charged."""
+    sizes = Counter[str]()
+    for reading in readings:
+        sizes[reading.chunk.document_id] += len(reading.request.text)
+    return sizes
+
+
+class ExtractionNodes:
+    """The nodes, over the resources of a process."""
+
+    def __init__(self, resources: Resources | None) -> None:
+        self._given = resources
+        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
+        """Of each run the lines that documents repeat."""
+        self._counting_lines = Lock()
+
+    @property
+    def _resources(self) -> Resources:
+        return self._given or default_resources()
+
+    async def ask_in_batch(self, state: BuildState) -> BuildState:
+        """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
+
+        A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
+        """
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
+        settings = self._resources.settings
+        if state["stopped"] or not await self._in_step(name, run, lambda kb: asks_batches(kb, context, settings)):
+            return {}
+        from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
+        from .batched_calls import BatchedCalls  # noqa: PLC0415
+
+        works = await asyncio.to_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
+        asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
+        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
+                 for schema, readings in asked if readings]
+        try:
+            batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
+                                   partial(self._in_step, name, run), run, self._budget(name, run, context))
+            await process_loop().arun(batched.answer(calls, submits=context.batch))
+        except (BudgetExceeded, ReasonerError) as error:
+            return {"stopped": str(error), "calls": []}
+        return {}
+
+    async def extract(self, state: ExtractInput) -> BuildState:
+        """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
+
+        `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
+        those that shared a call are asked again one by one first.
+        """
+        name, run, context = state["knowledge_base"], state["run"], build_options(state)
+        work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
+        error = await self._extract(name, run, work, work.readings)
+        if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
+            await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
+            unanswered = list[str]()
+            for reading in work.readings:
+                error = await self._extract(name, run, work, [reading])
+                if isinstance(error, BudgetExceeded | EndpointDown):
+                    return {"stopped": str(error)}
+                unanswered += await self._fail(name, run, reading, error) if error else []
+            return {"unanswered": unanswered} if unanswered else {}
+        if isinstance(error, BudgetExceeded | EndpointDown):
+            return {"stopped": str(error)}
+        unanswered = await self._fail(name, run, work.readings[0], error) if error else []
+        return {"unanswered": unanswered} if unanswered else {}
+
+    async def _extract(self, name: str, run: str, work: "_Work", readings: Sequence["_Reading"],
+                       ) -> BudgetExceeded | ReasonerError | None:
+        """Extract some chunks with one call, and store what was found; return what prevented it."""
+        asked = [reading for reading in readings if reading.is_stated]
+        found = {reading.chunk.id: reading.rows for reading in readings}
+        try:
+            with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
+                extractions = await work.reasoner.aextract_together(
+                    [reading.request for reading in asked], work.schema) if asked else []
+        except (BudgetExceeded, ReasonerError) as error:
+            return error
+        for reading, extraction in zip(asked, extractions, strict=True):
+            found[reading.chunk.id] = reading.rows.combine(extraction)
+        if found:
+            call = content_id(*(reading.chunk.id for reading in asked)) if len(_sizes(asked)) > 1 else ""
+            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
+        return None
+
+    async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
+        """Note that a chunk failed; return its id if the endpoint gave no answer."""
+        reason, chunk = str(error), reading.chunk.id
+        await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
+        return [chunk] if isinstance(error, EndpointFailed) else []
+
+    def _to_extract(self, name: str, run: str, chunk_ids: Sequence[str], context: BuildContext) -> "_Work":
+        """Return what is to be extracted of some chunks, and with what.
+
+        Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
+        extracted before are left out.
+        """
+        with self._resources.runs.step(name, run, create=False) as kb:
+            base = kb.schemas.base()
+            shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
+            reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
+            reader = reading_fingerprint(kb, reasoner)
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
+            metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
+            budget = self._budget(name, run, context)
+        readings = list[_Reading]()
+        for chunk in chunks:
+            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
+            request = extraction_request(chunk, prose, metadata[chunk.document_id], instructions)
+            readings.append(_Reading(chunk, rows, request, self._is_stated(name, run, chunk, prose)))
+        return _Work(readings, shown, budget, reasoner, reader)
+
+    def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
+        """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
+        if not self._resources.settings.uses_llm or not prose.strip():
+            return bool(prose.strip())
+        with self._counting_lines:
+            if run not in self._repeated:
+                with self._resources.runs.step(name, run, create=False) as kb:
+                    self._repeated[run] = repeated_lines(kb.documents.whole_texts())
+        return has_statement(prose, chunk.document_id, self._repeated[run])
+
+    def _budget(self, name: str, run: str, context: BuildContext) -> Budget | None:
+        return self._resources.budget(name, run, context.max_tokens, context.max_cost)
+
+    async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
+        def in_thread() -> _T:
+            with self._resources.runs.step(name, run, create=False) as kb:
+                return do(kb)
+
+        return await asyncio.to_thread(in_thread)
+
+
+def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
+    """Return True if a chunk waits to be written, or was read as this fingerprint says."""
+    status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
+    return made_by is not None and (status == "extracted" or (
+        status == "done" and is_same_reading(made_by, reader)))
+
+
+def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
+    """Store extractions by chunk until their batch is written; of chunks in the graph they replace the older at once.
+
+    All are stored or none, as a call that several share is paid once.
+    """
+    with kb.database.transaction():
+        for chunk, extraction in extractions.items():
+            if kb.documents.status(chunk) == "done":
+                kb.schema_control.replace(chunk, reader, extraction, call)
+            else:
+                kb.extractions.save(chunk, reader, extraction, call)
+
+
+def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -> bool:
+    """Return True if batches are submitted, or those that an earlier build has left are taken."""
+    can = settings.for_step("extract").speaks_openai
+    return context.batch or (can and bool(read_open_batches(kb.database)))
