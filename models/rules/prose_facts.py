@@ -43,7 +43,7 @@ _DEPUTY = words("vice deputy assistant associate")
 _OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
-_EMPLOYING = words("work appoint hire elect join start begin employ promote")
+_EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
 _REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat")
