@@ -30,9 +30,9 @@ def test_numbering_and_labels_state_nothing():
 
 
 def test_a_table_with_merged_cells_is_a_form():
-    merged = "Everything that was planned for the spring"
-    assert useful(f"| Firm: Issue | Orio: {merged} | Notes: {merged} |\n| Firm: Aim | Orio: {merged} | Notes: {merged} |"
-                  "\n| Firm: Date | Orio: May | Notes: none |") == []
+    merged = "All that was planned for the spring"
+    rows = [f"| Firm: {name} | Orio: {merged} | Notes: {merged} |" for name in ("Issue", "Aim")]
+    assert useful("\n".join([*rows, "| Firm: Date | Orio: May | Notes: none |"])) == []
 
 
 def test_numbered_things_are_listed_under_their_heading():
