@@ -169,7 +169,8 @@ def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProseP
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
     if _TEXTS & set(pattern.tail.kinds):
-        heads = [head for head in heads if not sentence.is_document(head)]
+        # "It" of a text about a document is a guess; a mention without a place is the title's subject.
+        heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
         if len(heads) == 1:
@@ -252,10 +253,6 @@ class _Sentence:
             if found:
                 return list(found)
         return []
-
-    def is_document(self, head: Mention) -> bool:
-        """Return True for what "it" is taken to refer to where that is a document, which is a guess."""
-        return head is self._subject and head.kind in {"work", "name"}
 
     def time(self, predicate: "Token", by_role: Roles) -> str:
         """Return when a fact holds, in the sentence's words; "" if it does not say."""
