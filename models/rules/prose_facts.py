@@ -44,7 +44,7 @@ _ARTICLES = words("the a an its his her their our")
 _OF_SOME = words("only first last same next most")
 _VAGUE = words("this that these those any such some each all no more most what which")
 _NO_NAME = words("a an each any no this every such another")
-_EMPLOYING = words("work appoint hire elect join start begin employ promote")
+_EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
 _REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat")
@@ -178,7 +178,8 @@ def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProseP
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
     if _TEXTS & set(pattern.tail.kinds):
-        heads = [head for head in heads if not sentence.is_document(head)]
+        # "It" of a text about a document is a guess; a mention without a place is the title's subject.
+        heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
         if len(heads) == 1:
@@ -261,10 +262,6 @@ class _Sentence:
             if found:
                 return list(found)
         return []
-
-    def is_document(self, head: Mention) -> bool:
-        """Return True for what "it" is taken to refer to where that is a document, which is a guess."""
-        return head is self._subject and head.kind in {"work", "name"}
 
     def time(self, predicate: "Token", by_role: Roles) -> str:
         """Return when a fact holds, in the sentence's words; "" if it does not say."""

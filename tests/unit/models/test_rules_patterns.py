@@ -189,3 +189,18 @@ def test_a_name_that_no_recogniser_finds_is_read_where_a_pattern_shows_it(parser
     found = ProseFacts(labelled(load_schema("open"), load_patterns())).find(parser, text, [(0, len(text))], [], None)
     assert [(fact[:3], fact.head_kind) for fact in found] == [
         (("Nilequeen 200", "created_by", "Orbitlabs"), "product")]
+
+
+def test_what_is_said_of_the_document_is_no_goods_of_it(parser: Parser) -> None:
+    subject = Mention(0, 0, "work", "Pump Handbook")
+    assert prose("It has many interactions with Oslo.", parser, load_patterns(), subject) == []
+
+
+def test_a_river_in_a_country_is_no_tributary_of_the_country(parser: Parser) -> None:
+    text = "Blum River is a river in Perm, Russia, a right tributary of the Akerselva River."
+    assert not [fact for fact in prose(text, parser, load_patterns()) if fact.head == "Russia"]
+
+
+def test_several_people_have_no_occupation_in_the_plural(parser: Parser) -> None:
+    assert not [fact for fact in prose("The painters Ada Blum and Karl Blum met.", parser, load_patterns())
+                if fact.label == "occupation"]
