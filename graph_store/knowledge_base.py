@@ -117,8 +117,8 @@ class KnowledgeBase:
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._index: tuple[Version, Arrays] | None = None
-        self._is_unwritten = False
-        """True if what is derived could not be written."""
+        self.unwritten = ""
+        """Why what is derived could not be written, and is made in memory."""
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """Of what is derived in this home folder."""
         self._lock = (self._files if isinstance(layout.ledger, Path)
@@ -197,7 +197,7 @@ class KnowledgeBase:
             _LOG.warning("what is derived of %s cannot be written (%s); it is made in memory for this process",
                          self.layout.name, error)
             self.vectors.close()
-            self._is_unwritten = True
+            self.unwritten = str(error)
 
     def derive_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
@@ -280,7 +280,7 @@ class KnowledgeBase:
         if (written := self.written_index()) is not None:
             return written
         source = self._index_source()
-        if self._is_unwritten:
+        if self.unwritten:
             source = source._replace(vectors=self.vector_synchroniser.unwritten())
         return contents(source, self._index_store.earlier(self.version()))
 

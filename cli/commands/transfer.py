@@ -95,7 +95,6 @@ def _derive(resources: Resources, kb: str) -> str:
     """Build graph and vectors; return how to build them later if this is not possible now."""
     try:
         with err.status("embedding"):
-            resources.knowledge_base(kb)
-    except (StoreError, OSError) as error:  # the ledger is restored: another model is in use, or the disk is full
+            return resources.knowledge_base(kb).unwritten
+    except (StoreError, OSError) as error:  # the ledger is restored, and another model is in use
         return str(error)
-    return ""

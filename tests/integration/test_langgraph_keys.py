@@ -100,9 +100,8 @@ def test_nobody_enters_without_a_key(url, http, waiting):
 
 def test_metrics_need_their_scope(http, keys):
     for name, status in (("metrics", 200), ("all", 403), ("other", 403), ("token: ask", 403)):
-        for path in ("/metrics", "/metrics?format=json", "/metrics/"):
-            asked = http.get(path, headers={"X-API-Key": keys[name]}, follow_redirects=True)
-            assert asked.status_code == status or (status == 200 and path == "/metrics/"), (name, path, asked.text)
+        for path in ("/metrics", "/metrics?format=json", "/%6detrics"):
+            assert http.get(path, headers={"X-API-Key": keys[name]}).status_code == status, (name, path)
 
 
 def described(http, key, known=""):
