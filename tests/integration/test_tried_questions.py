@@ -42,11 +42,11 @@ def test_a_build_ends_with_the_introduction_and_status_repeats_it(tmp_path):
         (folder / name).write_text((command_line.EXAMPLES / "en" / name).read_text("utf-8"), "utf-8")
     (folder / "broken.docx").write_text("this is no archive", "utf-8")
     run = command_line.CommandLine(tmp_path)
-    built = run("build", folder, "--kb", "notes", code=1).out
+    built = run("build", folder, "--kb", "notes").out
     told = run("status", "--kb", "notes").out
     for said in (built, told):
         assert "kinds         2 Markdown" in said
         assert "Marie Curie (2)" in said
         assert "not read      1 file" in said
-    assert [line for line in built.splitlines() if line.endswith("?")] == [
+    assert [line for line in built.splitlines() if line.rstrip().endswith("?")] == [
         line for line in told.splitlines() if line.rstrip().endswith("?")]
