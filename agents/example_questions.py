@@ -23,7 +23,7 @@ from ..models.rules.content_words import language_of
 from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Frozen
 from ..tools.index import RetrievalIndex
-from ..tools.sentence_links import link_by_sentences
+from ..tools.sentence_links import is_named_in_text, link_by_sentences
 from .question_wordings import ABOUT, ABOUT_FOLDER, ATTRIBUTES, RELATED, RELATIONS
 from .resources import Resources
 from .retrieval.graph import build_graph
@@ -87,7 +87,8 @@ def example_questions(index: RetrievalIndex, answer: Trial, *, about: Sequence[s
         most: the maximum number of questions.
     """
     rows = [row for row in map(index.entity_at, about) if row is not None]
-    asking = _Asking(index, rows or index.browsing.ranked[:_LOOKED_AT].tolist(), whole=not about)
+    rows = rows or [row for row in index.browsing.ranked[:_LOOKED_AT].tolist() if is_named_in_text(index, row)]
+    asking = _Asking(index, rows, whole=not about)
     chosen: list[ExampleQuestion] = []
     used: set[str] = set()
     kinds = [asking.lookups(), asking.lists(), asking.across()]

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 
 from pydantic import Field
@@ -13,11 +13,14 @@ from ..ingest.reading_errors import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..text.metadata_line import UNREAD
 from ..tools.index import RetrievalIndex
+from ..tools.sentence_links import is_named_in_text
 from .estimate import ReadingEstimate, estimate_reading
 from .example_questions import ExampleQuestion, Trial, example_questions, noted_examples
 from .resources import Resources
 
 _TITLES, _ENTITIES = 8, 8
+_LOOKED_AT = 200
+"""Entities to consider, of those that most documents mention."""
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
@@ -140,6 +143,8 @@ def _titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _main_entities(index: RetrievalIndex) -> tuple[MainEntity, ...]:
+    """Return those that the most documents mention, without the labels of tables."""
     browsing = index.browsing
+    named = (row for row in browsing.ranked[:_LOOKED_AT].tolist() if is_named_in_text(index, row))
     return tuple(MainEntity(id=index.entity_row.at(row), name=index.about(row)[0], type=index.about(row)[1],
-                            documents=int(browsing.documents[row])) for row in browsing.ranked[:_ENTITIES].tolist())
+                            documents=int(browsing.documents[row])) for row in islice(named, _ENTITIES))

@@ -18,7 +18,8 @@ def introduce_in_terminal(resources: Resources, kb: str) -> Introduction:
 def note_introduction(resources: Resources, kb: str) -> Introduction:
     """Return the introduction to a knowledge base that was built just now, and store its examples."""
     found = introduce_in_terminal(resources, kb)
-    note_examples(resources.knowledge_base(kb), found.examples)
+    with resources.runs.single_step(kb) as written:
+        note_examples(written, found.examples)
     return found
 
 

@@ -8,7 +8,8 @@ from .table_lines import table_lines
 
 _FENCES = ("```", "~~~")
 _BAR = re.compile(r"(?<!\\)\|")
-_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`")
+_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`|"
+                    r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 
 
 def with_rows(text: str, title: str) -> str:
@@ -61,4 +62,4 @@ def _cells(line: str) -> list[str]:
 
 def _plain(mark: re.Match[str]) -> str:
     """Replace a mark: code and a link by their words, a line break by a space, emphasis by nothing."""
-    return mark["code"] or mark[2] or (" " if mark[0].startswith("<") else "")
+    return mark["code"] or mark[2] or mark["words"] or (" " if mark[0].startswith("<") else "")

@@ -15,6 +15,7 @@ from . import browsing, llm_brain, llm_server, serving
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 MOST_BYTES = 300_000
 VIEWPORT = {"width": 1280, "height": 800}
+LISTED = "Who was born in Paris?"
 QUESTIONS = {
     "en": ("english", "Your question", "On which river does the birthplace of the discoverer of polonium lie?"),
     "zh": ("chinese", "您的问题", "屠呦呦出生在哪个城市？"),
@@ -24,10 +25,13 @@ ENGLISH = {"locale": "en-GB", "viewport": VIEWPORT}
 PHONE = {"locale": "zh-CN", "viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
 VIEWS = {
     "welcome-en": ("#/ask?kb=english", ".suggestion", ENGLISH),
+    "table-en": ("#/table?kb=english&relation=born_in&show=birth_date", ".fact-table", ENGLISH),
+    "graph-dark-en": ("#/graph?kb=english", ".map canvas", {**ENGLISH, "color_scheme": "dark"}),
+    "phone-graph-zh": ("#/graph?kb=chinese", ".map canvas", PHONE),
     "pdf-en": ("#/documents?kb=printed&doc=harbours.pdf&start=23&end=50", "dialog canvas", ENGLISH),
     "documents-en": ("#/documents?kb=english", ".document-table", ENGLISH),
     "schema-en": ("#/schema?kb=english", ".schema-table", {**ENGLISH, "color_scheme": "dark"}),
-    "phone-ask-zh": ("#/ask?kb=chinese&q=屠呦呦出生在哪个城市？", ".suggestion", PHONE),
+    "phone-ask-zh": ("#/ask?kb=chinese", ".suggestion", PHONE),
     "phone-schema-zh": ("#/schema?kb=chinese", ".schema-table", PHONE),
     "phone-documents-zh": ("#/documents?kb=chinese", ".document-table", PHONE),
 }
@@ -72,10 +76,16 @@ def take(server: str, with_model: str, browser: Browser, folder: Path) -> None:
             page.wait_for_selector(".map canvas")
             page.wait_for_timeout(3000)  # until the layout has settled
             _shoot(page, folder / f"graph-{language}.png")
+    with browsing.opened(browser, server, "#/ask?kb=english", **ENGLISH) as page:
+        page.get_by_label("Your question").fill(LISTED)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".answer-rows")
+        page.wait_for_selector(".follow-ups .suggestion")
+        _shoot(page, folder / "rows-en.png")
     for name, (path, wait, options) in VIEWS.items():
         with browsing.opened(browser, server, path, **options) as page:
             page.wait_for_selector(wait)
-            page.wait_for_timeout(500)
+            page.wait_for_timeout(3000 if "graph" in name else 500)
             _shoot(page, folder / f"{name}.png")
 
 

@@ -15,6 +15,8 @@ from .index import RetrievalIndex
 
 _READ = 200
 """The most chunks that are read for the links of some entities: those that mention most of them."""
+_LOOKED_INTO = 8
+"""The most chunks that are looked into for one name."""
 _MOST = 2
 """Links of an entity besides those of entities with fewer."""
 
@@ -62,6 +64,17 @@ def prose_sentences(chunk: Chunk) -> Iterator[tuple[int, int]]:
     for start, end in split_sentences(chunk.text):
         if not SET_APART.match(chunk.text, start):
             yield start, end
+
+
+def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
+    """Return True if text names an entity as its name is written; rows of tables and the beginnings of lines do not."""
+    name = index.about(row)[0]
+    for number in index.support[row][:_LOOKED_INTO].tolist():
+        for line in index.chunks[number].text.splitlines():
+            at = line.find(name)
+            if at >= 0 and not line.lstrip().startswith("|") and (at > 0 or " " in name or not name.isascii()):
+                return True
+    return False
 
 
 def has_any_name(sentence: str, names: Sequence[str]) -> bool:

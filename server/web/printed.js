@@ -42,7 +42,7 @@ export function printedPages(base, id, first, count, words = "") {
 async function drawn(blob) {
   const picture = await createImageBitmap(blob);
   const canvas = h("canvas", { width: picture.width, height: picture.height, role: "img" });
-  canvas.getContext("2d").drawImage(picture, 0, 0);
+  canvas.getContext("2d", { willReadFrequently: true }).drawImage(picture, 0, 0);
   return canvas;
 }
 

@@ -219,3 +219,10 @@ def test_a_header_leads_to_the_row_only_if_its_relation_ends_at_the_rows_type(ro
     found, _ = read_rows(row, "", "", load_schema("general"))
     assert [(triple.head, triple.relation, triple.tail) for triple in found.triples] == expected
     assert len(found.triples) + len(found.attributes) == 1, "what is no relation is an attribute"
+
+
+@pytest.mark.parametrize(("cell", "said"), [("*Scope*", "Scope"), ("*Scope* and *Trust*", "Scope and Trust"),
+                                            ("**Scope**", "Scope"), ("2 * 3 * 4", "2 * 3 * 4"), ("a*b*c", "a*b*c")])
+def test_emphasis_in_a_cell_is_no_part_of_its_words(cell, said):
+    assert f"| Skill: {said} |" in with_rows(f"| Skill | Level |\n|---|---|\n| {cell} | high |\n", "").replace(
+        " | Level: high", "")
