@@ -123,9 +123,10 @@ class GraphView:
     def drawn(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
         """Return what is drawn: entities, facts, and with `linked` the links by sentences, with communities' names."""
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
-        known = self.index.communities
-        of = {node.community for node in nodes if node.community is not None and node.community in known}
-        return Subgraph(nodes=nodes, total=total, communities={one: known[one].name for one in sorted(of)},
+        rows = {one: row for one in sorted({node.community or "" for node in nodes})
+                if (row := self.index.community_row.get(one)) is not None}
+        return Subgraph(nodes=nodes, total=total,
+            communities={one: self.index.community(row).name for one, row in rows.items()},
             edges=[*edges, *(Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
                                   kind="sentence") for link in links)])
 

@@ -105,6 +105,7 @@ class RetrievalIndex:
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
         self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
+        self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
         self.community = lru_cache(_COMMUNITIES_KEPT)(self._read_community)
         """The described community of a row."""

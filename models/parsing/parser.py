@@ -171,4 +171,4 @@ def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
         while following is not None and end > following:
             following = next(starts, None)
     # At once: spaCy looks through the text for each sentence that is marked by itself.
-    return doc.from_array(["SENT_START"], np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1))
+    return doc.from_array(["SENT_START"], cast("Any", np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1)))

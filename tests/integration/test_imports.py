@@ -68,7 +68,8 @@ with Resources(Settings(_env_file=None, home=Path(home)), HashedEmbedder()) as r
     with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
         bases = client.get("/api/knowledge-bases").json()["items"]
         for route in ("", "/graph/types", "/graph/overview", "/tree", "/introduction", "/summaries",
-                      "/graph/search?q=ulm", "/graph/names?names=Ulm", f"/graph/entity?id={entity}", f"/graph/neighbourhood?id={entity}",
+                      "/graph/search?q=ulm", "/graph/names?names=Ulm", f"/graph/entity?id={entity}",
+                      f"/graph/neighbourhood?id={entity}",
                       f"/graph/path?start={entity}&end={entity}", f"/graph/among?id={entity}"):
             answer = client.get(f"/api/knowledge-bases/{bases[0]['name']}{route}")
             assert answer.status_code == 200, answer.text

@@ -91,10 +91,10 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
                              *_opening(text)])
     told = dict[str, str]()
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
-    for place, span in enumerate(spans):
+    for number, span in enumerate(spans):
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
-            spans[place] = replace(span, kind=kind)
+            spans[number] = replace(span, kind=kind)
             told.setdefault(name_of(text, span), kind)
     spans = [replace(span, kind="name") if not _may_be(text, span) else span for span in spans]
     return _agree(text, [_with_article(text, span) for span in spans

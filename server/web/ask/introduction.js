@@ -122,4 +122,4 @@ function unread({ unread: files, left_out: out, partly_read: partly, chunks_fail
 const offer = ({ calls, prompt_tokens: prompt, completion_tokens: completion, cost }) =>
   [t("intro.model.adds"), t("intro.model.cost", { calls, tokens: prompt + completion }), cost !== null && t("intro.model.price", { cost: number(cost) })]
     .filter(Boolean)
-    .join(t("page.space"));
+    .join(" ");

@@ -42,7 +42,8 @@ def test_labels_of_tables_and_first_words_of_lines_are_not_named_in_text(tmp_pat
     names = {"Scope": "Concept", "Oak Trust": "Organization", "杭州": "Location", "Radom": "Location",
              "Growth": "Concept"}
     with create(tmp_path, "kb", HashedEmbedder()) as kb, kb.writing():
-        put(kb, "one", "| Scope: routine problems |\nOak Trust is in Radom.\n杭州位于浙江。\nGrowth is slow.", entities=names)
+        put(kb, "one", "| Scope: routine problems |\nOak Trust is in Radom.\n杭州位于浙江。\nGrowth is slow.",
+            entities=names)
         finish(kb)
         index = RetrievalIndex(kb)
         named = {index.name(entity) for entity in index.entity_row if is_named_in_text(index, index.entity_row[entity])}
