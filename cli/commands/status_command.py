@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import typer
 from rich.table import Table
 
+from ...agents.resources import Resources
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.readings import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
 from ..console import escape, format_count, money, on_a_line, out, print_json
-from ..introduction_table import introduce_in_terminal, introduction_table
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -41,7 +41,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""
     with open_resources(reasons=False) as resources:
         report = status_of(resources.knowledge_base(kb), resources.spending.prices)
-        introduction = None if as_json or not report.documents else introduce_in_terminal(resources, kb)
+        introduction = None if as_json or not report.documents else _introduction(resources, kb)
     if as_json:
         print_json(report.model_dump())
         return
@@ -50,7 +50,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
         table.add_row(f"  [dim]{name}[/dim]", said)
     out.print(f"[bold]{escape(kb)}[/bold]")
     if introduction:
-        out.print(introduction_table(introduction))
+        out.print(introduction)
     out.print(table)
     for document, number, reason in report.failures[:_SHOWN_FAILURES]:
         out.print(f"  [red]failed:[/red] {on_a_line(document)}, chunk {number}: {on_a_line(reason)}", soft_wrap=True)
@@ -62,6 +62,13 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
         out.print(f"  [yellow]banyan build --kb {escape(kb)} --retry-failed[/yellow] reads what failed", soft_wrap=True)
     if report.spent.calls:
         out.print(_spending(report))
+
+
+def _introduction(resources: Resources, kb: str) -> Table:
+    # Trying examples takes the retrieval graph, which is slow to import: --json is quick without it.
+    from ..introduction_table import introduce_in_terminal, introduction_table  # noqa: PLC0415
+
+    return introduction_table(introduce_in_terminal(resources, kb))
 
 
 def _lines(report: Status) -> Iterator[tuple[str, str]]:

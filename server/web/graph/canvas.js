@@ -190,7 +190,7 @@ export class Canvas {
       boxSelectionEnabled: false,
     });
     this.outlines = new Outlines(this.cy, container, (name) => colours().getPropertyValue(name).trim());
-    this.cy.on("zoom", () => this.#nameSome());
+    this.cy.on("zoom dragpan", () => this.#nameSome());
     this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
     this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));
     this.cy.on("tap", "node", (event) => choose(event.target.id()));
@@ -285,7 +285,8 @@ export class Canvas {
       ranked.forEach((node) => {
         const sides = sidesOf(node, size);
         const free = Object.keys(sides).filter((name) => placed.every((one) => apart(one, sides[name])));
-        const side = free.find((name) => within(sides[name])) ?? free[0];
+        // A name that the border would cut shows when the map is moved.
+        const side = free.find((name) => within(sides[name]));
         if (side) placed.push(sides[side]);
         node.removeClass("above below right left crowded").addClass(side ?? "crowded");
         node.style({ "font-size": size, "text-max-width": MOST_LETTERS * size });
