@@ -197,12 +197,12 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert kb.communities.find_undescribed()
         assert verify(kb) == []
-        assert not set(RetrievalIndex(kb).communities) & {c.id for c in kb.communities.find_undescribed()}
+        assert not set(RetrievalIndex(kb).community_row) & {c.id for c in kb.communities.find_undescribed()}
         describing = Describing()
         kb.tree.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
-        assert set(RetrievalIndex(kb).communities) == {c.id for c in kb.communities.all()}
+        assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
 
 
 def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):

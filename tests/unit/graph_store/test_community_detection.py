@@ -306,4 +306,4 @@ def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
             assert (above is None) == (one.level == len(levels) - 1)
             assert above is None or (above.level == one.level + 1 and set(one.members) <= set(above.members))
         # Only the finest level is what retrieval searches.
-        assert set(RetrievalIndex(kb).communities) == {one.id for one in levels[0]}
+        assert set(RetrievalIndex(kb).community_row) == {one.id for one in levels[0]}
