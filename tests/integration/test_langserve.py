@@ -40,10 +40,6 @@ def english(server):
     return RemoteRunnable(f"{server.url}/chat/kb/english")
 
 
-def say(english, thread, text):
-    return english.invoke({"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": thread}}).content
-
-
 def test_an_answer_comes_with_what_it_rests_on(chat):
     answer = chat.invoke(ASKED)
     assert "7 November 1867" in answer.content
@@ -82,15 +78,6 @@ def test_a_client_may_keep_the_conversation_itself(english):
     said = [HumanMessage("Where was Niels Bohr born?"), AIMessage("Copenhagen [1]"), HumanMessage("When was he born?")]
     assert "1885" in english.invoke({"messages": said}).content
     assert "1885" not in english.invoke({"messages": said[-1:]}).content
-
-
-def test_a_conversation_outlives_the_server_and_is_rests_too(english_folder, server, english):
-    assert "Warsaw" in say(english, "long", "Where was Marie Curie born?")
-    with serving.served(english_folder) as again:  # a second one, of the same home: as if the first was started again
-        assert "1867" in say(RemoteRunnable(f"{again.url}/chat/kb/english"), "long", "When was she born?")
-        kept = httpx.get(f"{again.url}/api/threads/long", params={"kb": "english"}).json()["messages"]
-    assert [turn["role"] for turn in kept] == ["user", "assistant"] * 2
-    assert kept[2]["content"] == "When was she born?"
 
 
 def test_the_example_chats(server, tmp_path):
