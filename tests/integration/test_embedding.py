@@ -240,6 +240,7 @@ class TestCache:
         with pytest.raises(EmbeddingError, match="Set BANYAN_CACHE"):
             cached_export(bundled_model(), FakeExport())
 
+
 class TestOtherModels:
     def test_an_unknown_name_fails_at_once_without_network(self):
         start = time.perf_counter()

@@ -49,6 +49,8 @@ command("build")
 banyan.open
 from banyan.models.llm.llm_reasoner import LlmReasoner
 """
+
+
 @pytest.fixture(scope="module")
 def exported() -> None:
     """The model has been exported, which takes torch."""

@@ -26,6 +26,8 @@ SMALL = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 GIVEN = "given"
 """What variables are set to that have to be."""
+
+
 def filled(value):
     """A value of a compose file where nothing is set but what has to be."""
     value = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", re.sub(r"\$\{\w+:\?[^}]*\}", GIVEN, value))

@@ -45,6 +45,8 @@ def test_a_text_with_all_terms_scores_about_their_information():
 
 
 _NODES = 8
+
+
 def spreading(edges) -> SpreadingGraph:
     """A graph whose last node is always isolated."""
     pairs = np.array(edges, np.intp).reshape(-1, 2)

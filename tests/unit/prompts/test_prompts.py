@@ -55,6 +55,8 @@ SCHEMA = GraphSchema(
         RelationType(name="born_in", labels={"zh": "出生于"}, domain=("Person",), range=("Place",)),
         RelationType(name="near", domain=("Place", "Organization"))),
     attribute_types=(AttributeType(name="population", owners=("Place",)), AttributeType(name="alias")))
+
+
 def tutorial_schema() -> GraphSchema:
     """A schema of the size the design names: 10 entity types, 15 relations, 10 attributes."""
     types = ["Person", "Organization", "Location", "Event", "Product", "CreativeWork", "Concept", "Technology",
