@@ -105,20 +105,6 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize("name", ["..", "../up", "a/b", "/etc", "a\0b", "x" * 300, "", ".", "a b", "-a", "a\n", "a\\b"])
-def test_names_that_are_no_names(shell, name):
-    result = shell("build", shell.documents, f"--kb={name}")
-    assert result.code == 1
-    assert "cannot name a knowledge base: use 1 to 64 letters, digits" in result.err
-    assert len(result.err) < 500
-    # A question without a name asks the only knowledge base.
-    for command in ([["ask", "Who?"]] if name else []) + [["status"], ["delete", "a.txt"], ["reindex"]]:
-        result = shell(*command, f"--kb={name}")
-        assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
-    assert shell.kbs() == []
-    assert {path.name for path in shell.folder.iterdir()} <= {"documents", "schema.json", "home"}
-
-
 @pytest.mark.parametrize("command", [["ask", "Who is Ada?"], ["status"], ["documents"], ["verify"], ["reindex"],
                                      ["delete", "a.txt"]])
 def test_a_knowledge_base_that_is_not_there(shell, command):

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import subprocess
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -23,9 +22,9 @@ from banyan.models.llm.breaker import EndpointFailed
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 
-from .. import command_line, llm_server, warm_start
+from .. import command_line, llm_server
 from ..hashed_embedding import HashedEmbedder
-from ..waiting import WITHIN, wait_for
+from ..waiting import WITHIN
 
 pytestmark = pytest.mark.integration
 
@@ -144,28 +143,6 @@ def test_a_build_that_was_cancelled_while_it_waits_resumes(home, server):
     assert len(ids) == len(set(ids))
     assert home.open_batches() == []
     assert home.add(documents=[*FEW, ENGLISH / "vienna.md"])["tokens"]["calls"] == 0
-
-
-def test_a_killed_command_resumes_and_submits_nothing_again(tmp_path):
-    with llm_server.LlmServer(batches=True) as server:
-        server.batches.status = "in_progress"
-        banyan_command = command_line.CommandLine(tmp_path, tuple({
-            "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-            warm_start.HASHED: "1"}.items()))
-        command = ["build", *map(str, FEW), "--kb", "kb", "--schema", "general", "--batch"]
-        killed = warm_start.WarmProcess(
-            [warm_start.BANYAN, *command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home"), **dict(banyan_command.settings)))
-        wait_for(lambda: server.batches.looks)
-        killed.kill()
-        killed.wait(WITHIN)
-        server.batches.status = "completed"
-        requests = server.stats.requests
-        done = banyan_command(*command, "--json")
-        assert done.json["chunks_failed"] == 0
-        assert len(server.batches.submitted) == 1
-        batched = len(server.batches.submitted["batch-0"])
-        assert server.stats.requests - requests == done.json["tokens"]["calls"] - batched
 
 
 def test_a_batch_whose_start_was_not_answered_is_found(home, server):

@@ -40,7 +40,7 @@ def measured(folder: Path, name: str, *, right: bool) -> Any:
     return report
 
 
-@pytest.mark.parametrize("name", sorted(bench_files.DATASETS))
+@pytest.mark.parametrize("name", ["anonyrag", "gbench", "multihop-rag"])
 def test_gold_answers_are_all_right_and_others_all_wrong(tmp_path, name):
     bench_files.DATASETS[name](tmp_path / "data")
     for right in (True, False):

@@ -129,22 +129,6 @@ def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     assert report["rejected"] == ({} if schema == "open" else {"domain_range": 1})
 
 
-def test_eval_retrieval(banyan, built, questions):
-    arguments = ("eval", "retrieval", "--kb", "english", "--format", "generic", "--questions", questions, "--json")
-    report = banyan(*arguments).json
-    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "by_type",
-                           "rows"}
-    assert report["gold_absent"] == 0
-    gold = [json.loads(line)["gold"] for line in questions.read_text("utf-8").splitlines()]
-    assert 8 < report["questions"] == sum(map(bool, gold)) < len(gold)
-    assert set(report["recall"]) == {"2", "5", "10", "20"}
-    recall = list(report["recall"].values())
-    assert recall == sorted(recall)
-    assert recall[0] > 60
-    assert recall[-1] == 100, "every passage of 16 documents is among the first 20"
-    assert 0 < report["latency_ms"]["p50"] <= report["latency_ms"]["p95"]
-
-
 def test_python_m_banyan_is_banyan(banyan):
     done = subprocess.run([sys.executable, "-m", "banyan", "--help"], cwd=banyan.folder, capture_output=True,
                           text=True, encoding="utf-8", timeout=60, check=False, env=command_line.clean_environment())

@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from itertools import pairwise
 
 import pytest
 from banyan.graph_store.integrity.backup import back_up
@@ -102,10 +101,10 @@ def damage(path, kind, seed=0):
     path.write_bytes(data)
 
 
-# Checksums tell every damage of an index's files alike: of these, two each.
+# Checksums tell every damage of an index's files alike, and how the graph's file is damaged a property test tries.
 @pytest.mark.parametrize(("name", "kind"), [
-    *((name, kind) for name in ("graph.json", "chroma.sqlite3") for kind in DAMAGES),
-    *((name, kind) for name, kinds in zip(INDEX, pairwise([*DAMAGES, DAMAGES[0]]), strict=False) for kind in kinds)])
+    ("graph.json", "flip"), ("graph.json", "gone"), *(("chroma.sqlite3", kind) for kind in DAMAGES),
+    *zip(INDEX, DAMAGES, strict=False)])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
     """Some of these damages end the process that loads the file: this one goes on."""
     path = files(shell.settings.home)[name]
@@ -179,7 +178,7 @@ for folder in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("kind", ["page", "zeros", "cut", "empty", "gone"])
+@pytest.mark.parametrize("kind", ["page", "cut", "gone"])
 def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, built, kind):
     path = shell.settings.home / "kb" / "ledger.sqlite"
     damage(path, kind)
@@ -191,7 +190,7 @@ def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, b
     for command in (["status"], ["ask", "Who employs P3?"], ["build", shell.documents], ["backup", "-o", "new.zip"]):
         result = shell(*command, "--kb", "kb")
         assert result.code == 0 or "banyan restore FILE" in result.err, (command, result)
-    assert not (shell.folder / "new.zip").exists() or kind in ("page", "zeros")
+    assert not (shell.folder / "new.zip").exists() or kind == "page"
     result = shell("restore", "kb.zip", "--kb", "kb", "--force")
     assert result.code == 0, result.err
     assert shell.sound()
@@ -347,14 +346,13 @@ def test_derived_files_of_another_base_are_not_read(shell, built, hashed_embedde
     assert shell.sound()
 
 
-@pytest.mark.parametrize("spare", [40_000, 600_000])
-def test_a_disk_that_is_really_full(shell, mounted, spare):
+def test_a_disk_that_is_really_full(shell, mounted):
     """A file system of its own with little room: a build, a delete and a reindex fail in words, and go on with room."""
     home, plain = shell.settings.home, shell.folder / "plain"
     used = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
     home.rename(plain)
     home.mkdir()
-    mounted("-t", "tmpfs", "-o", f"size={used + spare + 100 * 4096}", "tmpfs", home)
+    mounted("-t", "tmpfs", "-o", f"size={used + 600_000 + 100 * 4096}", "tmpfs", home)
     shutil.copytree(plain, home, dirs_exist_ok=True)
     shell.write({f"e{number}.txt": f"Q{number}:Person --knows--> Q{number + 1}:Person. " + "Filler words. " * 300
                  for number in range(60)})

@@ -15,7 +15,6 @@ from .. import export_graphs as graphs
 pytestmark = pytest.mark.integration
 
 
-
 @pytest.fixture(scope="module")
 def browser():
     with browsing.browsing() as one:

@@ -5,12 +5,7 @@ import sys
 
 import pytest
 from banyan.config import Settings
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.embedder_loading import load_embedder
-from banyan.schemas.naming import entity_id
-
-from .. import small_base
-from ..conftest import TESTS
 
 LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy", "sklearn", "torch", "fastapi"}
 
@@ -54,31 +49,6 @@ command("build")
 banyan.open
 from banyan.models.llm.llm_reasoner import LlmReasoner
 """
-VIEWS = """
-import sys
-from pathlib import Path
-home, tests, entity = sys.argv[1:]
-sys.path.insert(0, tests)
-from banyan.agents.resources import Resources
-from banyan.config import Settings
-from banyan.server.app import create_app
-from hashed_embedding import HashedEmbedder
-from starlette.testclient import TestClient
-with Resources(Settings(_env_file=None, home=Path(home)), HashedEmbedder()) as resources:
-    with TestClient(create_app(resources), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        bases = client.get("/api/knowledge-bases").json()["items"]
-        for route in ("", "/graph/types", "/graph/overview", "/tree", "/introduction", "/summaries",
-                      "/graph/search?q=ulm", "/graph/names?names=Ulm", f"/graph/entity?id={entity}",
-                      f"/graph/neighbourhood?id={entity}",
-                      f"/graph/path?start={entity}&end={entity}", f"/graph/among?id={entity}"):
-            answer = client.get(f"/api/knowledge-bases/{bases[0]['name']}{route}")
-            assert answer.status_code == 200, answer.text
-        cited = {"citations": [{"document": "ulm", "start": 0, "end": 21}]}
-        for route in ("graph/evidence", "questions/next"):
-            answer = client.post(f"/api/knowledge-bases/people/{route}", json=cited)
-            assert answer.status_code == 200, answer.text
-print({"networkx", "chromadb", "sklearn"} & set(sys.modules))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +76,6 @@ def test_what_is_not_needed_is_not_imported(exported):
     program = "import sys\n" + "".join(f"{code}\nprint({step!r}, {late} & set(sys.modules))\n"
                                        for step, (code, late) in STEPS.items())
     assert run(program).splitlines() == [f"{step} set()" for step in STEPS]
-
-
-def test_the_pages_views_of_a_graph_need_neither_networkx_nor_chroma(tmp_path, hashed_embedder):
-    home = tmp_path / "home"
-    small_base.people(home, "people", hashed_embedder)
-    with KnowledgeBase.open(home, "people", hashed_embedder) as kb:
-        kb.save_index()
-    assert run(VIEWS, str(home), str(TESTS), entity_id("Ulm", "City")) == "set()\n"
 
 
 def test_help_lists_all_commands_and_imports_none_of_them():

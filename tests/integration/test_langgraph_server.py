@@ -148,26 +148,6 @@ def test_a_question_is_streamed_to_a_cited_answer(client, reviewed, folder):
     assert final["citations"][0]["document"] == "ada-blum.md"
 
 
-def test_a_thread_keeps_the_conversation(client, reviewed):
-    thread = client.threads.create()["thread_id"]
-    for question, expected in (("Where was Ada Blum born?", "Warsaw"), ("Whom did she defeat?", "Otto Kern")):
-        said = client.runs.wait(thread, "retrieval", input={
-            "knowledge_base": "chess", "messages": [{"role": "user", "content": question}]})
-        assert expected in said["answer"], said
-    assert [message["type"] for message in said["messages"]] == ["human", "ai", "human", "ai"]
-
-
-def test_the_graph_is_called_remotely(client, reviewed):
-    remote = RemoteGraph("retrieval", sync_client=client)  # one made from a URL could not be closed
-    asked = {"knowledge_base": "chess", "question": "Where was Otto Kern born?"}
-    answer = remote.invoke(asked)
-    assert "Vienna" in answer["answer"]
-    assert answer["citations"][0]["document"] == "otto-kern.md"
-    nodes = [node for update in remote.stream(asked, stream_mode="updates") for node in update]
-    assert nodes[0] == "condense"
-    assert nodes[-1] == "answer"
-
-
 def test_a_remote_build_of_texts_is_reviewed_in_words(client):
     """What Studio's user types; what cannot be carried out is asked again, with the reason."""
     remote = RemoteGraph("construction", sync_client=client)

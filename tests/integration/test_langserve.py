@@ -40,10 +40,6 @@ def english(server):
     return RemoteRunnable(f"{server.url}/chat/kb/english")
 
 
-def say(english, thread, text):
-    return english.invoke({"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": thread}}).content
-
-
 def test_an_answer_comes_with_what_it_rests_on(chat):
     answer = chat.invoke(ASKED)
     assert "7 November 1867" in answer.content
@@ -84,15 +80,6 @@ def test_a_client_may_keep_the_conversation_itself(english):
     assert "1885" not in english.invoke({"messages": said[-1:]}).content
 
 
-def test_a_conversation_outlives_the_server_and_is_rests_too(english_folder, server, english):
-    assert "Warsaw" in say(english, "long", "Where was Marie Curie born?")
-    with serving.served(english_folder) as again:  # a second one, of the same home: as if the first was started again
-        assert "1867" in say(RemoteRunnable(f"{again.url}/chat/kb/english"), "long", "When was she born?")
-        kept = httpx.get(f"{again.url}/api/threads/long", params={"kb": "english"}).json()["messages"]
-    assert [turn["role"] for turn in kept] == ["user", "assistant"] * 2
-    assert kept[2]["content"] == "When was she born?"
-
-
 def test_the_example_chats(server, tmp_path):
     example = command_line.EXAMPLES / "agents" / "langserve_chat.py"
     done = warm_start.run([sys.executable, example, server.url, "english"], cwd=tmp_path, timeout=60,
@@ -110,11 +97,9 @@ def test_the_example_chats(server, tmp_path):
     ({"knowledge_base": "english", "messages": [("assistant", "I?")]}, 422, "the last message is not the user's"),
     ({**ASKED, "messages": [("user", "Who?")]}, 422, "both `question` and `messages` are given"),
     ({**ASKED, "question": "x" * 10_001}, 422, "10000 characters")])
-@pytest.mark.parametrize("way", ["invoke", "stream", "batch"])
-def test_what_is_wrong_is_told(chat, given, status, reason, way):
-    ask = {"invoke": chat.invoke, "stream": lambda one: list(chat.stream(one)), "batch": lambda one: chat.batch([one])}
+def test_what_is_wrong_is_told(chat, given, status, reason):
     with pytest.raises(httpx.HTTPStatusError, match=re.escape(reason)) as told:
-        ask[way](given)
+        chat.invoke(given)
     assert told.value.response.status_code == status
 
 

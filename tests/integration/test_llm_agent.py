@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,21 +88,3 @@ def test_what_cannot_be_answered_ends_at_the_cap_on_rounds(home, rounds):
     assert (said["abstained"], said["grade"]) == (True, "none")
     assert said["iterations"] <= rounds + 1
     assert stats.answers <= rounds + 1
-
-
-def test_a_question_asks_another_model_for_the_step_that_it_chooses(home):
-    with llm_server.LlmServer(gold_brain.gold_brain({QUESTION: gold()})) as server:
-        settings = settings_of(home, server)
-        with Resources(settings, hashed_embedding.HashedEmbedder()) as resources:
-            graph = retrieval.build_graph(resources)
-            given: Any = {"knowledge_base": "own", "question": QUESTION}
-            chosen = graph.invoke(given, context=AskContext(models={"reflect": "large"}))
-            models = [request["model"] for request in server.requests]
-            graph.invoke(given)
-            after = {request["model"] for request in server.requests[len(models):]}
-    with closing(sqlite3.connect(home / "own" / "ledger.sqlite")) as ledger:
-        accounts = dict(ledger.execute("SELECT model, sum(calls) FROM tokens GROUP BY model"))
-    assert chosen["answer"] == "It is 1889. [1]"
-    assert after == {"small"}, "chosen for one question"
-    assert models == ["small", *["large"] * (len(models) - 1)]
-    assert accounts == {"large": len(models) - 1, "small": len(server.requests) - len(models) + 1}

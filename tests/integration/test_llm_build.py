@@ -145,26 +145,3 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         assert repaired["triples"] > failing.report["triples"]
         assert _stats(server)["steps"]["extraction"] == repaired["chunks"], "those of the shared call one by one"
         assert banyan("status", "--kb", "few", "--json").json["failures"] == []
-
-
-@pytest.mark.parametrize("kind", ["forbidden", "filtered"])
-def test_a_document_that_a_content_filter_refuses_costs_its_neighbours_nothing(tmp_path, kind):
-    """All share one call, and one community; the filter stops each prompt that has the word."""
-    def script(request: dict[str, Any]) -> Any:
-        return llm_server.Fault(kind) if filters and "Contraband" in str(request["messages"]) else brain(request)
-
-    filters, brain = True, llm_server.scripted_brain()
-    folder = tmp_path / "documents"
-    folder.mkdir()
-    for number, word in enumerate(("Anvils", "Bricks", "Contraband", "Daggers")):
-        (folder / f"d{number}.txt").write_text(f"Ada Blum sold {word} to Otto Kern in Warsaw.\n", "utf-8")
-    with llm_server.LlmServer(script) as server:
-        banyan = _commands(tmp_path, server, BANYAN_LLM_CONCURRENCY="1")
-        built = banyan("build", folder, "--kb", "kb", "--schema", "general", "--json")
-        assert (built.report["chunks"], built.report["chunks_failed"]) == (4, 1)
-        (failed,) = banyan("status", "--kb", "kb", "--json").json["failures"]
-        assert "d2.txt" in str(failed)
-        assert "content filter" in str(failed)
-        filters = False
-        again = banyan("build", folder, "--kb", "kb", "--retry-failed", "--json").json
-        assert again["chunks_failed"] == 0

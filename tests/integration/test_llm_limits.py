@@ -18,12 +18,9 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.llm.breaker import EndpointFailed
-from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
 from ..collector import collecting
-from ..in_memory_calls import InMemoryCalls
 from ..waiting import wait_in_loop_for
 
 pytestmark = pytest.mark.integration
@@ -154,14 +151,6 @@ def test_a_cancelled_asynchronous_run_ends_at_once_and_lets_the_next_one_write(t
         assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
 
 
-def test_ctrl_c_while_calls_wait_for_the_rate(tmp_path, endpoint):
-    code, _, seconds = interrupted(tmp_path, endpoint, lambda: endpoint.requests >= 1,
-                                   BANYAN_LLM_TOKENS_PER_MINUTE="60")
-    assert code == 130
-    assert seconds < AT_ONCE
-    assert endpoint.requests < 5, "calls that waited for their turn were not sent"
-
-
 @pytest.mark.parametrize("fault", [Fault("status", 500), Fault("status", 401)], ids=["500", "401"])
 def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp_path, endpoint, fault):
     endpoint.fault = lambda asked: None if any(asked is one for one in endpoint.server.requests[:4]) else fault
@@ -195,25 +184,6 @@ def test_nothing_that_listens_is_a_clear_error_at_once(tmp_path, endpoint):
     built = down("build", ENGLISH, "--kb", "kb", "--json")
     assert "cannot be reached" in built.report["stopped"]
     assert built.report["chunks_failed"] == 0
-
-
-def test_a_request_that_is_refused_fails_alone(tmp_path, endpoint):
-    endpoint.fault = lambda request: Fault("status", 400) if "polonium" in str(request).lower() else None
-    banyan = commands(tmp_path, endpoint)
-    report = banyan("build", ENGLISH, "--kb", "kb", "--schema", "general", "--json").report
-    assert report["stopped"] == ""
-    assert 0 < report["chunks_failed"] < report["chunks"]
-
-
-def test_a_retry_after_of_an_hour_is_not_waited_for(endpoint):
-    endpoint.fault = lambda _: Fault("status", 429, {"retry-after": "3600"})
-    llm = LlmReasoner(Settings(_env_file=None, llm_base_url=endpoint.server.base_url, llm_api_key=KEY, llm_retries=4),
-                      InMemoryCalls())
-    started = time.monotonic()
-    with pytest.raises(EndpointFailed, match="rate limit"):
-        llm.condense("And she?", [("user", "Who?")])
-    assert time.monotonic() - started < SILENT
-    assert endpoint.requests == 1
 
 
 CONNECTIONS = """

@@ -112,7 +112,6 @@ class TestStdio:
         assert "Traceback" not in said
         assert server.returncode == 0
 
-
     def test_unreadable_lines_are_answered_and_ctrl_c_ends_it_at_once(self, folder):
         """Though a thread of it waits for standard input."""
         with warm_start.WarmProcess(

@@ -13,7 +13,6 @@ from .. import command_line
 pytestmark = pytest.mark.integration
 
 
-
 def test_onnxruntime_keeps_no_identifier_of_the_machine_and_nothing_to_upload(tmp_path):
     """It keeps both in the user's cache before it sends anything; in a CI it would be silent by itself."""
     environment = {name: value for name, value in command_line.clean_environment().items()

@@ -13,7 +13,6 @@ from .. import oidc_issuer, serving
 pytestmark = pytest.mark.integration
 
 
-
 @pytest.fixture(scope="module")
 def issuer():
     with oidc_issuer.serving() as issuer:

@@ -130,17 +130,6 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     assert home.server.stats.steps["extraction"] == halfway.chunks
 
 
-def test_a_budget_stops_it_and_the_same_build_resumes_it(home, fresh):
-    home.build()
-    needed = fresh[0]["tokens"]
-    stopped = home.build("scripted", reread=True, max_tokens=(needed["prompt"] + needed["completion"]) // 3)
-    assert "the token budget is reached" in stopped["stopped"]
-    assert (stopped["chunks_failed"], 0 < stopped["chunks_outdated"] < stopped["chunks"]) == (0, True)
-    assert home.build("scripted", reread=True)["stopped"] == ""
-    assert home.state() == fresh[1]
-    assert home.server.stats.steps["extraction"] == stopped["chunks"]
-
-
 def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
     brain, down = llm_server.scripted_brain(), [True]
 

@@ -112,17 +112,6 @@ def test_an_error_ends_a_stream_as_an_event(client):
     assert (error.name, error.data["type"]) == ("error", "UnknownKnowledgeBaseError")
 
 
-def test_a_thread_keeps_the_conversation(client, english):
-    for question, expected in (("Where was Marie Curie born?", "Warsaw"), ("When was she born?", "1867")):
-        answer = client.post(f"{KB}/english/ask", json={"question": question, "thread": "t-1"}).json()["answer"]
-        assert expected in answer
-    kept = client.get("/api/threads/t-1", params={"kb": "english"}).json()["messages"]
-    assert [message["role"] for message in kept] == ["user", "assistant"] * 2
-    assert kept[2]["content"] == "When was she born?"
-    assert client.delete("/api/threads/t-1", params={"kb": "english"}).status_code == 204
-    assert client.get("/api/threads/t-1", params={"kb": "english"}).status_code == 404
-
-
 def test_the_graph_is_explored_by_what_is_looked_at(client, english):
     graph = f"{KB}/english/graph"
     types = client.get(f"{graph}/types").json()
@@ -237,12 +226,6 @@ def test_a_second_upload_of_a_name_is_an_update_and_leaves_others_alone(client, 
     other = client.get(f"{KB}/updates/document", params={"id": "otto-kern.md"}).json()
     assert other["text"] == rest.CHESS["otto-kern.md"]
     assert built(client, "updates", {})["report"]["documents"] == 2
-
-
-def test_a_file_that_cannot_be_read_is_named_without_where_it_was(client, english):
-    report = built(client, "mixed", {"a.md": "# A\n\nAda Blum was born in Warsaw.\n", "b.exe": "MZ"})["report"]
-    (line,) = report["files_failed"]
-    assert line.startswith("b.exe: skipped: .exe is not a known format")
 
 
 def test_a_deleted_document_is_gone_with_its_facts(client, english):

@@ -85,35 +85,18 @@ def largest_call(home: Home) -> int:
             "SELECT max(prompt_tokens + completion_tokens) FROM calls")
 
 
-def test_half_the_need_stops_within_the_calls_in_flight_and_the_rest_completes_it(tmp_path, hashed_embedder, server,
-                                                                                  whole):
-    home, needed, _ = whole
-    halves = Home(tmp_path, hashed_embedder, server)
-    largest = largest_call(home)
-    budget = tokens(needed) // 2
-    first = halves.build(max_tokens=budget)
-    assert "the token budget is reached" in first["stopped"]
-    assert first["chunks_failed"] == 0
-    assert budget <= tokens(first) < budget + AT_ONCE * largest
-    rest = halves.build()
-    assert rest["stopped"] == ""
-    assert tokens(first) + tokens(rest) == tokens(needed), "nothing is paid twice"
-    assert first["tokens"]["calls"] + rest["tokens"]["calls"] == needed["tokens"]["calls"]
-    assert halves.state() == home.state()
-    assert [one.calls for one in halves.status().spent_by_build] == [
-        first["tokens"]["calls"], rest["tokens"]["calls"]]
-
-
 def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server, whole):
     """They also end between the steps that come after extraction."""
     home, needed, _ = whole
     steps, largest, reports = Home(tmp_path, hashed_embedder, server), largest_call(home), []
-    while not reports or reports[-1]["stopped"]:
+    while not reports or "the token budget is reached" in reports[-1]["stopped"]:
         assert len(reports) < 100
         reports.append(steps.build(max_tokens=700))
         assert tokens(reports[-1]) < 700 + AT_ONCE * largest
     assert len(reports) > 2
-    assert sum(map(tokens, reports)) == tokens(needed)
+    assert [one["chunks_failed"] for one in reports] == [0] * len(reports)
+    assert reports[-1]["stopped"] == ""
+    assert sum(map(tokens, reports)) == tokens(needed), "nothing is paid twice"
     assert steps.state() == home.state()
     assert {one.name for one in steps.status().spent_by_step} >= {"extract", "summarise"}
 
@@ -159,16 +142,14 @@ def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(t
     assert 0.45 * spent.prompt < spent.cached <= 0.5 * spent.prompt
 
 
-@pytest.mark.parametrize("factor", [0.7, 1.4])
-def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, hashed_embedder, server, monkeypatch,
-                                                                   factor):
+def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, hashed_embedder, server, monkeypatch):
     """An endpoint whose tokenizer is not our estimator, and a model that answers in short."""
     send = ChatClient.send
 
     async def counted(self: ChatClient, *arguments: Any) -> Reply:
         reply = await send(self, *arguments)
-        return reply._replace(prompt_tokens=round(factor * reply.prompt_tokens),
-                              completion_tokens=round(factor * reply.completion_tokens))
+        return reply._replace(prompt_tokens=round(1.4 * reply.prompt_tokens),
+                              completion_tokens=round(1.4 * reply.completion_tokens))
 
     monkeypatch.setattr(ChatClient, "send", counted)
     home = Home(tmp_path / "home", hashed_embedder, server)

@@ -134,13 +134,3 @@ def test_the_page_shows_each_claim_where_the_answer_will_stand(web_browser, serv
         expect(final).to_have_count(2)
         assert below_question(page, final.first) == pytest.approx(before, abs=0.5)
         browsing.shoot(page, "answered")
-
-
-# The last one: the server remembers an endpoint that refuses.
-@pytest.mark.parametrize("streams", [False, "refused"])
-def test_an_endpoint_that_does_not_stream_answers_as_before(client, endpoint, streams):
-    endpoint.streams = streams
-    seen = list(events(client, f"Where was Marie Curie born, {streams}?"))
-    assert seen[-1][2]["answer"] == ANSWER
-    assert "claim" not in {name for _, name, _ in seen}
-    assert "".join(data["text"] for _, name, data in seen if name == "token") == ANSWER

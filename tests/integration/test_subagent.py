@@ -13,9 +13,7 @@ from deepagents import create_deep_agent
 from langchain_core.messages import ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 from mcp import Client, StdioServerParameters
-from typing_extensions import TypedDict
 
 from .. import command_line, langgraph_server, llm_server, small_base, warm_start
 
@@ -24,15 +22,6 @@ pytestmark = pytest.mark.integration
 
 AGENTS = command_line.EXAMPLES / "agents"
 QUESTION = "Where was Ada Byron born?"
-
-
-class AskState(TypedDict, total=False):
-    """A parent's state with some of Banyan's keys."""
-
-    knowledge_base: str
-    question: str
-    answer: str
-    citations: list[dict[str, Any]]
 
 
 def agent_model(name: str, **arguments: str):
@@ -95,37 +84,6 @@ class TestDeepagents:
         assert (answer.grade, answer.citations[0].document, answer.citations[0].start) == ("stated", "ada", 31)
 
 
-class TestPlainLangGraph:
-    @pytest.fixture
-    def parent(self, resources):
-        """Builds an agent that has the tool, over a model."""
-        def build(server, tool):
-            model = model_of(server).bind_tools([tool])
-            graph = StateGraph(MessagesState)
-            graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
-            graph.add_node("tools", ToolNode([tool]))
-            graph.add_edge(START, "think")
-            graph.add_conditional_edges("think", tools_condition)
-            graph.add_edge("tools", "think")
-            return graph.compile()
-        return build
-
-    def test_an_agent_calls_the_tool_and_follows_its_progress(self, resources, parent):
-        with llm_server.LlmServer(agent_model("ask_people", question="{question}")) as server:
-            agent = parent(server, banyan.as_tool("people", resources=resources))
-            streamed = list(agent.stream({"messages": [("user", QUESTION)]}, stream_mode=["custom", "values"],
-                                         subgraphs=True))
-            (offered,) = server.requests[0]["tools"]
-        parameters = offered["function"]["parameters"]
-        assert (list(parameters["properties"]), parameters["required"]) == (["question"], ["question"])
-        steps = {event["step"] for _, kind, event in streamed if kind == "custom"}
-        assert {"first_look", "decompose", "answer"} <= steps
-        _, _, final = streamed[-1]
-        reply, last = final["messages"][-2:]
-        assert reply.artifact["citations"][0]["document"] == "ada"
-        assert "[1] ada, characters 31-75" in last.text
-
-
 class TestRemote:
     QUESTION = "Where was Marie Curie born?"
 
@@ -140,15 +98,6 @@ class TestRemote:
                 {"type": "tool_call", "id": "1", "name": "ask_english", "args": {"question": self.QUESTION}})
             command_line.check_citations(message.artifact["citations"], command_line.EXAMPLES / "en")
             assert asyncio.run(remote.as_tool().ainvoke({"question": self.QUESTION})) == message.content
-
-    def test_as_a_node_over_the_state_that_the_graphs_share(self, url):
-        with banyan.Remote(url, "english") as remote:
-            graph = StateGraph(AskState)
-            graph.add_node("documents", remote.graph)
-            graph.add_edge(START, "documents")
-            state = graph.compile().invoke({"knowledge_base": "english", "question": self.QUESTION})
-        assert "Warsaw" in state["answer"]
-        assert state["citations"][0]["document"] == "marie-curie.md"
 
     def test_a_follow_up_is_understood_from_the_parents_messages(self, url):
         with banyan.Remote(url, "english") as remote:

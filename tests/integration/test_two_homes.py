@@ -199,17 +199,3 @@ def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashe
     assert here.vectors() == there.vectors()
     with here.resources() as ours:
         assert ours.knowledge_base("kb").version().epoch == epoch
-
-
-def test_all_engines_give_the_same_graph_answers_and_accounts(tmp_path, hashed_embedder, database, chroma):
-    found = {}
-    for place, engines in (("files", {}), ("servers", {"database_url": database, "chroma_url": chroma.url})):
-        shop = scripted.Workshop(tmp_path / place, hashed_embedder, **engines)
-        shop.build(shop.write(TEXTS))
-        shop.build(shop.write(MORE | {"c.txt": TEXTS["c.txt"]}))
-        with shop.resources() as resources:
-            resources.delete_documents("kb", [resources.knowledge_base("kb").documents.entries()[0].id])
-            kb = resources.knowledge_base("kb")
-            found[place] = (
-                kb.graph.dump(), kb.communities.all(), kb.calls.steps(), answer(resources), shop.vectors())
-    assert found["files"] == found["servers"]

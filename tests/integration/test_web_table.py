@@ -81,7 +81,6 @@ def test_a_row_opens_its_document_at_the_words_and_the_table_stays(web_browser, 
 @pytest.mark.parametrize(("by", "groups", "key", "members"), [
     ("tail", [["Paris", "2", "2"], ["Brightwater", "1", "1"]], "Paris", ["Irène Joliot-Curie", "Pierre Curie"]),
     ("birth_date.decade", [["1870s", "2", "2"], ["1810s", "1", "1"]], "1860s", ["Marie Curie"]),
-    ("birth_date.year", [["1810", "1", "1"]], "1833", ["Alfred Nobel"]),
     ("head", [["Alfred Nobel", "1", "1"]], "Marie Curie", ["Marie Curie"])])
 def test_a_group_leads_to_its_rows(web_browser, web_server, by, groups, key, members):
     with browsing.opened(web_browser, web_server, f"{BORN}&by={by}") as page:

@@ -26,7 +26,6 @@ def documents(tmp_path_factory, hashed_embedder):
         yield kb.documents
 
 
-
 def passage(document: str, start: int, end: int, score=1.0) -> Passage:
     return Passage(chunk_id=f"{document}{start}", document=document, title="", text=TEXTS[document][start:end],
                    start=start, score=score)

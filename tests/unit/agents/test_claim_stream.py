@@ -134,18 +134,6 @@ def test_a_failure_withdraws_all(resources):
     assert seen[-2:] == ["claim", "withdrawn"]
 
 
-def test_an_asynchronous_run_has_them_too(resources):
-    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)))
-    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
-
-    async def steps():
-        return [event["step"] async for event in build_graph(resources).astream(
-            {"knowledge_base": "kb", "question": asking.QUESTION}, context=AskContext(documents=("ada", "carl")),
-            stream_mode="custom")]
-
-    assert asyncio.run(steps())[-3:] == ["claim", "decompose", "answer"]
-
-
 def test_a_later_call_shows_claims_too(resources):
     look = reply(answerable=False, lookups=[{"tool": "entity_search", "entity": "Ada Byron"}])
     shown, checked = events(resources, look, reply(claim("She was born in Ulm.", BORN)))

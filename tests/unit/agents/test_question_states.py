@@ -54,20 +54,6 @@ def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
         assert readings.get("kb", revision) is None
 
 
-def test_a_state_is_let_go_when_its_last_question_is_answered(shop):
-    readings = QuestionStates()
-    with shop.resources() as resources:
-        retriever = resources.retriever("kb")
-        revision = readings.begin("kb", retriever)
-        assert readings.begin("kb", retriever) == revision
-        readings.end("kb", revision)
-        assert readings.get("kb", revision) is retriever
-        assert readings.get("other", revision) is None
-        readings.end("kb", revision)
-        assert readings.get("kb", revision) is None
-        readings.end("kb", revision)
-
-
 def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
     """As when a question goes on in another process."""
     monkeypatch.setattr(QuestionStates, "get", lambda *_: None)

@@ -4,10 +4,7 @@ import sys
 
 import pytest
 from banyan.agents.cluster.joining import ClusterError, join_cluster
-from banyan.agents.cluster.ray_builds import resources_on
-from banyan.agents.resources import Resources
 from banyan.cli.main import command
-from banyan.config import Settings
 from banyan.ingest.content import Content
 from banyan.ingest.loaders import load_documents
 
@@ -51,11 +48,6 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ClusterError, match=r"needs Ray: pip install 'banyan-graphrag\[ray\]'"), join_cluster("local"):
         pass
-
-
-def test_without_ray_the_resources_are_the_same():
-    with Resources(Settings(_env_file=None)) as resources, resources_on(resources, "") as where:
-        assert where is resources
 
 
 def test_files_are_read_ahead_and_their_documents_come_in_order(tmp_path):

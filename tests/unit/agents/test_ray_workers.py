@@ -111,12 +111,6 @@ def test_an_error_for_the_user_is_raised_here_and_a_defect_is_one(monkeypatch):
         process_loop().run(there.compute("extract"))
 
 
-def test_a_worker_of_another_version_is_refused(monkeypatch):
-    Cluster(monkeypatch, there="0.0.9")
-    with pytest.raises(ClusterError, match=rf"has {PACKAGE} 0\.0\.9: install '{PACKAGE}\[ray\]=="):
-        workers()
-
-
 def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
     cluster = Cluster(monkeypatch, there=...)
     with pytest.raises(ClusterError, match=r"no processor of the Ray cluster became free within 0\.2 s"):

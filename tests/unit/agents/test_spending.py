@@ -1,9 +1,6 @@
 """What was spent for what: accounts by step, document and build, prices, budgets, and how they are shown."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 
 import httpx2
 import pytest
@@ -111,16 +108,6 @@ def test_the_documents_of_a_call_share_what_it_cost(database, weights):
         assert 0 <= one.wasted_calls <= one.calls
 
 
-def test_threads_that_are_handed_the_context_pay_for_the_same(database):
-    calls = Calls(database)
-    with charge_calls(build="b", documents={"d": 1}), ThreadPoolExecutor(4) as pool:
-        contexts = [copy_context() for _ in range(20)]
-        list(pool.map(lambda numbered: numbered[1].run(pay, calls, str(numbered[0])), enumerate(contexts)))
-        assert charge().documents == {"d": 1}
-    assert charge().documents == {}
-    assert {one.name: one.calls for one in calls.spent("document", PRICES)} == {"d": 20}
-
-
 def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder, monkeypatch):
     async def answer(_, request):
         vectors = hashed_embedder.encode(json.loads(request.content)["input"])
@@ -170,13 +157,6 @@ def test_a_cost_budget_ends_where_a_price_is_not_known():
         budget.check()
 
 
-def test_of_two_budgets_the_first_reached_counts():
-    for budget in (Budget(100, 1, PRICES), Budget(10**9, 0.0001, PRICES)):
-        budget.add("dear", 100, 0)
-        with pytest.raises(BudgetExceeded):
-            budget.check()
-
-
 def test_the_budget_of_the_block_is_taken_before_that_of_the_accounts(database):
     calls = Calls(database, Budget(0))
     with charge_calls(budget=Budget(50)):
@@ -196,31 +176,6 @@ def test_a_budget_knows_what_its_build_paid_in_another_process(database):
     calls.charge_to(budget, "b")
     with pytest.raises(BudgetExceeded, match="110 tokens spent of 110"):
         budget.check()
-
-
-def test_calls_in_flight_alone_exceed_a_budget(database):
-    """Ten threads that check, call and record: beyond the budget is at most what the others had in flight."""
-    calls, barrier = Calls(database, Budget(1000)), threading.Barrier(10)
-    lock, number = threading.Lock(), iter(range(10**6))
-
-    def work():
-        barrier.wait(timeout=30)
-        try:
-            while True:
-                calls.check_budget()
-                with lock:
-                    key = next(number)
-                pay(calls, str(key))
-        except BudgetExceeded:
-            return
-
-    threads = [threading.Thread(target=work) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    spent = calls.total()
-    assert 1000 <= spent.prompt + spent.completion < 1000 + 10 * 110
 
 
 def test_a_cost_limit_without_prices_is_refused_before_anything_is_made(tmp_path, hashed_embedder):
@@ -338,20 +293,6 @@ def test_an_estimate_is_the_sum_of_its_parts_each_at_its_models_price(tmp_path, 
                                         + later.prompt_tokens * 10 + later.completion_tokens * 30) / 1e6)
     for step in ("extract", "resolve", "summarise"):
         assert estimated(tmp_path, hashed_embedder, prices, **{f"llm_model_{step}": "unpriced"}).cost is None
-
-
-def test_an_estimate_counts_the_calls_that_chunks_share(tmp_path, hashed_embedder):
-    for number in range(7):
-        (tmp_path / f"{number}.txt").write_text(f"Ada number {number} works at Acme since 2019. " * 10)
-    found = {}
-    for tokens in (0, 300):
-        settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url="http://127.0.0.1:9/v1",
-                            llm_model="m", extract_tokens=tokens)
-        with Resources(settings, hashed_embedder) as resources:
-            found[tokens] = estimate_build(resources, "kb", sorted(tmp_path.glob("*.txt")), "general")
-    alone, shared = found[0].extraction, found[300].extraction
-    assert (alone.calls, shared.calls) == (7, 3)
-    assert alone.prompt_tokens > 1.5 * shared.prompt_tokens
 
 
 def test_only_documents_that_were_paid_for_as_they_are_teach(kb):

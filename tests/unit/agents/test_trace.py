@@ -6,7 +6,6 @@ import json
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.agents.retrieval.trace_steps import TEXT, short
 from banyan.cli.trace_tree import print_trace
 from banyan.schemas.lookups import EntityLookup, PassageLookup, TripleLookup
 from banyan.schemas.trace import TraceStep
@@ -107,12 +106,6 @@ def test_a_trace_has_the_arguments_of_a_table(opened):
     assert steps("How many people were born in Ulm?")[1].table == {"relation": "born_in", "tail": "Ulm", "do": "count"}
     opened.fake.replies = [asking.look(TripleLookup(relation="lies_on", where=("x" * 900,) * 3))]
     assert not any(step.table for step in steps(RIVER)), "arguments that no link has room for"
-
-
-def test_texts_are_cut_in_any_script():
-    assert short("字" * 500) == "字" * (TEXT - 1) + "…"
-    assert short("a\n  b") == "a b"
-    assert short("a" * TEXT) == "a" * TEXT
 
 
 def shown(steps) -> list[str]:

@@ -15,7 +15,6 @@ from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.graph_store.moving import drop
 from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
-    UnknownDocumentError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
@@ -251,23 +250,6 @@ def test_tools_retrievers_and_subagents_hang_on_it(kb):
     tool, subagent = kb.as_tool(about="Ada"), kb.as_subagent(name="people")
     assert "Ada" in tool.invoke({"question": "Who is the employer of Ada?"})
     assert (tool.name, subagent["name"]) == ("ask_kb", "people")
-
-
-def test_a_deletion_that_was_broken_off_is_taken_up_by_the_same_one(kb, shop, monkeypatch):
-    other = another(kb, shop, "broken")
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("banyan.agents.resources.derive", broken_off)
-        other.delete("ada")
-    other.delete("ada")
-    assert [str(fact) for fact in other.facts()] == ["Acme located in Bonn"]
-    for unknown in (["ada"], ["acme", "nowhere"]):
-        with pytest.raises(UnknownDocumentError):
-            kb.resources.delete_documents("broken", unknown)
-    assert [entry.id for entry in other.documents()] == ["acme"]
-
-
-def broken_off(*_):
-    raise KeyboardInterrupt
 
 
 def test_a_new_one_is_named_before_it_is_there(tmp_path):

@@ -110,7 +110,6 @@ def test_the_list_names_the_place_and_shows_a_damaged_one(two):
     assert str(two.folder / "home") in shown
 
 
-
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"),
                                    ImportError("x.so: failed to map segment from shared object")])
 def test_a_limit_of_the_system_is_said_in_one_sentence(error, capsys):

@@ -17,7 +17,6 @@ from banyan.config import Settings
 from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
-from packaging.requirements import Requirement
 from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[3]
@@ -27,8 +26,6 @@ SMALL = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 GIVEN = "given"
 """What variables are set to that have to be."""
-PINNED = {requirement.name: requirement for requirement in map(
-    Requirement, (PROJECT / "constraints.txt").read_text("utf-8").split())}
 
 
 def filled(value):
@@ -69,18 +66,6 @@ def in_context(path):
             if spoken_of:
                 let_through = line.startswith("!")
     return let_through
-
-
-def test_versions_are_those_of_the_constraints():
-    (torch,) = re.findall(r"torch==\S+", " ".join(said("RUN")))
-    assert torch == str(PINNED["torch"])
-    image, version = SERVICES["chroma"]["image"].split(":")
-    assert (image, version) == ("chromadb/chroma", str(PINNED["chromadb"].specifier).removeprefix("=="))
-    assert "--constraint /source/constraints.txt" in " ".join(said("RUN"))
-    (extras,) = [rest.removeprefix("EXTRAS=").split(",") for rest in said("ARG") if rest.startswith("EXTRAS=")]
-    assert set(extras) <= PYPROJECT["project"]["optional-dependencies"].keys()
-    assert {"server", "postgres", "ray"} <= set(extras)
-    assert '"/source[$EXTRAS]"' in " ".join(said("RUN"))
 
 
 def test_the_context_has_what_the_package_needs_and_nothing_else():
@@ -164,12 +149,6 @@ def test_the_small_form_is_one_server_for_this_machine_with_its_data_in_a_volume
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
 
 
-@pytest.mark.parametrize("service", [SMALL["services"]["banyan"], *(
-    service for service in SERVICES.values() if service.get("image") == "banyan")])
-def test_every_setting_of_the_env_file_reaches_banyan(service):
-    assert service["env_file"] == [{"path": ".env", "required": False}]
-
-
 @pytest.mark.parametrize("name", SERVICES)
 def test_services_name_what_is_declared(name):
     service = SERVICES[name]
@@ -239,40 +218,3 @@ def test_no_password_stands_in_the_file_and_none_goes_without():
                 assert value in {"${BANYAN_LLM_API_KEY:-none}", "${BANYAN_RAY_TOKEN:-}"}, name
     for name in ("ray-head", "ray-worker"):  # which refuses an empty one
         assert SERVICES[name]["environment"]["RAY_AUTH_MODE"] == "token"
-
-
-def test_each_replica_has_a_folder_of_its_own():
-    folders = [SERVICES[name]["volumes"][0] for name in ("replica-1", "replica-2", "ray-head")]
-    assert len(set(folders)) == 3
-    assert {folder.split(":")[1] for folder in folders} == {variables()["BANYAN_HOME"]}
-
-
-def test_langgraphs_image_has_what_the_server_extra_has():
-    """`langgraph build` knows no extras of a local package, so uv reads the extra before the package is installed."""
-    config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
-    assert config["dependencies"] == ["."], "the extra's list is in pyproject.toml alone"
-    (installs,) = [line for line in config["dockerfile_lines"] if line.startswith("RUN")]
-    assert installs.endswith("-r /tmp/banyan/pyproject.toml --extra server")
-    assert "ADD pyproject.toml /tmp/banyan/pyproject.toml" in config["dockerfile_lines"]
-    assert "!pyproject.toml" in (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
-
-
-def test_langgraphs_server_keeps_what_the_user_sets_and_forgets_old_threads():
-    config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
-    assert config["env"] == ".env", "no variable is set over the user's"
-    assert config["checkpointer"]["ttl"]["strategy"] == "delete"
-    assert config["checkpointer"]["ttl"]["default_ttl"] == 30 * 24 * 60, "in minutes"
-
-
-def test_ci_tests_with_the_oldest_frameworks_that_are_allowed():
-    pins = [line.split("==") for line in (PROJECT / ".ci" / "oldest.txt").read_text("utf-8").splitlines()
-            if line and not line.startswith("#")]
-    floors = {match[1]: match[2] for one in PYPROJECT["project"]["dependencies"]
-              if (match := re.match(r"([\w-]+)>=([\d.]+)", one))}
-    assert {name for name, _ in pins} == {"langgraph", "langchain", "langchain-core", "langchain-openai"}
-    for name, pin in pins:
-        assert pin.removesuffix(".0") == floors[name].removesuffix(".0"), name
-    jobs = yaml.safe_load((PROJECT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
-    versions = jobs["frameworks"]["strategy"]["matrix"]["versions"]
-    assert versions[0] == "-r .ci/oldest.txt"
-    assert versions[1].startswith("--upgrade langgraph langchain langchain-core")

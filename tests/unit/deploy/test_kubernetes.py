@@ -4,7 +4,6 @@ No cluster is needed, or tried.
 """
 
 import re
-import tomllib
 from pathlib import Path
 
 import kubernetes_validate
@@ -18,7 +17,6 @@ FOLDER = PROJECT / "deploy" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))
 OBJECTS = [manifest for name in KUSTOMIZATION["resources"]
            for manifest in yaml.safe_load_all((FOLDER / name).read_text("utf-8"))]
-COMPOSE = yaml.safe_load((PROJECT / "compose.replicas.yaml").read_text("utf-8"))
 VERSION = "1.34"
 WORKLOADS = [one for one in OBJECTS if one["kind"] in {"Deployment", "StatefulSet"}]
 
@@ -82,18 +80,6 @@ def test_services_lead_to_ports_of_pods():
         ports = {port["name"] for port in container.get("ports", ())}
         for port in service["spec"]["ports"]:
             assert port.get("targetPort", "") in ports or service["spec"].get("clusterIP") == "None"
-
-
-def test_images_and_the_port_are_those_of_the_project():
-    version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    for workload in WORKLOADS:
-        (container,) = pod(workload)["containers"]
-        name = container["image"].partition(":")[0]
-        composed = {service["image"] for service in COMPOSE["services"].values()}
-        assert container["image"] in ({f"banyan:{version}"} if name == "banyan" else composed)
-    (banyan,) = pod(of("StatefulSet")["banyan"])["containers"]
-    assert banyan["ports"] == [{"name": "http", "containerPort": 8000}]
-    assert banyan["args"][-2:] == ["--port", "8000"]
 
 
 def test_settings_are_settings_and_the_secret_is_to_be_filled_in():

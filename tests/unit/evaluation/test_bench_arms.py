@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arm_answers import Asker
-from banyan.evaluation.bench.arms import ARMS, DEFAULT_ARMS
+from banyan.evaluation.bench.arms import ARMS
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.estimating import estimate
 from banyan.evaluation.bench.running import Plan
@@ -67,10 +67,6 @@ def test_an_arm_without_a_lookup_has_neither_its_tool_nor_its_route(lookup):
     assert len(context.tools) == 4
     assert lookup not in context.switches.routes
     assert set(context.switches.routes) == set(ROUTES) - {lookup}
-
-
-def test_the_default_arms_answer_a_sceptic():
-    assert {"full", "zero-shot", "naive-both", "agentic-text", "no-agent"} <= set(DEFAULT_ARMS.split(",")) <= set(ARM)
 
 
 @pytest.mark.parametrize(("name", "rounds", "lasts"), [

@@ -16,15 +16,6 @@ def read(name, folder, limit=None):
     return load_dataset(name, folder, limit)
 
 
-@pytest.mark.parametrize("name", sorted(files.DATASETS))
-def test_every_dataset_gives_documents_and_answered_questions(tmp_path, name):
-    dataset = read(name, tmp_path)
-    assert dataset.documents
-    assert all(document.text.strip() for document in dataset.documents)
-    assert len({document.id for document in dataset.documents}) == len(dataset.documents)
-    assert all(question.answers or question.unanswerable for question in dataset.questions)
-
-
 def test_contexts_inside_questions_become_the_corpus_once(tmp_path):
     dataset = read("hotpotqa", tmp_path)
     assert {document.title: document.text for document in dataset.documents} == files.PASSAGES

@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.arms import ARMS, chosen_arms, fuse_rankings
+from banyan.evaluation.bench.arms import ARMS, chosen_arms
 from banyan.evaluation.bench.bench_page import to_page
 from banyan.evaluation.bench.bench_report import make_report
 from banyan.evaluation.bench.bench_tables import to_markdown
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
-from banyan.evaluation.bench.ranking import fact_scores, facts_in
+from banyan.evaluation.bench.ranking import fact_scores
 from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run
 from banyan.evaluation.bench.scoring import score
 from banyan.evaluation.datasets import DatasetError, GoldPassage
@@ -41,14 +41,6 @@ def test_hits_map_and_mrr_are_those_of_the_benchmarks_script():
     assert (late.hits_4, late.hits_10, late.mrr_10, late.recall, late.f1) == (0, 1, 0.2, 1, 0)
     assert fact_scores([()] * 10 + [(0,)], [False] * 11, facts=1).hits_10 == 0
     assert fact_scores([], [], facts=1).f1 == 0
-
-
-def test_facts_are_found_whatever_the_white_space():
-    assert facts_in(["It was\nbuilt by  Ada.", "Sheep."], ["was built by Ada.", "Sheep"]) == ((0,), (1,))
-
-
-def test_rankings_are_fused_by_reciprocal_rank():
-    assert fuse_rankings([["a", "b", "c"], ["b", "d"]]) == ["b", "a", "d", "c"]
 
 
 def test_arms_are_chosen_by_name_and_by_what_they_need():

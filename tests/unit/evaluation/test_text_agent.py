@@ -81,12 +81,6 @@ def test_it_searches_the_question_first_and_its_prompts_have_neither_graph_nor_t
     assert len({item.chunk_id for item in items}) == len(items), "nothing is shown twice"
 
 
-def test_words_and_vectors_both_rank(agent):
-    assert agent.rank("Kalmar")[0] == next(chunk.id for chunk in agent._retriever.index.chunks
-                                           if chunk.document_id == "ada")
-    assert len(agent.rank("zebra")) == len(agent._retriever.index.chunks), "by vectors alone"
-
-
 def test_in_a_named_document_it_reads_on(agent):
     reasoner = Scripted(searching("Chapter 1 storm", "Diary"), Judgement(draft=DraftAnswer(answerable=False)))
     agent.answer("Who polished?", reasoner, "reject", 60)

@@ -1,14 +1,11 @@
 """Communities: a partition of the entities that depends on the graph alone, described only once."""
 
 
-import numpy as np
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.tree import community_digests as tree
-from banyan.graph_store.tree.detection import CommunitySettings, detect
-from banyan.graph_store.tree.features import features
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.retrieval import CommunitySummary
@@ -19,21 +16,6 @@ from ... import small_base
 # Two circles of friends with different relations, and a stranger.
 CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
            *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]
-
-
-def vectors_of(count, seed=0):
-    rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
-def test_merging_stops_at_the_size_that_a_prompt_holds():
-    same = np.tile(vectors_of(1), (60, 1)) + 1e-3 * vectors_of(60, 3)
-    data = features(same, vectors_of(1, 1), [(i, 0, (i + 1) % 60) for i in range(60)])
-    start = np.bincount(detect(data, CommunitySettings(max_iterations=0))).tolist()
-    whole = np.bincount(detect(data, CommunitySettings(merge_below=10))).tolist()
-    capped = np.bincount(detect(data, CommunitySettings(merge_below=10, max_members=25))).tolist()
-    assert len(start) > len(capped) > len(whole) == 1
-    assert all(size <= 25 or size in start for size in capped)
 
 
 class Describing:
@@ -150,14 +132,6 @@ def test_a_tree_of_hardly_anything(base, triples):
         kb.tree.build(small_base.summarise)
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert verify(kb) == []
-
-
-def test_a_single_entity_without_a_triple_is_a_community(base):
-    with base("kb", []) as kb:
-        small_base.put(kb, "d", "Ada lived.", entities={"Ada": "Person"})
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise)
-        assert members(kb) == [tuple(kb.graph.entity_ids())]
 
 
 def test_what_did_not_change_is_not_described_again(base):

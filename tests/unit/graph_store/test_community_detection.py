@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import groups, initial_clusters, renumber
-from banyan.graph_store.tree.community_fusion import adjacent, follow_links, merge, move
+from banyan.graph_store.tree.community_fusion import adjacent, merge, move
 from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, hierarchy
 from banyan.graph_store.tree.features import features
 from banyan.graph_store.tree.scores import Perception
@@ -75,27 +75,6 @@ def test_a_neighbourhood_counts_relations_with_their_ends_and_passages():
     assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
 
 
-def test_above_a_size_the_representation_is_reduced_and_keeps_its_distances():
-    count = 1500
-    vectors = unit(vectors_of(30, 2, 300)[np.arange(count) % 30] + 0.1 * vectors_of(count, 3, 300))
-    reduced = features(vectors, vectors_of(3, 1, 300), []).representations
-    assert reduced.shape[1] < 3 * 300
-    exact = unit(vectors - vectors.mean(axis=0))
-    chosen = np.arange(0, count, 50)
-    assert reduced[chosen] @ reduced[chosen].T == pytest.approx(exact[chosen] @ exact[chosen].T, abs=0.05)
-
-
-def test_entities_are_looked_at_again_if_a_tenth_of_their_links_changed():
-    """Entity 0 knows twenty, as a country does; 21 knows two of them."""
-    triples = [*((0, 0, other) for other in range(1, 21)), (21, 0, 1), (21, 0, 2)]
-    data = features(vectors_of(22), vectors_of(1, 1), triples)
-    moved = np.zeros(22, bool)
-    moved[1] = True
-    assert np.flatnonzero(data.beside(moved)).tolist() == [21]
-    moved[2:4] = True
-    assert np.flatnonzero(data.beside(moved)).tolist() == [0, 21]
-
-
 # The score (eq. 5 and 6).
 
 
@@ -154,32 +133,6 @@ def test_affinity_is_the_score_with_the_own_community():
 
 
 # Fusion (eq. 7).
-
-
-def test_entities_follow_their_links_to_where_there_is_room():
-    """Two groups in which all know each other, with one of each in the other."""
-    truth = np.repeat([0, 1], 6)
-    knows = [(head, 0, tail) for head in range(12) for tail in range(12) if head < tail and truth[head] == truth[tail]]
-    data = features(vectors_of(12), vectors_of(1, 1), knows)
-    wrong = truth.copy()
-    wrong[[0, 6]] = 1, 0
-    assert follow_links(data, wrong, 7).tolist() == truth.tolist()
-    assert follow_links(data, wrong, 6).tolist() == renumber(wrong).tolist()
-
-
-@settings(deadline=None)
-@given(graphs(), st.integers(2, 6))
-def test_what_is_known_of_a_pair_without_its_members_bounds_what_they_say(graph, count):
-    data = features(*graph)
-    labels = renumber(np.arange(len(graph[0])) % count)
-    now, members = Perception(data, labels), groups(labels)
-    pairs = [(a, b) for a in range(len(members)) for b in range(a)]
-    a, b = np.array(pairs, np.intp).reshape(-1, 2).T
-    most, cosines = now.bound_overlaps(a, b), now.mean_cosines(a, b)
-    for number, (one, other) in enumerate(pairs):
-        both = [(members[one], np.full(len(members[one]), other)), (members[other], np.full(len(members[other]), one))]
-        assert np.mean([now.overlap(*pair).mean() for pair in both]) <= most[number] + 1e-5
-        assert np.mean([now.cosine(*pair).mean() for pair in both]) == pytest.approx(cosines[number], abs=1e-4)
 
 
 def test_halves_of_a_community_merge_and_different_ones_do_not():

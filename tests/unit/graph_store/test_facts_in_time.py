@@ -1,16 +1,13 @@
 """Facts with their times: admitted, kept with their sources, ended by later ones, shown, exported and asked for."""
 
 import json
-from itertools import permutations
 
 import banyan
-import networkx as nx
 import pytest
 from banyan.export.export_formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
 from banyan.graph_store.graph_edits import Said
-from banyan.graph_store.integrity.verify import verify
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -18,8 +15,6 @@ from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, 
 from banyan.schemas.lookups import EntityLookup
 from banyan.schemas.naming import entity_id
 from banyan.server.app import create_app
-from banyan.tools.fact_rows import triple_rows
-from banyan.tools.index import RetrievalIndex
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
@@ -154,15 +149,6 @@ def test_values_have_times(kb):
     assert product.times == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
 
 
-def test_searching_shows_times(home, hashed_embedder):
-    with base.create(home, "firms", hashed_embedder) as kb:
-        index = RetrievalIndex(kb)
-        assert min(row.validity.with_note(f"{row.head} {row.relation} {row.tail}") for row in triple_rows(
-            index, range(len(index.edges)))) == "Ana leads Orio (since March 2019; votes: 27)"
-        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
-        assert index.validities(product) == kb.graph.validities(product)
-
-
 def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         (card,) = look_up(Retriever(kb), EntityLookup(entity="P7"))
@@ -187,29 +173,6 @@ def test_exports_have_times(kb, form):
     if form == "json":
         (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
         assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
-
-
-def test_order_and_batches_change_nothing(home, tmp_path, hashed_embedder):
-    with base.create(home, "firms", hashed_embedder) as kb:
-        wanted, linked = kb.graph.dump(), nx.node_link_data(kb.fresh_tree_graph(), edges="edges")
-    for number, names in enumerate(permutations(DOCUMENTS)):
-        with base.create(tmp_path / str(number), "firms", hashed_embedder, SCHEMA) as other, other.writing():
-            write(other, names[:1])
-            write(other, names[1:])
-            assert other.graph.dump() == wanted
-            assert nx.node_link_data(other.fresh_tree_graph(), edges="edges") == linked
-
-
-def test_a_deleted_document_takes_its_times_along(tmp_path, hashed_embedder):
-    with base.create(tmp_path / "one", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, DOCUMENTS)
-        base.delete(kb, "new")
-        base.delete(kb, "plan")
-        left = kb.graph.dump()
-    with base.create(tmp_path / "two", "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old"])
-        assert kb.graph.dump() == left
-        assert "superseded" not in json.dumps(kb.graph.dump())
 
 
 def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
@@ -242,11 +205,6 @@ def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
         assert kb.tree.is_behind()
         assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
             "since 2015", "since March 2019; votes: 27"}
-
-
-def test_a_store_with_times_is_sound(home, hashed_embedder):
-    with base.create(home, "firms", hashed_embedder) as kb:
-        assert list(verify(kb)) == []
 
 
 def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):

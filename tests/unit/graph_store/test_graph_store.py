@@ -153,15 +153,6 @@ def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
     assert nx.utils.graphs_equal(loaded, network)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "[]\n{}", "1\n2", '{"format":"other"}\n{}', "null", "{}",
-                                  '{"banyan":1,\n"nodes":[]}'])
-def test_another_file_is_no_graph(tmp_path, text):
-    (tmp_path / "graph.json").write_text(text, "utf-8")
-    with pytest.raises(graph_file.GraphFileDamagedError):
-        graph_file.load(tmp_path / "graph.json")
-    assert not graph_file.is_of(tmp_path / "graph.json", [1, 2])
-
-
 def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
     path, _ = saved
     before = path.read_bytes()

@@ -6,7 +6,7 @@ from banyan.graph_store.bounding.labels import Bounds
 from banyan.graph_store.evolution.growth import DecisionError
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.review import ReviewError, load_review, read_review
+from banyan.schemas.review import ReviewError, read_review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,26 +192,6 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
                 asked = ledger.database.count("SELECT count(*) FROM schema_requests WHERE chunk = :chunk",
                                               chunk=chunk.id)
                 assert asked == len(bound(given_, chunk, base).asks)
-
-
-@settings(deadline=None, max_examples=15)
-@given(documents=DOCUMENTS, verdicts=st.lists(st.sampled_from(["accept", "reject", ""]), min_size=8, max_size=8))
-def test_a_review_by_a_person_and_one_by_file_give_the_same(tmp_path_factory, documents, verdicts):
-    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
-    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
-        for ledger in (one, other):
-            ledger.put(texts)
-        found = one.control.waiting(2)
-        found.sort(key=lambda c: c.kind)  # as `schema review` asks: types first
-        taken = [Decision(kind=c.kind, name=c.name, verdict=v) for c, v in zip(found, verdicts, strict=False) if v]
-        for decision in taken:
-            decide(one, decision)
-        file = tmp_path_factory.mktemp("review") / "review.json"
-        file.write_text(read_review({"decisions": [d.model_dump() for d in taken]}).model_dump_json(), "utf-8")
-        other.control.decide(load_review(file).on(other.control.waiting(2)), "Ann", 2)
-        assert one.history.current() == other.history.current()
-        assert one.facts() == other.facts()
-        assert one.history.declined_labels() == other.history.declined_labels()
 
 
 def test_all_decides_on_what_is_shown_and_not_named(make):

@@ -50,9 +50,12 @@ def shop(tmp_path: Path, hashed_embedder: HashedEmbedder) -> Workshop:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_everything_derived_follows_a_change(shop: Workshop, change: str) -> None:
-    with shop.resources() as resources:
-        CHANGES[change](resources)
+def test_everything_derived_follows_a_change_and_readers_see_it_when_it_has_ended(shop: Workshop, change: str) -> None:
+    with shop.resources() as reading, shop.resources() as writing:
+        before = reading.knowledge_base("kb")
+        CHANGES[change](writing)
+        assert reading.knowledge_base("kb") is not before
+        assert reading.retriever("kb").version == reading.knowledge_base("kb").version() != before.version()
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert not kb.vector_synchroniser.is_behind()
         assert not kb.resolution.is_behind()
@@ -83,15 +86,6 @@ def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
         assert not kb.tree.is_behind()
     assert shop.dump() == other.dump()
     assert shop.vectors() == other.vectors()
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_readers_see_a_change_when_it_has_ended(shop: Workshop, change: str) -> None:
-    with shop.resources() as reading, shop.resources() as writing:
-        before = reading.knowledge_base("kb")
-        CHANGES[change](writing)
-        assert reading.knowledge_base("kb") is not before
-        assert reading.retriever("kb").version == reading.knowledge_base("kb").version() != before.version()
 
 
 NAMED = {"a": "Ada:Person --employer--> Acme:Organization.", "b": "Bob:Person --knows--> Eva:Person.",

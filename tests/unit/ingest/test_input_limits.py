@@ -12,7 +12,6 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError, load_questions
-from banyan.evaluation.extraction_answers import load_gold
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import load_documents
@@ -22,7 +21,7 @@ from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema, parse_schema
-from banyan.schemas.formats.small_files import parse_json, read_text
+from banyan.schemas.formats.small_files import read_text
 from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
 from banyan.text.metadata_line import UNREAD
@@ -264,13 +263,6 @@ def test_a_small_file_that_is_large(tmp_path):
         read_text(path, SchemaError, 1000)
 
 
-def test_the_deepest_json_that_is_read():
-    assert parse_json("[" * 64 + "]" * 64)
-    for depth in (65, 100_000):
-        with pytest.raises(ValueError, match="nested more than 64 levels deep"):
-            parse_json("[" * depth + "]" * depth)
-
-
 @pytest.mark.parametrize("form", ["triples", "hipporag"])
 @pytest.mark.parametrize("record", [
     5, [], "text", None, {"text": 5}, {"text": "a", "title": "t", "extracted_entities": 5, "entities": 5},
@@ -288,13 +280,6 @@ def test_recorded_triples_that_are_none_leave_the_others(tmp_path, form, record)
     found = list(load_recorded([_written(tmp_path / "r.json", text)], form, on_failure=failures.append))
     assert [passage.document.text for passage in found][-1] == "Ada lives.[2J"
     assert len(found) + len(failures) == 2 + (form == "triples")
-
-
-@pytest.mark.parametrize("text", ["[" * 100 + "]" * 100, '{"id": "a", "n": ' + "9" * 10_000 + "}"])
-def test_question_files_of_unusable_json(tmp_path, text):
-    for read in (lambda path: load_questions(path, "generic"), load_gold):
-        with pytest.raises(DatasetError, match="not usable JSON"):
-            read(_written(tmp_path / "q.jsonl", text))
 
 
 @pytest.mark.parametrize(("name", "why"), [

@@ -58,10 +58,6 @@ def test_folder_is_read_recursively_in_sorted_order_without_hidden_files(tmp_pat
     assert documents[0].title == "d"
 
 
-def test_named_file_has_its_name_as_id(tmp_path):
-    assert only(write(tmp_path / "deep" / "a.TXT", "words")).id == "a.TXT"
-
-
 def test_links_are_followed_only_to_files_within_the_folder(tmp_path):
     secret = write(tmp_path / "outside" / "secret.txt", "secret")
     root = tmp_path / "root"
@@ -75,15 +71,6 @@ def test_links_are_followed_only_to_files_within_the_folder(tmp_path):
     assert [document.id for document in documents] == ["a.txt", "c.txt", "sub/b.txt"]
     assert [Path(found.path).name for found in failures] == ["out.txt", "outfolder", "loop"]
     assert all("link" in found.reason for found in failures)
-
-
-def test_second_document_with_the_same_id_is_a_failure(tmp_path):
-    first, second = write(tmp_path / "x" / "a.txt", "one"), write(tmp_path / "y" / "a.txt", "two")
-    documents, failures = load(first, second)
-    assert [document.text for document in documents] == ["one"]
-    assert failures[0].path == str(second)
-    assert "'a.txt'" in failures[0].reason
-    assert str(first) in failures[0].reason
 
 
 def test_missing_path_is_raised_before_anything_is_read(tmp_path):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.readers.pdf_lines import has_rows_of_numbers, may_enclose_rows
 from banyan.ingest.reading_limits import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
@@ -284,23 +283,6 @@ def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeyp
     asked.clear()
     text_of(file)
     assert asked == [1]
-
-
-@pytest.mark.parametrize(("draw", "looks"), [
-    (links, False), (underlined, True), (headers_and_footers, True), (numbered, True), (contents, True),
-    (definitions, True), (two_columns, False), (form, True)])
-def test_only_pages_with_lines_or_numbers_as_tables_have_them_are_looked_at(draw, looks):
-    file = sheet()
-    draw(file)
-    page = PdfReader(io.BytesIO(bytes(file.output()))).pages[0]
-    assert (may_enclose_rows(page.get_contents().get_data()) or has_rows_of_numbers(page.extract_text())) is looks
-
-
-def test_numbers_that_are_none_draw_nothing():
-    assert not may_enclose_rows(b"1.2.3 4 5 6 re\n- 1 m 2 2 l")
-    assert may_enclose_rows(b"0 0 90 1 re\n" * 3)
-    assert may_enclose_rows(b"0 0 m 90 0 l\n0 9 m 90 9 l\n0 0 m 0 9 l\n90 0 m 90 9 l\n")
-    assert not may_enclose_rows(b"0 0 m 90 0 l\n5 9 m 70 9 l\n0 20 m 50 20 l\n")
 
 
 def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):

@@ -5,7 +5,7 @@ import openai
 import pytest
 from banyan.models.llm.endpoint_errors import cause_of
 from banyan.models.llm.failures import TooLong, failure
-from banyan.models.llm.refusals import Refusals, leave_out, merge_system, refused_parameter
+from banyan.models.llm.refusals import merge_system, refused_parameter
 from pydantic import SecretStr
 
 PARAMETERS = ("temperature", "max_completion_tokens", "seed", "stream_options")
@@ -61,24 +61,7 @@ def test_the_parameter_that_an_error_gives_counts_more_than_its_words() -> None:
     assert refused_parameter(status_error(400, "no roles here"), PARAMETERS, MESSAGES[1:]) is None
 
 
-def test_a_parameter_with_two_names_is_sent_under_the_other() -> None:
-    sent = {"temperature": 0, "max_completion_tokens": 9}
-    assert leave_out(sent, ()) == sent
-    assert leave_out(sent, {"max_completion_tokens"}) == {"temperature": 0, "max_tokens": 9}
-    assert leave_out(sent, {"max_completion_tokens", "max_tokens", "temperature"}) == {}
-    assert leave_out(sent | {"max_tokens": 5}, {"max_tokens"}) == sent
-
-
 def test_instructions_become_the_beginning_of_the_first_message() -> None:
     repaired = [*MESSAGES, ("assistant", "-"), ("user", "Again.")]
     assert merge_system(repaired) == [("user", "Be brief.\n\nWhere?"), *repaired[2:]]
     assert merge_system(MESSAGES[1:]) == MESSAGES[1:]
-
-
-def test_a_warning_names_what_the_user_set(caplog: pytest.LogCaptureFixture) -> None:
-    refusals = Refusals("model 'm' at host")
-    refusals.remember(["temperature", "top_k"], ["top_k"])
-    refusals.remember(["top_k"], ["top_k"])
-    assert refusals.names == {"temperature", "top_k"}
-    assert [one.message for one in caplog.records if one.levelname == "WARNING"] == [
-        "model 'm' at host refuses top_k, which is not sent to it any more"]

@@ -209,10 +209,6 @@ def test_failures_with_an_answer_or_a_refusal_between_them_do_not(between):
     assert len(sent) == 2 * FAILURES_IN_A_ROW
 
 
-def test_bad_requests_alone_never_open_it():
-    assert outcomes_of(endpoint_of([ReasonerError("400")] * 30, []), 30) == ["ReasonerError"] * 30
-
-
 def test_what_no_other_call_can_escape_opens_it_at_once():
     sent: list[int] = []
     assert outcomes_of(endpoint_of([EndpointFailed("401", certain=True)], sent), 3) == ["EndpointDown"] * 3

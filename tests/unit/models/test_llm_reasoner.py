@@ -100,11 +100,6 @@ def test_the_prompts_language_follows_the_text_unless_set():
     assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
 
 
-def test_without_an_endpoint_there_is_no_llm_reasoner():
-    with pytest.raises(ValueError, match="BANYAN_LLM_BASE_URL"):
-        LlmReasoner(Settings(_env_file=None, llm_base_url=None), InMemoryCalls())
-
-
 def test_the_fingerprint_names_implementation_and_model():
     assert reasoner(ScriptedEndpoint([]), llm_model="m-1").fingerprint == "llm:m-1"
     assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2", llm_model_resolve="m-2",

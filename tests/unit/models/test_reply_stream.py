@@ -169,32 +169,6 @@ def test_a_reply_that_does_not_end_is_given_up_in_time(ask):
         ask(endless(), llm_timeout=0.2)
 
 
-def test_a_wrong_key_is_told_at_once(ask):
-    with pytest.raises(ReasonerError, match="refused the key"):
-        ask(httpx2.Response(401, json={"error": {"message": "no"}}))
-
-
-def test_a_refused_form_is_learnt_as_before(ask):
-    refused = {"error": {"message": "response_format is not supported"}}
-    reply, heard, sent = ask(httpx2.Response(400, json=refused), in_pieces(), forms=("json_schema", "text"))
-    assert (reply.form, heard[-1]) == ("text", ["One.", "Two."])
-    assert [bool(one.get("stream")) for one in sent] == [True, True]
-
-
-def test_nothing_is_streamed_without_a_listener(monkeypatch):
-    sent = []
-
-    def handle(request):
-        sent.append(json.loads(request.content))
-        return whole()
-
-    monkeypatch.setattr(http_client, "open_http_client",
-                        lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
-    endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
-    assert process_loop().run(endpoint.send([("user", "Question?")], SHAPE, ("text",), Refusals("m"))).text == SAID
-    assert not sent[0].get("stream")
-
-
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
     closed = asyncio.Event()
     response = endless(closed)

@@ -14,6 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 PARSER = Parser()
+
+
 def steps(question: str, limit: int = 5) -> list[str]:
     return unfold(question, limit, PARSER)
 

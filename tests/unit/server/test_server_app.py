@@ -170,17 +170,6 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
     resources.runs.finish("people", "another run")
 
 
-def test_threads_of_two_clients_are_two(app, tmp_path):
-    keys = Keys(tmp_path / KEYS_FILE)
-    ann, eve = ({"X-API-Key": keys.make(name, ["ask"])} for name in ("ann", "eve"))
-    with in_process.client(app) as client:
-        client.post(f"{KB}/people/ask", json={"question": "Who is Ada Byron?", "thread": "t"}, headers=ann)
-        at = {"url": "/api/threads/t", "params": {"kb": "people"}}
-        assert client.get(**at, headers=eve).status_code == 404
-        assert client.delete(**at, headers=eve).status_code == 404
-        assert len(client.get(**at, headers=ann).json()["messages"]) == 2
-
-
 def test_without_its_packages_serve_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     for module in ("commands.serve", "serving_workers", "serving_process"):

@@ -40,10 +40,8 @@ def test_each_row_has_the_words_that_state_it(ask):
 
 
 @pytest.mark.parametrize(("conditions", "expected"), [
-    ({"head": "Ada"}, ["Ada Byron"]), ({"tail": "!=Ulm"}, ["Carl Berg"]),
-    ({"where": "tail.lies_on=Danube"}, ["Ada Byron"]),
-    ({"where": ["type=Person", "name!=Ada Byron"]}, ["Carl Berg"]), ({"document": "carl"}, ["Carl Berg"]),
-    ({"where": ["name=Ada Byron", "name=Carl Berg"]}, []), ({"at": "1900"}, ["Ada Byron", "Carl Berg"])])
+    ({"tail": "!=Ulm", "at": "1900"}, ["Carl Berg"]), ({"head": "Ada", "document": "ada"}, ["Ada Byron"]),
+    ({"where": ["type=Person", "name!=Ada Byron"]}, ["Carl Berg"])])
 def test_rows_are_those_that_fit_every_condition(ask, conditions, expected):
     assert heads(ask(relation="born_in", **conditions)) == expected
 
@@ -58,9 +56,7 @@ def test_numbers_and_groups_count_all_rows_whatever_the_limit(ask):
 
 
 @pytest.mark.parametrize(("parameters", "expected", "value"), [
-    ({"do": "largest"}, ["Dunmore"], 90), ({"do": "largest", "limit": 1}, ["Dunmore"], 90),
-    ({"do": "largest", "limit": 2}, ["Calder", "Dunmore"], None), ({"do": "smallest"}, ["Arden", "Brent"], 8),
-    ({"do": "list", "limit": 2}, ["Arden", "Brent"], None)])
+    ({"do": "largest"}, ["Dunmore"], 90), ({"do": "largest", "limit": 2}, ["Calder", "Dunmore"], None)])
 def test_an_extreme_is_one_value_or_as_many_as_the_limit_says(resources, client, hashed_embedder, parameters, expected,
                                                              value):
     heights = {"Arden": "8 m", "Brent": "8 m", "Calder": "9 m", "Dunmore": "90 m"}
@@ -87,14 +83,10 @@ def test_the_relations_are_listed_with_their_rows(client):
 
 @pytest.mark.parametrize(("parameters", "message"), [
     ({"relation": "salary"}, "no relation or attribute is called 'salary'; there are: "),
-    ({"relation": "born_in", "where": "salary=9"}, "no field is called 'salary'; there are: "),
     ({"relation": "born_in", "by": "salary"}, "no field is called 'salary'; there are: "),
-    ({"relation": "born_in", "show": "salary"}, "no field is called 'salary'; there are: "),
     ({"relation": "born_in", "where": "salary"}, "'salary' is no condition: write FIELD=VALUE"),
-    ({"relation": "born_in", "where": "name>=soon"}, "'soon' after >= is neither a date with a year nor a number"),
     ({"relation": "born_in", "at": "soon"}, "query.at: "), ({"relation": "born_in", "do": "guess"}, "query.do: "),
-    ({"relation": "born_in", "limit": 0}, "query.limit: "), ({"relation": "born_in", "limit": 1001}, "query.limit: "),
-    ({"relation": ""}, "query.relation: "), ({}, "query.relation: "),
+    ({"relation": "born_in", "limit": 1001}, "query.limit: "), ({}, "query.relation: "),
     ({"relation": "born_in", "head": "x" * 1001}, "query.head: "),
     ({"relation": "born_in", "where": ["name=x"] * 21}, "query.where: "),
     ({"relation": "born_in", "show": ["x" * 1001]}, "query.show.0: ")])

@@ -63,21 +63,6 @@ def test_a_new_knowledge_base_is_offered_every_seed_schema():
     assert all(f"seed.{name}" in LANGUAGES["en"] for name in offered)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_no_module_makes_markup_or_code_out_of_text(path):
-    assert not re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|document\.write|DOMParser|"
-                          r"srcdoc|\beval\b|new Function", path.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("path", [*MODULES, *sorted(WEB.glob("*.css")), WEB / "index.html"], ids=lambda path: path.name)
-def test_nothing_is_fetched_from_elsewhere(path):
-    assert not re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", path.read_text("utf-8"))
-
-
-def test_the_page_has_no_script_or_style_of_its_own_that_the_policy_would_refuse():
-    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", PAGE)
-
-
 def test_every_text_of_a_built_in_schema_is_there_in_chinese():
     texts = json.loads((WEB / "seeds.zh.json").read_text("utf-8"))
     said = set(seed_names()) | {OPEN_SCHEMA}
@@ -86,8 +71,3 @@ def test_every_text_of_a_built_in_schema_is_there_in_chinese():
         said |= {schema.description, *(one.description for one in (
             *schema.entity_types, *schema.relation_types, *schema.attribute_types))}
     assert said <= texts.keys()
-    source = "".join(path.read_text("utf-8") for folder in ("tools", "agents", "graph_store")
-                     for path in (WEB.parents[1] / folder).rglob("*.py"))
-    others = texts.keys() - said - {"seed", "auto"}
-    assert others
-    assert [text for text in others if f'"{text}"' not in source] == [], "what the server no longer says"

@@ -89,8 +89,3 @@ def test_a_pattern_that_noise_has_noticed_early_comes_back() -> None:
     pattern = re.compile(r"(?:a+)+b")
     attack = next(attack for attack in pattern_attacks.attacks(pattern) if noticed_at(pattern, "match", attack))
     assert growth(pattern, "match", attack, LENGTHS[0]) > MOST_GROWTH
-
-
-@pytest.mark.parametrize("source", [r"(?<!\s)\s++$", r"(?:(?<!\s)\s++)?+,", r"(?<!a)(?>a+)+b", r"[^()]{1,80}\("])
-def test_attacks_do_not_find_what_is(source: str) -> None:
-    assert not slow(compiled_patterns.Used("here", re.compile(source), frozenset({"finditer"})))

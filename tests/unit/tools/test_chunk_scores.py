@@ -62,14 +62,6 @@ def test_without_trust_words_alone_are_left(index, beta):
     np.testing.assert_allclose(scores, 0.5 * lexical(index), atol=1e-6)
 
 
-def test_more_trust_moves_the_scores_from_words_to_vectors(index):
-    by_trust = [chunk_scores(near(index), graphs.asked(index, QUESTION, trust=trust), 0.5) for trust in (0.1, 0.5, 1.0)]
-    query = graphs.asked(index, QUESTION)
-    nearest = int(np.argmax(dense(index, query)))
-    gains = [scores[nearest] - 0.5 * lexical(index)[nearest] for scores in by_trust]
-    np.testing.assert_allclose(gains, dense(index, query)[nearest] * np.array([0.1, 0.5, 1.0]), atol=0.01)
-
-
 def test_what_is_off_adds_nothing(index):
     query, close = graphs.asked(index, QUESTION, trust=0.5), near(index, narrow=0.9)
     only_words = chunk_scores(close, query, 0.3, WITHOUT_COMMUNITIES.model_copy(update={"dense": False}))
@@ -97,11 +89,6 @@ def test_of_several_communities_the_best_counts_alone(index):
     np.testing.assert_array_equal(both, scored(index, empty=0.9, wide=0.4, narrow=0.8))
 
 
-def test_a_community_counts_by_trust_and_one_that_points_away_not_at_all(index):
-    np.testing.assert_allclose(scored(index, trust=0.5, narrow=0.8), scored(index, narrow=0.4), rtol=1e-6)
-    assert not scored(index, wide=-0.5, narrow=-0.1).any()
-
-
 def test_only_the_nearest_twenty_communities_count():
     names = [f"Town{n}" for n in range(25)]
     towns = graphs.index_of([graphs.Stated(name, entities=[name]) for name in names], hashed.HashedEmbedder(),
@@ -109,15 +96,6 @@ def test_only_the_nearest_twenty_communities_count():
     found = near(towns, **{f"c{n:02}": 0.5 + n / 100 for n in range(25)})
     scores = community_scores(found, graphs.asked(found, "Which towns?", trust=1.0))
     assert np.flatnonzero(scores).tolist() == list(range(5, 25))
-
-
-def test_a_community_counts_the_more_the_less_a_question_names(index):
-    query = graphs.asked(index, QUESTION, trust=1.0)
-    gains = [chunk_scores(near(index, narrow=0.9), query, beta)[4] - chunk_scores(near(index), query, beta)[4]
-             for beta in (0.0, 0.4, 0.8, 1.0)]
-    assert gains == sorted(gains, reverse=True)
-    assert gains[0] > 0.15
-    assert gains[-1] == 0
 
 
 def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):
@@ -146,11 +124,6 @@ def test_what_all_passages_have_tells_nothing():
     hub, rare = (lexical_scores(alike, graphs.asked(alike, text)) for text in ("Li Hua", "Li Hua music"))
     assert rare[2] - rare[0] > 0.3
     assert np.ptp(hub) < 0.1
-
-
-def test_the_only_passage_has_a_score():
-    alone = graphs.index_of([graphs.Stated("Barges moor at Ulm.")], hashed.HashedEmbedder())
-    assert chunk_scores(alone, graphs.asked(alone, "Where do barges moor?"), 0.5)[0] > 0
 
 
 _cosines = st.fixed_dictionaries({one: st.floats(-1, 1, width=32) for one in COMMUNITIES})

@@ -10,7 +10,6 @@ from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
 from banyan.tools.query import Meaning, Query, wording
 from banyan.tools.ranking.beta import beta
-from banyan.tools.ranking.chunk_scores import chunk_scores, lexical_scores
 from banyan.tools.ranking.steps import with_second_hop
 from banyan.tools.retriever import Retriever
 from hypothesis import given
@@ -86,22 +85,6 @@ def test_beta_is_higher_for_names_than_for_themes(retriever, named, thematic):
     assert beta_of(retriever, thematic) < 0.5 < beta_of(retriever, named)
 
 
-def test_beta_divides_between_graph_and_communities(retriever):
-    assert beta_of(retriever, "") == 0.5
-    assert beta_of(retriever, "Ada Byron") > 0.95
-
-
-def test_without_trust_in_vectors_the_lexical_order_stands(retriever):
-    asked = query(retriever, "Which guild kept a register of barges?", trust=0.0)
-    lexical = lexical_scores(retriever.index, asked)
-    assert np.count_nonzero(lexical) > 3
-    weights = chunk_scores(retriever.index, asked, beta(asked))
-    np.testing.assert_array_equal(np.argsort(-weights, kind="stable"), np.argsort(-lexical, kind="stable"))
-    # Near facts and communities rest on vectors, so they add nothing then.
-    words = Switches(routes=("entity",), dense=False)
-    np.testing.assert_array_equal(retriever.rank([asked]), retriever.rank([asked], words))
-
-
 def test_trust_is_taken_by_the_questions_script(kb):
     retriever = Retriever(kb)
     retriever.index.reliability = Reliability({"latin": 0.25, "cjk": 0.75})
@@ -137,32 +120,6 @@ def test_without_decomposition_a_nested_question_is_ranked_otherwise(retriever):
 def by(*routes, **more) -> Switches:
     """The graph's part alone, without the passages' own scores and without a walk."""
     return Switches(routes=routes, dense=False, lexical=False, spreading=False, **more)
-
-
-def test_names_lead_to_the_passages_that_mention_them(retriever):
-    # The words are those of no other passage, so only the name tells.
-    (asked,) = retriever.queries([SubQuery(question="Otto Falk?")])
-    assert set(documents(retriever, retriever.rank([asked], by("entity")))) == {"person3", "craft3", "person2"}
-    (chinese,) = retriever.queries([SubQuery(question="林小雨？")])
-    assert documents(retriever, retriever.rank([chinese], by("entity"))) == ["zh"]
-    (unnamed,) = retriever.queries([SubQuery(question="Who?")])
-    assert not retriever.rank([unnamed], by("entity")).any()
-
-
-def test_near_facts_lead_to_the_passages_of_their_ends(retriever):
-    (asked,) = retriever.queries([SubQuery(question="Bern lies on Aare")])
-    best = documents(retriever, retriever.rank([asked], by("triple")), 2)
-    assert set(best) == {"city5", "person5"}
-
-
-def test_near_communities_lead_to_their_members_passages(retriever):
-    index = retriever.index
-    (asked,) = retriever.queries([SubQuery(question="Which towns, barges and rivers belong together?")])
-    nearest = int(np.argmax(index.community_cosines(asked.vector)))
-    weights = retriever.rank([asked], by("community", beta=0))
-    assert set(np.argsort(-weights, kind="stable")[:len(index.community_chunks[nearest])]) == set(
-        index.community_chunks[nearest])
-    assert not retriever.rank([asked], by("community", beta=1)).any()
 
 
 def test_nothing_is_found_when_everything_is_off(retriever):
@@ -284,14 +241,6 @@ def test_what_is_searched_of_a_step_are_its_words_and_a_name_keeps_its_number_si
     assert [query.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
                                                  "Did meet ?"]
     assert [query.follows for query in queries] == [(), (), (queries[0],), (queries[0], queries[2])]
-
-
-def test_a_ranking_is_cut_and_leaves_out_what_weighs_nothing(retriever):
-    scores = np.zeros(len(retriever.index.chunks), np.float32)
-    scores[[3, 5]] = 0.5, 1.0
-    ids = [chunk.id for chunk in retriever.index.chunks]
-    assert retriever.ranking(scores, 10) == [(ids[5], 1.0), (ids[3], 0.5)]
-    assert retriever.ranking(scores, 1) == [(ids[5], 1.0)]
 
 
 def test_equal_texts_are_embedded_once(retriever, monkeypatch):

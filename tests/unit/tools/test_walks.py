@@ -135,11 +135,6 @@ def test_of_chunks_of_the_same_words_the_one_that_the_lead_reaches_has_their_wei
     assert 0 < after[GRAZ] < 0.02
 
 
-def test_a_walk_needs_one_before_it_for_each_query_it_follows(index, first):
-    with pytest.raises(ValueError, match="shorter"):
-        walk(index, graphs.asked(index, SECOND, first[0]))
-
-
 def test_several_leads_add_up_in_any_order(index):
     asked = [graphs.asked(index, "Which town?"), graphs.asked(index, "Which other?")]
     walks = [Walk(weights(index, Ulm=0.4), nothing(index)), Walk(weights(index, Graz=0.1), nothing(index))]
@@ -259,16 +254,3 @@ def test_weights_are_sound_and_always_the_same(index, earlier, later, trust, swi
             np.testing.assert_array_equal(made, remade)
         if switches.spreading:
             assert walked.entities.sum() + walked.chunks.sum() <= 1 + 1e-4
-
-
-@given(st.lists(st.floats(0, 1, width=32), min_size=7, max_size=7), _switches)
-def test_any_lead_leaves_sound_weights(index, entities, switches):
-    assert len(index.entity_row) == len(entities)
-    before = Walk(np.array(entities, np.float32), nothing(index))
-    query = graphs.asked(index, SECOND, graphs.asked(index, "Who?"))
-    lead = lead_of(index, query, [before])
-    assert lead.sum() == pytest.approx(1, abs=1e-4) or not lead.any()
-    after = walk(index, query, switches, [before])
-    assert np.isfinite(after.chunks).all()
-    assert (after.chunks >= 0).all()
-    assert (after.entities >= 0).all()
