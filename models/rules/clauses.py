@@ -51,7 +51,7 @@ def roles(predicate: "Token") -> Roles:
 
 def words_of_role(role: str) -> frozenset[str]:
     """Return the words of which a sentence has one if it fills a role; empty for a role that needs no word."""
-    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole"}:
+    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole", "doer", "poss"}:
         return frozenset()
     return words("at as") if role == "at" else frozenset({role})
 

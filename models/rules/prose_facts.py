@@ -23,7 +23,7 @@ from ..parsing.lemmas import Lemmas
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
-from .prose_triggers import DEPUTY, Triggers
+from .prose_triggers import DEPUTY, TEXTS, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, POSTS, PRONOUNS
@@ -58,7 +58,6 @@ _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_TEXTS = frozenset({"text", "phrase", "goods"})
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE = 15
 _LONG_WORD = 5
@@ -177,7 +176,7 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    if _TEXTS & set(pattern.tail.kinds):
+    if TEXTS & set(pattern.tail.kinds):
         # "It" of a text about a document is a guess; a mention without a place is the title's subject.
         heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
@@ -253,7 +252,7 @@ class _Sentence:
             alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
-            if _TEXTS & set(end.kinds):
+            if TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")))
@@ -278,7 +277,7 @@ class _Sentence:
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
-        if _TEXTS & set(end.kinds):
+        if TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
                 token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
