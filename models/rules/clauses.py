@@ -197,7 +197,7 @@ def _is_passive(verb: "Token") -> bool:
 
 def _antecedent(token: "Token") -> "Token":
     """Return what a relative pronoun refers to, or the token."""
-    if token.tag_ not in {"WDT", "WP"}:
+    if token.tag_ not in {"WDT", "WP", "WP$"}:
         return token
     clause = next((one for one in token.ancestors if one.dep_ == "relcl"), None)
     return clause.head if clause is not None else token

@@ -46,11 +46,13 @@ _VAGUE = words("this that these those any such some each all no more most what w
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
-_REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
+_REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat")
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
+_UNITS = words("team department division")
+"""Nouns for parts of a body, with which a name is a phrase: "the Digital Services team"."""
 _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
 """The kinds of ends that are not told by the pattern."""
@@ -280,7 +282,8 @@ class _Sentence:
         if TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
-                token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
+                token.dep_ in {"nsubj", "nsubjpass"} and (
+                    token.tag_ == "NNS" or (token.lemma_ not in _UNITS and self._mention(token))))
             fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
                     "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
             fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
@@ -294,10 +297,14 @@ class _Sentence:
             return Mention(0, 0, "thing", words_)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
-        if mention is not None and mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
+        if mention is None or mention.name.rpartition(" ")[2].lower() in POSTS:
+            return None  # "Commercial Officer"
+        if mention.kind == "name" and token.lemma_ in _REFERRING and kind_of_noun(token.lemma_) == "location":
+            mention = mention._replace(kind="location")  # "the island of Sorrel Key"
+        if mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
             return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
-        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention)) if mention is not None else ""
-        return mention._replace(kind=kind) if mention is not None and kind else None
+        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention))
+        return mention._replace(kind=kind) if kind else None
 
     def _is_defined(self, mention: Mention) -> bool:
         """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
@@ -331,10 +338,12 @@ class _Sentence:
             parts = [one for child in token.children for one in (
                 child.children if child.lower_ == "of" else [child] if child.dep_ == "poss" else ())]
             return next(filter(None, map(self._mention, parts)), None)
-        named = next((child for child in token.children if child.dep_ == "appos" or (
+        if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
+            return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
+        named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
-            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person")), None)
-        return self._mention(named) if named is not None else None
+            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person"))
+        return next(filter(None, map(self._mention, named)), None)
 
     def covering(self, token: "Token") -> Mention | None:
         return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
@@ -412,6 +421,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
     if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
+    if "firm" in kinds and several and (kind == "person" or (kind == "name" and defined)):
+        return "organization"  # no person is founded or a subsidiary
     named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""

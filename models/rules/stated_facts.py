@@ -161,7 +161,8 @@ class FactForms:
             typed = "".join(character for character, _ in cells)
             for label, form, aside in self._forms:
                 for match in form.finditer(typed):
-                    yield Stated(cells[match.start("head")][1], label, cells[match.start("tail")][1],
+                    tail = "".join(words for _, words in cells[slice(*match.span("tail"))])
+                    yield Stated(cells[match.start("head")][1], label, tail,
                                  "" if aside else _time(typed, match, cells), start, end)
 
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
