@@ -337,7 +337,8 @@ class _Sentence:
         if token.lemma_ in _REFERRING:
             parts = [one for child in token.children for one in (
                 child.children if child.lower_ == "of" else [child] if child.dep_ == "poss" else ())]
-            return next(filter(None, map(self._mention, parts)), None)
+            if found := next(filter(None, map(self._mention, parts)), None):
+                return found
         if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
@@ -377,7 +378,8 @@ class _Sentence:
                 token.lower_ in PRONOUNS or not token.text[0].isalpha()):
             return ""
         left_out = {one for child in token.children for one in child.subtree
-                    if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
+                    if child.dep_ in _LEFT_OUT or (child.dep_ == "amod" and self.doc[child.left_edge.i - 1].text == ",") or (
+                        own and not self._describes(child, token))}
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
             first = self.doc[first.i + 1]

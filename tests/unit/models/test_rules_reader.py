@@ -73,9 +73,9 @@ def test_a_heading_is_parsed_once_and_only_where_its_lines_are_keys_and_values(m
     parsed = list[str]()
     entities_of = Parser.entities
 
-    def count(parser: Parser, text: str) -> object:
-        parsed.append(text)
-        return entities_of(parser, text)
+    def count(parser: Parser, texts: list[str]) -> object:
+        parsed.extend(texts)
+        return entities_of(parser, texts)
 
     monkeypatch.setattr(Parser, "entities", count)
     reader, heading = RulesReader(), "the pumps of Oslo Harbour"
