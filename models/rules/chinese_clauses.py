@@ -31,13 +31,14 @@ class ClauseSplitter:
         """Compile the expressions with the characters that stand for names, and with those for persons and dates."""
         plain = f"[^{names}{date}的在由于与和是接替向被对给把让请见访命]"
         self._date = date
-        self._dated = re.compile(rf"[于在自从]?(?:今年|去年|明年)?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
+        self._dated = re.compile(rf"[于在自从]?(?:[今去明]年)?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
         self._own = re.compile(
-            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌])?(?P<own>[{names}](?:[、和与及同][{names}])*)")
+            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌]|"
+            rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
         self._posted = re.compile(
             rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
         self._described = re.compile(
-            rf"(?P<said>(?:总部)?(?:位于|设在|坐落于|地处)[{names}]+|(?:创建|成立|创立|创办|始建|设立))的(?P<own>[{names}])")
+            rf"(?P<said>(?:总部)?(?:位于|设在|坐落于|地处)[{names}]+|(?:创建|成立|创[立办]|始建|设立))的(?P<own>[{names}])")
         self._made = re.compile(rf"成[{names}]$")
 
     def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:

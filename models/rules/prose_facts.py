@@ -46,13 +46,14 @@ _VAGUE = words("this that these those any such some each all no more most what w
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
-_REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board north south east west northeast northwest southeast southwest center centre heart middle coast "
+_REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board "
+                   "north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat")
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
 _UNITS = words("team department division")
-"""Nouns for parts of a body, with which a name is a phrase: "the Digital Services team"."""
+"""Nouns for parts of a body, which are not what their name says: "the Acme team"."""
 _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
 """The kinds of ends that are not told by the pattern."""
@@ -282,8 +283,7 @@ class _Sentence:
         if TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
-                token.dep_ in {"nsubj", "nsubjpass"} and (
-                    token.tag_ == "NNS" or (token.lemma_ not in _UNITS and self._mention(token))))
+                token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
             fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
                     "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
             fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
@@ -328,6 +328,10 @@ class _Sentence:
             piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
+        return self._held(token)
+
+    def _held(self, token: "Token") -> Mention | None:
+        """Return the name that a common noun stands for."""
         if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
                 child.lower_ for child in token.children] in (["the"], ["this"]) and (
                 kind_of_noun(token.lemma_) == self._subject.kind or token.lemma_ in self._subject.name.lower().split()):
@@ -343,7 +347,8 @@ class _Sentence:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
-            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person"))
+            child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
+                kind_of_noun(token.lemma_) != "person")))
         return next(filter(None, map(self._mention, named)), None)
 
     def covering(self, token: "Token") -> Mention | None:
@@ -378,7 +383,8 @@ class _Sentence:
                 token.lower_ in PRONOUNS or not token.text[0].isalpha()):
             return ""
         left_out = {one for child in token.children for one in child.subtree
-                    if child.dep_ in _LEFT_OUT or (child.dep_ == "amod" and self.doc[child.left_edge.i - 1].text == ",") or (
+                    if child.dep_ in _LEFT_OUT or (
+                        child.dep_ == "amod" and child.i > token.i and self.doc[child.left_edge.i - 1].text == ",") or (
                         own and not self._describes(child, token))}
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
@@ -423,8 +429,6 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
     if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
-    if "firm" in kinds and several and (kind == "person" or (kind == "name" and defined)):
-        return "organization"  # no person is founded or a subsidiary
     named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""
@@ -443,7 +447,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     if kind == "name":
         told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last)) and (
             one != "organization" or several or acronym or is_rare(name))]
-        return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
+        return next((one for one in told if one == "product" or (
+            one == "organization" and (not defined or "firm" in kinds)) or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
         return "person" if guessed and may_be("person", name) else ""
@@ -452,6 +457,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
 
 def _corrected(kind: str, kinds: Sequence[str], *, several: bool) -> str:
     """Return the kind that a pattern gives a name of another kind; "" if none fits."""
+    if "firm" in kinds and several and kind == "person":
+        return "organization"  # no person is founded or a subsidiary
     if "organization" in kinds and kind in ({"product", "work"} if several else {"person", "product", "work"}):
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ..lexicon import words
 from .name_kinds import type_of_noun
-from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES, SENIOR
+from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
 _PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
 _LONGEST_RUN = 15
@@ -44,8 +44,6 @@ class Runs:
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
                 del parts[0]
-            if len(parts) > 2 and parts[0][0].lower() in SENIOR and parts[1][0].lower() in ROLES:  # noqa: PLR2004
-                del parts[:2]  # Managing Director Olaf Grimsby
             if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
                 yield parts[0].start(), parts[-1].end()
 

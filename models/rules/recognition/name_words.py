@@ -23,9 +23,6 @@ ROLES = words(
 )
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
-SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
-"""Words before titles."""
-
 POSTS = words(
     "director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
     "manager managers editor editors maintainer maintainers contributor contributors developer developers member "

@@ -11,7 +11,7 @@ from ..lexicon import words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import may_be
 from .name_runs import Runs
-from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, SENIOR
+from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
 """The end of a person's name that a recogniser cuts: Hugo van der Lans."""
+_SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND = 40
 _LONGEST_ACRONYM = 6
@@ -221,8 +222,10 @@ def _cut_at_start(name: str, kind: str) -> int:
         return 0
     title = first[0].rstrip(".").lower()
     role = kind == "person" and title in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
-    senior = title in SENIOR and name[first.end() :].split()[0].lower() in ROLES  # Managing Director Olaf Grimsby
-    return first.end() if role or senior or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
+    post = _WORD.match(name, first.end() + 1) if title in _SENIOR else None
+    if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
+        return post.end()
+    return first.end() if role or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
 
 
 def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
