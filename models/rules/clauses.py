@@ -51,7 +51,7 @@ def roles(predicate: "Token") -> Roles:
 
 def words_of_role(role: str) -> frozenset[str]:
     """Return the words of which a sentence has one if it fills a role; empty for a role that needs no word."""
-    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole"}:
+    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole", "doer", "poss"}:
         return frozenset()
     return words("at as") if role == "at" else frozenset({role})
 
@@ -197,7 +197,7 @@ def _is_passive(verb: "Token") -> bool:
 
 def _antecedent(token: "Token") -> "Token":
     """Return what a relative pronoun refers to, or the token."""
-    if token.tag_ not in {"WDT", "WP"}:
+    if token.tag_ not in {"WDT", "WP", "WP$"}:
         return token
     clause = next((one for one in token.ancestors if one.dep_ == "relcl"), None)
     return clause.head if clause is not None else token

@@ -23,7 +23,7 @@ from ..parsing.lemmas import Lemmas
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
-from .prose_triggers import DEPUTY, Triggers
+from .prose_triggers import DEPUTY, TEXTS, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, POSTS, PRONOUNS
@@ -46,11 +46,14 @@ _VAGUE = words("this that these those any such some each all no more most what w
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
-_REFERRING = words("north south east west northeast northwest southeast southwest center centre heart middle coast "
+_REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board "
+                   "north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat")
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
+_UNITS = words("team department division")
+"""Nouns for parts of a body, which are not what their name says: "the Acme team"."""
 _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
 """The kinds of ends that are not told by the pattern."""
@@ -58,7 +61,6 @@ _LONGEST_PHRASE, _LONGEST_SENTENCE = 12, 90
 _LONGEST_TEXT = 1000
 """The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_TEXTS = frozenset({"text", "phrase", "goods"})
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE = 15
 _LONG_WORD = 5
@@ -177,7 +179,7 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    if _TEXTS & set(pattern.tail.kinds):
+    if TEXTS & set(pattern.tail.kinds):
         # "It" of a text about a document is a guess; a mention without a place is the title's subject.
         heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
@@ -253,7 +255,7 @@ class _Sentence:
             alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
-            if _TEXTS & set(end.kinds):
+            if TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")))
@@ -278,7 +280,7 @@ class _Sentence:
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
-        if _TEXTS & set(end.kinds):
+        if TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
                 token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
@@ -295,10 +297,14 @@ class _Sentence:
             return Mention(0, 0, "thing", words_)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
-        if mention is not None and mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
+        if mention is None or mention.name.rpartition(" ")[2].lower() in POSTS:
+            return None  # "Commercial Officer"
+        if mention.kind == "name" and token.lemma_ in _REFERRING and kind_of_noun(token.lemma_) == "location":
+            mention = mention._replace(kind="location")  # "the island of Sorrel Key"
+        if mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
             return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
-        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention)) if mention is not None else ""
-        return mention._replace(kind=kind) if mention is not None and kind else None
+        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention))
+        return mention._replace(kind=kind) if kind else None
 
     def _is_defined(self, mention: Mention) -> bool:
         """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
@@ -322,6 +328,10 @@ class _Sentence:
             piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
+        return self._held(token)
+
+    def _held(self, token: "Token") -> Mention | None:
+        """Return the name that a common noun stands for."""
         if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
                 child.lower_ for child in token.children] in (["the"], ["this"]) and (
                 kind_of_noun(token.lemma_) == self._subject.kind or token.lemma_ in self._subject.name.lower().split()):
@@ -331,11 +341,15 @@ class _Sentence:
         if token.lemma_ in _REFERRING:
             parts = [one for child in token.children for one in (
                 child.children if child.lower_ == "of" else [child] if child.dep_ == "poss" else ())]
-            return next(filter(None, map(self._mention, parts)), None)
-        named = next((child for child in token.children if child.dep_ == "appos" or (
+            if found := next(filter(None, map(self._mention, parts)), None):
+                return found
+        if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
+            return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
+        named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer"
-            child.dep_ == "compound" and child.i + 1 == token.i and kind_of_noun(token.lemma_) != "person")), None)
-        return self._mention(named) if named is not None else None
+            child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
+                kind_of_noun(token.lemma_) != "person")))
+        return next(filter(None, map(self._mention, named)), None)
 
     def covering(self, token: "Token") -> Mention | None:
         return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
@@ -369,7 +383,9 @@ class _Sentence:
                 token.lower_ in PRONOUNS or not token.text[0].isalpha()):
             return ""
         left_out = {one for child in token.children for one in child.subtree
-                    if child.dep_ in _LEFT_OUT or (own and not self._describes(child, token))}
+                    if child.dep_ in _LEFT_OUT or (
+                        child.dep_ == "amod" and child.i > token.i and self.doc[child.left_edge.i - 1].text == ",") or (
+                        own and not self._describes(child, token))}
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
             first = self.doc[first.i + 1]
@@ -431,7 +447,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     if kind == "name":
         told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last)) and (
             one != "organization" or several or acronym or is_rare(name))]
-        return next((one for one in told if one == "product" or (one == "organization" and not defined) or (
+        return next((one for one in told if one == "product" or (
+            one == "organization" and (not defined or "firm" in kinds)) or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
         return "person" if guessed and may_be("person", name) else ""
@@ -440,6 +457,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
 
 def _corrected(kind: str, kinds: Sequence[str], *, several: bool) -> str:
     """Return the kind that a pattern gives a name of another kind; "" if none fits."""
+    if "firm" in kinds and several and kind == "person":
+        return "organization"  # no person is founded or a subsidiary
     if "organization" in kinds and kind in ({"product", "work"} if several else {"person", "product", "work"}):
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DEPUTY = words_in("vice deputy assistant associate")
 """Words that make a post that of a deputy."""
+TEXTS = frozenset({"text", "phrase", "goods"})
+"""The kinds of ends that are words as they stand."""
 _WORDS_KEPT = 50_000
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -75,7 +77,8 @@ class Triggers:
         """Return what patterns need that a word may begin, each with the particle of the verb, or ""."""
         forms = lemmas(word)
         kinds = (f"@{kind}" for form in forms if (kind := kind_of_noun(form)))
-        keys = {*forms, *kinds, *(["@is"] if "be" in forms else []), *(["@deputy"] if word in DEPUTY else [])}
+        keys = {*forms, *kinds, *(["@is"] if "be" in forms else []), *(["@post"] if word == "as" else []),
+                *(["@deputy"] if word in DEPUTY else [])}
         return tuple(entry for key in sorted(keys) for entry in self._by_word.get(key, ()))
 
 
@@ -83,9 +86,11 @@ def _needs_of(pattern: "ProsePattern") -> _Needs:
     ends = (pattern.head, pattern.tail)
     where, nouns = pattern.where or ((), frozenset())
     words = map(_words_of_roles, filter(None, (pattern.head.roles, pattern.tail.roles, where)))
-    values = frozenset(end.kinds[0] for end in ends if VALUES & set(end.kinds) and "text" not in end.kinds)
-    names = sum("text" not in end.kinds and not VALUES & set(end.kinds) for end in ends)
-    return _Needs(tuple(some for some in words if some), frozenset() if "*" in nouns else nouns, values, names)
+    named = [end for end in ends if end.kinds[0] not in TEXTS]
+    values = frozenset(end.kinds[0] for end in named if VALUES & set(end.kinds))
+    names = sum(not VALUES & set(end.kinds) for end in named)
+    return _Needs(tuple(some for some in words if some), nouns if {"*", "@thing"}.isdisjoint(nouns) else frozenset(),
+                  values, names)
 
 
 def _words_of_roles(roles: Sequence[str]) -> frozenset[str]:

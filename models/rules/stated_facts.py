@@ -40,12 +40,17 @@ _UNMARKED = tuple((kind, re.compile(form.format(
          "(?!国产|进口|新能源|电动|智能|开源|办公|操作|应用|商业|中央|工业|农业|专业|自由|免费|二手|私家|出租|公共|社交|金融|"
          "[本该这那其])(?:{H}{{2,4}}?|[{A}])(?:汽车|软件|钢铁|科技|电子|食品|物流|银行|信托|能源|医药|制药|地产|重工|传媒|影业|"
          "股份|控股|实业|航空|证券|保险|化工|机械|电器|通信|半导体|委员会)(?=$|[，。、的于在与和同向为被由是现共拥生销发推宣成收并创供合主副{D}])")),
-        ("name", ("(?:^|(?<=[，。；]))(?![本该这那其此每各新旧某整所全我你他她它])(?:{H}{{3,12}}?)(?="
+        ("organization", ("(?<=[是为入了任])(?![该本一这其某])(?:{H}|[{A}]){{2,14}}?"
+         "(?:学会|协会|商会|联合会|同盟|联盟)(?=$|[，。的])")),
+        ("organization", ("(?:^|(?<=[，。；]))(?![该本这那其某各每全由在])(?:{H}|[{A}]){{2,10}}?"
+         "(?:中心|部门|办公室|(?<![全干内外局])部)(?=(?:主要|具体|全面)?负责)")),
+        ("name", ("(?:^|(?<=[，。；])|(?<=新款))(?![本该这那其此每各新旧某整所全我你他她它])\\w{{3,16}}?(?="
          "[于在]?{D}?由{H}{{0,8}}[{P}{O}][^，]{{0,6}}(?:开发|研发|研制|设计|发明|撰写|编写|执导|制作)|由{P}(?:负责|领导|管理|主管|牵头)|"
          "是[{P}{O}](?:开发|研发|研制|设计|发明)的|(?<=奖)(?:被)?(?:授予|颁给|颁发给)了?[{P}{O}]|"
          "(?:耗资|造价|售价|定价|票价|价格|每[月年日次张套台件人])(?:收费)?[为是]?约?{N}|[于在]?{D}(?:正式)?上市)")),
         ("name", "(?<=[发计造明]了)(?![一这那新多])[^的，。{A}]{{3,10}}(?=$|[，。])")))
 """The names in clauses that no tagger finds: companies without "公司", and what somebody makes, heads or receives."""
+_HONORIFIC = re.compile(f"(?<={_CHARACTERS['person']})(?:教授|院士|博士|先生|女士|医生|老师|律师)")
 _PRIZE = "(?P<tail>[^，的了《》、和]{1,20}(?:奖|奖章|勋章|奖项))"
 
 
@@ -157,7 +162,8 @@ class FactForms:
             typed = "".join(character for character, _ in cells)
             for label, form, aside in self._forms:
                 for match in form.finditer(typed):
-                    yield Stated(cells[match.start("head")][1], label, cells[match.start("tail")][1],
+                    tail = "".join(words for _, words in cells[slice(*match.span("tail"))])
+                    yield Stated(cells[match.start("head")][1], label, tail,
                                  "" if aside else _time(typed, match, cells), start, end)
 
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
@@ -232,6 +238,8 @@ def _mark_unknown(cells: list[Cell]) -> list[Cell]:
         for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
             words = "".join(words for _, words in cells[slice(*match.span())])
             cells[slice(*match.span())] = [(_CHARACTERS[kind], words)]
+    for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
+        del cells[slice(*match.span())]
     return cells
 
 

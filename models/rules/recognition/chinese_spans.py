@@ -14,11 +14,19 @@ Place = tuple[int, int, str]
 
 _KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
-_CALLED = re.compile(r"“([^“”\n]{1,12})”(?=系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船)")
+_CALLED = re.compile(r"“([^“”\n]{1,12})”(?=[^“”，。的由]{0,6}?(?:系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船))")
+_BODY_CALLED = re.compile(r"“([^“”\n]{1,12})”(?=乐队|乐团|公司|集团|俱乐部|的(?:联合)?(?:创始人|创办人|创立者)|"
+                          r"由[^，。“”]{1,12}创[办立建])|"
+                          r"(?<=工作室|俱乐部)“([^“”\n]{1,12})”|(?<=乐队)“([^“”\n]{1,12})”")
+"""Titles in 《》, and products and bodies in “”."""
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY = ("公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
-         "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂")
+         "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
+         "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
+_TRADES = words("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 电子 通信 "
+                "软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 实业 股份")
+"""Words that end the short name of a company: 瑞达包装."""
 _PLACE = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
 _GENERAL = words(
     "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
@@ -57,7 +65,8 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
         return []
     found: list[Place] = []
     for tagged in load_tagger().tag(text, sentences):
-        titles = [(match.start(1), match.end(1), kind) for form, kind in ((_TITLE, "work"), (_CALLED, "product"))
+        titles = [(*match.span(match.lastindex or 0), kind)
+                  for form, kind in ((_TITLE, "work"), (_CALLED, "product"), (_BODY_CALLED, "organization"))
                   for match in form.finditer(text, tagged[0].start if tagged else 0, tagged[-1].end if tagged else 0)]
         found += titles
         found += (place for place in _names(list(_joined_latin(tagged, text)), text)
@@ -124,12 +133,15 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
-    while stop < len(words) and _is_next(words[stop - 1], words[stop]) and words[stop].tag in _JOINED and (
+    while stop < len(words) and _is_next(words[stop - 1], words[stop]) and (
+            words[stop].tag in _JOINED or words[stop].text.endswith(_BODY)) and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
         last = words[stop - 1].text
+        traded = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and all(
+            word.tag not in _JOINED for word in words[stop : stop + 1])  # not 国务院教育行政部门
         described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
-        if (last.endswith(_BODY) or last in _SITES) and not described and not words[at].text.endswith(_BODY):
+        if (last.endswith(_BODY) or last in _SITES or traded) and not described and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
@@ -145,13 +157,13 @@ def _is_next(word: Word, other: Word) -> bool:
 
 def _kind(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, or ""."""
-    if len(words) > 1 and words[-1].text.endswith(_BODY):
+    if len(words) > 1 and (words[-1].text.endswith(_BODY) or words[-1].text in _TRADES):
         return "organization"
     kind = _KINDS.get(words[0].tag, "")
     if kind == "person" and len(words) == 1 and words[0].text[0] not in CHINESE_SURNAMES and words[0].text[-1] in _SITE:
         return "location"  # '天一阁'
     if kind:
-        body = kind == "location" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
+        body = kind != "organization" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
         return "organization" if body else kind
     text = words[0].text
     latin = text[0].isascii() and text[0].isupper() and len(text) > 2  # noqa: PLR2004 - 'CT' is no name
@@ -160,7 +172,7 @@ def _kind(words: Sequence[Word]) -> str:
 
 def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
-    if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL or len(name) > _LONGEST_NAME:  # noqa: PLR2004
+    if len(name) < 2 or not any(c.isalpha() for c in name) or name in _GENERAL | _SITES or len(name) > _LONGEST_NAME:  # noqa: PLR2004
         return False
     if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
         return False

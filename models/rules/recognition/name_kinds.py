@@ -29,7 +29,7 @@ _END_OF_NOUN = re.compile(
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
                    rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
-_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
+_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
@@ -82,8 +82,9 @@ class TypeNouns:
             return
         yield self.defined_type(text, span)
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
-        noun = self._types.get(before["noun"], "") if before else ""
-        if before and before[0].endswith(("\"", "“")):
+        phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
+        noun = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
+        if noun and (before[0].endswith(("\"", "“")) or _KINDS.get(noun) == "work"):
             yield noun
         surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
         if span.kind != "work" and not surname and infer_type(name):

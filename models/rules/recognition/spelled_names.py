@@ -46,8 +46,11 @@ _SYMBOL = re.compile("[=+×−%$€£]")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
-_ABBREVIATED = re.compile(r"\b(?:[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
+_ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
+_PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
+"""The end of a person's name that a recogniser cuts: Hugo van der Lans."""
+_SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND = 40
 _LONGEST_ACRONYM = 6
@@ -79,7 +82,8 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         kind = _KINDS.get(ent.label_)
         if kind and _has_honorific(text, ent.start_char, ent.end_char):
             kind = "person"
-        place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
+        whole = _PARTICLED.match(text, ent.end_char) if kind == "person" else None
+        place = _clean(text, ent.start_char, whole.end() if whole else ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
             recognised.append(Span(start, end, kind))
@@ -216,7 +220,11 @@ def _cut_at_start(name: str, kind: str) -> int:
     first = _WORD.match(name)
     if first is None or first.end() == len(name):
         return 0
-    role = kind == "person" and first[0].rstrip(".").lower() in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    title = first[0].rstrip(".").lower()
+    role = kind == "person" and title in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    post = _WORD.match(name, first.end() + 1) if title in _SENIOR else None
+    if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
+        return post.end()
     return first.end() if role or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
 
 

@@ -46,6 +46,12 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
     "王芳曾任职的东海银行已经关闭。",
     "他入职某科技公司。",
     "Richard Stallman 发表了 GNU 宣言。",
+    "接替市长周强出任东海银行行长的是孙丽。",
+    "公司任命总经理赵倩为董事。",
+    "各部门负责本部门的安全工作。",
+    "全部负责人员到场。",
+    "成为中国足球协会的会员是他的梦想。",
+    "李娜带领研发团队的成员出席会议。",
 ])
 def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Parser) -> None:
     assert facts(sentence, parser, load_forms()) == []
@@ -95,6 +101,11 @@ def test_latin_names_are_whole_in_chinese_sentences(parser: Parser) -> None:
     ("宁波在浙江省东部。", ["宁波", "浙江省"]),
     ("每项变更由 SIG组内成员讨论确定。", []),
     ("SIG的治理实现特定的目标。", ["SIG"]),
+    ("企业“走出去”步伐加快。", []),
+    ("沿运河修建道路。", []),
+    ("国务院能源主管部门制定规划。", ["国务院"]),
+    ("瑞达包装位于苏州。", ["瑞达包装", "苏州"]),
+    ("“小满食堂”由张敏创办。", ["小满食堂", "张敏"]),
 ])
 def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names: list[str], parser: Parser) -> None:
     assert [mention.name for mention in mentions_of(sentence, parser)] == names
@@ -139,6 +150,11 @@ def test_a_pattern_reads_every_form_of_its_verb(sentence: str, parser: Parser) -
     "Acme Corporation, Delta Bank",
     "The Executive Director of the Board",
     "Members of the Committee are Gold Members of the Board.",
+    "Managers report directly to the Chief Commercial Officer.",
+    "Ada Blum sits on the Harbour Bench every morning.",
+    "Karl Blum wrote the script for Acme Corporation.",
+    "The merger of Acme Corporation and Delta Bank was blocked.",
+    "Ada Blum, a critic of the council which works for Acme Corporation, slept.",
 ])
 def test_what_is_denied_possible_or_no_sentence_is_no_fact(sentence: str, parser: Parser) -> None:
     assert prose(sentence, parser, load_patterns()) == []
@@ -175,6 +191,11 @@ def test_the_subject_of_a_participle_is_what_it_describes(parser: Parser) -> Non
 def test_a_line_of_a_name_and_a_post_states_them_without_a_verb(parser: Parser) -> None:
     found = {fact[:3] for fact in prose("Ada Blum, CTO of Acme Corporation", parser, load_patterns())}
     assert found == {("Ada Blum", "works_for", "Acme Corporation"), ("Ada Blum", "role", "CTO")}
+
+
+def test_the_team_of_a_body_is_not_the_body(parser: Parser) -> None:
+    found = {fact[1:3] for fact in prose("The Acme team was led by Karl Blum.", parser, load_patterns())}
+    assert found == {("responsible_for", "Acme team")}
 
 
 def test_a_title_belongs_to_its_own_name_alone(parser: Parser) -> None:
