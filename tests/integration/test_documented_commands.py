@@ -45,7 +45,7 @@ def test_each_command_and_option_exists(page):
         assert options <= known, f"banyan {' '.join(words)}"
 
 
-NEEDED = {"https://example.org/page": "BANYAN_FETCH", "--reread": "model",
+NEEDED = {"https://example.org/page": "BANYAN_FETCH", "--reread": "model", "--fresh-verdicts": "only a model",
           "merge": "Missing argument", "split": "Missing argument", "s3://reports/2024": "s3fs",
           "Marie Curie": "no entity"}
 """Words of commands that need more than documents, and what is said without it."""
