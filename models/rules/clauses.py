@@ -51,7 +51,7 @@ def roles(predicate: "Token") -> Roles:
 
 def words_of_role(role: str) -> frozenset[str]:
     """Return the words of which a sentence has one if it fills a role; empty for a role that needs no word."""
-    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole"}:
+    if role in {"subj", "obj", "of", "poss", "is", "given", "to", "self", "whole"}:
         return frozenset()
     return words("at as") if role == "at" else frozenset({role})
 
@@ -97,9 +97,9 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
-    found["poss"] += [child for child in noun.children if child.dep_ == "poss" or (
+    found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
+    found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED)]
-    found["of"] += found["poss"]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
         found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
     if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"
