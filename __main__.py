@@ -1,5 +1,5 @@
 """`python -m banyan` is `banyan`."""
 
-from .cli.main import main
+from .cli.start import main
 
 main()

@@ -11,6 +11,7 @@ from pydantic import Field
 from ..graph_store.ledger.unread_files import read_unread_files
 from ..ingest.reading_errors import LEFT_OUT
 from ..schemas.documents import Frozen
+from ..schemas.naming import normalise
 from ..text.metadata_line import UNREAD
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text
@@ -143,8 +144,11 @@ def _titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _main_entities(index: RetrievalIndex) -> tuple[MainEntity, ...]:
-    """Return those that the most documents mention, without the labels of tables."""
+    """Return those that the most documents mention, without the labels of tables; of one name, the first."""
     browsing = index.browsing
-    named = (row for row in browsing.ranked[:_LOOKED_AT].tolist() if is_named_in_text(index, row))
+    named: dict[str, int] = {}
+    for row in browsing.ranked[:_LOOKED_AT].tolist():
+        if is_named_in_text(index, row):
+            named.setdefault(normalise(index.about(row)[0]), row)
     return tuple(MainEntity(id=index.entity_row.at(row), name=index.about(row)[0], type=index.about(row)[1],
-                            documents=int(browsing.documents[row])) for row in islice(named, _ENTITIES))
+                            documents=int(browsing.documents[row])) for row in islice(named.values(), _ENTITIES))

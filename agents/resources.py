@@ -374,7 +374,8 @@ class Resources:
         with self.runs.single_step(name) as kb:
             derive(kb, self.reasoner(name))
 
-    def reindex(self, name: str, *, fresh_verdicts: bool = False) -> None:
+    def reindex(self, name: str, *, fresh_verdicts: bool = False,
+                progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name.
 
         With `auto` it is chosen again, by the documents as they are now.
@@ -383,6 +384,7 @@ class Resources:
             name: the knowledge base.
             fresh_verdicts: let the model judge again which labels and which entities are the same, as if all documents
                 had come at once; its extractions stay.
+            progress: called with the number of finished steps, and of all.
 
         Raises:
             NoModelError: verdicts are to be fresh, and no model is set.
@@ -394,7 +396,7 @@ class Resources:
             with self.runs.single_step(name, any_embedding=True) as kb:
                 if fresh_verdicts:
                     self._ask_labels_again(kb)
-                reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts)
+                reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
             self._reasoners.forget(name)  # their connection to the ledger is closed
             raise

@@ -1,8 +1,8 @@
 """Time the way from `git clone` to the first answer: `python benchmarks/first_answer.py [FOLDER --question TEXT]`.
 
-Clone this repository into a temporary folder, install as `make` does, build a folder of one's own and ask one question about
-it. Print the seconds of each step and of all. Without FOLDER it is the ten documents of `benchmarks/newcomer/theatre`. The
-committed state is cloned; pip's cache is used as on any machine, and `--no-pip-cache` downloads everything.
+Clone this repository into a temporary folder, install as `make` does, build a folder of one's own and ask a question.
+Print the seconds of each step and of all. Without FOLDER it is the ten documents of `benchmarks/newcomer/theatre`.
+The committed state is cloned; pip's cache is used as on any machine, and `--no-pip-cache` downloads everything.
 """
 
 import argparse
@@ -35,7 +35,8 @@ def main() -> None:
 
 def _time_steps(temporary: Path, given: argparse.Namespace) -> dict[str, float]:
     clone = temporary / "banyan"
-    environment = {**os.environ, "BANYAN_HOME": str(temporary / "home"), "BANYAN_LLM_BASE_URL": "", "BANYAN_LLM_MODEL": "",
+    environment = {**os.environ, "BANYAN_HOME": str(temporary / "home"), "BANYAN_LLM_BASE_URL": "",
+                   "BANYAN_LLM_MODEL": "",
                    **({"PIP_NO_CACHE_DIR": "1"} if given.no_pip_cache else {})}
     environment.pop("PYTHONPATH", None)
     banyan = str(clone / ".venv/bin/banyan")

@@ -6,6 +6,9 @@ their reports, `graph.json`, and the index that retrieval reads. Each part says 
 so what is up to date is left alone, and a pass that was killed is finished by the next one.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
 from .evolution.growth import Thresholds
@@ -64,27 +67,27 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
     kb.vector_synchroniser.sync()
 
 
-def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False) -> None:
+def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False,
+            progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
     """Derive everything anew: rows from the extractions, graph, entities, vectors, tree.
 
     Args:
         kb: what is being written to.
         reasoner: describes communities.
         fresh_verdicts: forget its verdicts on entities, and ask it again.
+        progress: called before each step and at the end with the number of finished steps, and of all.
     """
-    kb.schema_control.drop_outdated_verdicts()
-    kb.schema_control.write_all()
-    kb.refresh()
-    kb.resolution.drop_outdated_verdicts(all_of_them=fresh_verdicts)
-    kb.resolution.resolve()
-    kb.vector_synchroniser.rebuild()
-    kb.reliability.measure()
+    steps: list[Callable[[], object]] = [
+        kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
+        partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
+        kb.vector_synchroniser.rebuild, kb.reliability.measure,
+        partial(kb.tree.build, reasoner.summarise, whole=True), kb.save_graph, kb.save_index]
     if fresh_verdicts:
-        _resolve(kb, reasoner)
-        kb.vector_synchroniser.sync()
-    kb.tree.build(reasoner.summarise, whole=True)
-    kb.save_graph()
-    kb.save_index()
+        steps[-3:-3] = [partial(_resolve, kb, reasoner), kb.vector_synchroniser.sync]
+    for done, step in enumerate(steps):
+        progress(done, len(steps))
+        step()
+    progress(len(steps), len(steps))
 
 
 def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:

@@ -14,6 +14,8 @@ _WIDTH = 3
 """A letter of Chinese, Japanese or Korean says about as much as three Latin ones."""
 _FEWEST_WORDS = 8
 """A shorter text in Latin script may be a name, which says nothing about the language."""
+_FEWEST_FOREIGN = 2
+"""Different function words that tell another language: one, such as "fast" or "Li", may be in English notes."""
 _SHARE = 0.1
 """Of the words of prose more are function words of its language; of tables and lists fewer."""
 _FOREIGN_SHARE = 0.1
@@ -80,9 +82,10 @@ def is_english(text: str) -> bool | None:
     if len(words) < _FEWEST_WORDS:
         return None
     english, foreign = (sum(word in known for word in words) / len(words) for known in _function_words())
-    if max(english, foreign) < _SHARE:
+    is_foreign = foreign >= english and len(_function_words()[1].intersection(words)) >= _FEWEST_FOREIGN
+    if max(english, foreign) < _SHARE or (foreign >= english and not is_foreign):
         return None
-    return english > foreign
+    return not is_foreign
 
 
 def are_english(texts: Iterable[str]) -> bool:

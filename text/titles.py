@@ -7,11 +7,11 @@ _REST = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）]
 _PLACEHOLDER = re.compile(
     r"(?:microsoft )?powerpoint\W*(?:presentation|präsentation|présentation|プレゼンテーション|演示文稿|簡報)?|"
     r"(?:slide|スライド|幻灯片|投影片|folie|diapositive|presentation|演示文稿|document|文档|book|工作簿|sheet)\s?\d+|"
-    r"untitled.*|無題.*|无标题.*|microsoft \w+ - .*", re.IGNORECASE)
+    r"untitled.*|無題.*|无标题.*|microsoft \w+ - .*|\d{4}([-./])\d\d?\1\d\d?", re.IGNORECASE)
 
 
 def is_placeholder(title: str) -> bool:
-    """Return True for a title that a program gave, such as "PowerPoint Presentation" or "Slide 1"."""
+    """Return True for a title that does not name a document: what programs give, such as "Slide 1", and a lone date."""
     return _PLACEHOLDER.fullmatch(title.strip()) is not None
 
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -20,6 +19,11 @@ from .line_budget import item_cost
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
 """A sentence, not a heading, a row, a tag or a field."""
+_ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
+"""An item of a list: a document that begins with one, such as minutes, says in its items what it is about."""
+_WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
+"""A sentence that no end of a line cuts off."""
+_MARK = re.compile(r"\A[-*•]\s+")
 _OPENING = 250
 """Characters of an opening: a long sentence."""
 _FIRST = 5
@@ -126,7 +130,7 @@ def _group(name: str, group: Sequence[_Opening]) -> Passage:
 
 
 def _shown(one: _Opening) -> str:
-    return " ".join(without_markup(one.words).split()) if one.is_sentence else ""
+    return " ".join(without_markup(_MARK.sub("", one.words)).split()) if one.is_sentence else ""
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
@@ -148,7 +152,14 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document with their places, without headings, rows and fields."""
-    found = ((start, end) for start, end in split_sentences(document.text)
-             if _SENTENCE.match(document.text[start:end]))
-    return [(start, document.text[start:min(end, start + _OPENING)].strip()) for start, end in islice(found, _FIRST)]
+    """Return the first sentences of a document with their places, without headings, rows and fields.
+
+    Those that a line's end cuts off count only where all are, and items of lists where the document begins with one.
+    """
+    text = document.text
+    places = [(start, end) for start, end in split_sentences(text)
+              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
+    if places and not _ITEM.match(text[slice(*places[0])]):
+        places = [(start, end) for start, end in places if _SENTENCE.match(text[start:end])]
+    whole = [(start, end) for start, end in places[:_FIRST] if _WHOLE.match(text[start:end].strip())]
+    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or places[:_FIRST]]

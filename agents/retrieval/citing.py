@@ -55,6 +55,8 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     if not checked:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
     lines = [line for _, line in checked]
+    if quoted:  # several rows may quote one sentence
+        lines = [*dict.fromkeys(lines)]
     if left := len(claims) - len(checked):
         lines.append(_words(lines[0], "left").format(left))
     survivors = [claim for claim, _ in checked]

@@ -58,14 +58,16 @@ def ask(  # noqa: PLR0913  (its options)
 @app.command()
 def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
          instructions: Instructed = "") -> None:
-    """Ask one question after another, including follow-ups. End with an empty line or Ctrl-D."""
+    """Ask one question after another, including follow-ups. End with an empty line, Ctrl-C or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     context = AskContext(mode=mode, instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
     with open_resources() as resources:
+        err.print("[dim]An empty line ends the conversation.[/dim]")
         while True:
             try:
                 question = out.input("[bold]> [/bold]").strip()
-            except EOFError:
+            except (EOFError, KeyboardInterrupt):
+                out.print()
                 return
             if not question:
                 return

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from ...api.progress import track
 from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
@@ -64,9 +65,9 @@ def reindex(kb: Kb, *, fresh_verdicts: Annotated[bool, typer.Option("--fresh-ver
 
     With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
     """
-    with open_resources() as resources, err.status("reindexing"):
-        resources.reindex(kb, fresh_verdicts=fresh_verdicts)
-    out.print("done")
+    with open_resources() as resources, track(err, "reindexing") as show:
+        resources.reindex(kb, fresh_verdicts=fresh_verdicts, progress=show)
+    out.print(f"{kb}: facts, vectors, graph and tree are built again")
 
 
 @app.command()

@@ -17,6 +17,7 @@ from ..metadata import CREATED
 from ..reading_errors import UnreadableError
 from ..reading_limits import Limits
 from .pdf_letters import is_doubled, is_gibberish
+from .pdf_line_numbers import drop_line_numbers
 from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
 from .pdf_notes import find_pictures, page_notes
 
@@ -74,7 +75,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     pages, unread = _with_recognised(data, _with_single_letters(data, pages, doubled), limits)
     if not any(page.text.strip() or page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
-    texts = join_broken_words(_with_tables(data, pages, title, tableless))
+    texts = join_broken_words(drop_line_numbers(_with_tables(data, pages, title, tableless)))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
     texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text

@@ -97,9 +97,9 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
-    found["poss"] += [child for child in noun.children if child.dep_ == "poss" or (
+    found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
+    found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED)]
-    found["of"] += found["poss"]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
         found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
     if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"

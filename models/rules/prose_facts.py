@@ -100,7 +100,7 @@ class ProsePattern:
 
     def reads(self, token: "Token") -> bool:
         """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
-        nominal = {"self", "whole", "of"} & {*self.head.roles, *self.tail.roles}
+        nominal = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
         if self.finite and not any(child.dep_ in {"nsubj", "nsubjpass"} for child in token.children):
             return False
         return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})

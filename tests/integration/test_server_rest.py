@@ -132,9 +132,9 @@ def test_the_graph_is_explored_by_what_is_looked_at(client, english):
             text = (ENGLISH / evidence["document"]).read_text("utf-8")
             assert text[evidence["start"]:evidence["end"]] == evidence["quote"] != ""
     overview = client.get(f"{graph}/overview", params={"limit": 5}).json()
-    degrees = [node["degree"] for node in overview["nodes"]]
-    assert len(degrees) == 5
-    assert degrees == sorted(degrees, reverse=True)
+    support = [node["support"] for node in overview["nodes"]]
+    assert len(support) == 5
+    assert support == sorted(support, reverse=True)
     named = client.get(f"{graph}/names", params={"names": ["POLONIUM", "nobody"]}).json()["items"]
     assert [node["name"].casefold() for node in named] == ["polonium"]
 

@@ -42,6 +42,13 @@ def test_a_short_answer_stands_above_the_quote_that_states_it():
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
 
 
+def test_rows_that_quote_one_sentence_show_it_once():
+    draft = quoting("Marlow")
+    said = present_quotes("Where was it built?", draft.model_copy(update={"claims": 3 * draft.claims}), [PASSAGE],
+                          DOCUMENTS, 0.5)
+    assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
+
+
 def test_a_short_answer_is_not_taken_for_a_citation():
     said = present_quotes("What was built?", quoting("decree [1]"), [PASSAGE], DOCUMENTS, 0.5)
     assert said.short == "decree [1]"

@@ -160,6 +160,11 @@ def test_what_is_denied_possible_or_no_sentence_is_no_fact(sentence: str, parser
     assert prose(sentence, parser, load_patterns()) == []
 
 
+def test_who_manages_what_a_department_does_is_nobodys_manager(parser: Parser) -> None:
+    sentence = "The board elected Karl Blum, Division Manager of Planning, Policy and Sustainability for Oslo."
+    assert "reports_to" not in {fact.label for fact in prose(sentence, parser, load_patterns())}
+
+
 def test_a_pronoun_refers_to_the_only_person_before_it_or_to_the_subject_of_the_text(parser: Parser) -> None:
     subject = Mention(0, 0, "person", "Ada Blum")
     assert {fact[:3] for fact in prose("She was born in Oslo.", parser, load_patterns(), subject)} == {
