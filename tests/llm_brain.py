@@ -61,12 +61,6 @@ def _group(_: str, __: list[str]) -> Json:
     return {"same": []}
 
 
-def asked_schema(request: Json) -> Json | None:
-    """The JSON schema that the request wants the answer in: of its response format, or of the tool it is to call."""
-    asked = request.get("response_format", {}).get("json_schema", {}).get("schema")
-    return asked or (request["tools"][0]["function"]["parameters"] if request.get("tools") else None)
-
-
 def step(request: Json) -> str:
     """What is asked for: by the name of the response format or tool, else by the fields that the prompt shows.
 

@@ -23,17 +23,14 @@ from typing import Any, Literal, Self, get_args
 import uvicorn
 from banyan.text.tokens import estimate_tokens
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-Kind = Literal["status", "truncated", "cut", "fenced", "think", "text", "types", "empty", "echo", "refusal", "html",
-               "no_choices", "reset", "stall", "no_usage", "filtered", "packed", "endless",
-               "dribbling", "broken", "forbidden"]
+Kind = Literal["status", "truncated", "fenced", "text", "types", "empty", "reset", "stall", "filtered", "packed",
+               "endless", "dribbling"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
 _PROSE = "I could not find anything to extract."
-_FILTERED = "The prompt was filtered due to the content management policy"
-_DECLINED = "I'm sorry, I can't help with that."
 _NAMED = {"json_schema": "This response_format type is unavailable now",
           "json_object": "'response_format' of type 'json_object' is not supported with this model",
           "tools": "This model does not support tools", "text": "scripted refusal"}
@@ -43,13 +40,10 @@ _NAMED = {"json_schema": "This response_format type is unavailable now",
 class Fault:
     """What goes wrong with one answer.
 
-    status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were whole; cut: the
-    same, and the server says so (finish_reason "length"); fenced, think: the answer wrapped; text, empty: no JSON;
-    types: every value of another type; echo: the JSON schema itself; refusal: the model declines; html: another
-    server's page; no_choices: a completion without any; reset: the connection is lost in the body; stall: `seconds`
-    of silence; no_usage: token counts are missing; filtered: stopped by a content filter; forbidden: that refuses the
-    prompt; packed: 1 GB of blanks, compressed, before the answer; endless: the same as it is; dribbling: a blank
-    every 0.1 s, for `seconds`; broken: a stream is lost after half of the answer.
+    status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were whole; fenced: the
+    answer wrapped; text, empty: no JSON; types: every value of another type; reset: the connection is lost in the
+    body; stall: `seconds` of silence; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before
+    the answer; endless: the same as it is; dribbling: a blank every 0.1 s, for `seconds`.
     """
 
     kind: Kind
@@ -141,29 +135,25 @@ class LlmServer:
         faults: what goes wrong with the first answers, in order; more can be appended to `faults`.
         odds: what goes wrong with a share of the answers; the list can be changed while it serves.
         key: the only key accepted; none: every key. A wrong one is repeated in the error, as some do.
-        model: the only model known; none: every model.
         refuses: forms of request that are answered with 400 and a word of what is not supported.
-        ignores: forms that are accepted, but the answer is prose.
         usage: whether token counts are reported, or the JSON that is reported instead.
         seconds: how long each answer takes before it begins.
         rate: tokens of an answer that are sent in a second; none: at once.
-        streams: False: a request for a stream is answered in one piece; "refused": with 400.
+        streams: False: a request for a stream is answered in one piece.
         batches: whether it has OpenAI's Batch interface (`tests/llm_batches.py`).
         port: 0 for any free one.
     """
 
     def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
-                 key: str | None = None, model: str | None = None, refuses: Collection[Form] = (),
-                 ignores: Collection[Form] = (), usage: bool | str = True, seconds: float = 0.0,
-                 rate: float | None = None, streams: bool | Literal["refused"] = True, batches: bool = False,
+                 key: str | None = None, refuses: Collection[Form] = (),
+                 usage: bool | str = True, seconds: float = 0.0,
+                 rate: float | None = None, streams: bool = True, batches: bool = False,
                  port: int = 0) -> None:
         self.script = script or scripted_brain()
         self.faults = deque(faults)
         self.odds = list(odds)
         self.key = key
-        self.model = model
         self.refuses = frozenset(refuses)
-        self.ignores = frozenset(ignores)
         self.usage = usage
         self.seconds = seconds
         self.rate = rate
@@ -236,8 +226,6 @@ class LlmServer:
             return JSONResponse(wire.completion(body, [wire.choice(answer)]))
         if isinstance(answer, Fault):
             fault, answer = answer, ""
-        if form_of(body) in self.ignores:
-            fault = fault or Fault("text")
         return await self._answer(body, answer, fault)
 
     def _drawn(self, body: dict[str, Any]) -> Fault | None:
@@ -256,24 +244,14 @@ class LlmServer:
     def _refusal(self, body: dict[str, Any], authorization: str) -> Response | None:
         if self.key is not None and authorization != f"Bearer {self.key}":
             return wire.error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
-        if self.model is not None and body["model"] != self.model:
-            return wire.error(404, f"The model `{body['model']}` does not exist")
-        if body.get("stream") and self.streams == "refused":
-            return wire.error(400, "the request is not supported")
         form = form_of(body)
         return wire.error(400, _NAMED[form]) if form in self.refuses else None
 
     async def _answer(self, body: dict[str, Any], answer: str,
                       fault: Fault | None) -> Response:
         match fault:
-            case Fault(kind="status" | "forbidden"):
-                refused = fault.kind == "forbidden"
-                return wire.error(400 if refused else fault.status, _FILTERED if refused else "scripted fault",
-                                  fault.headers)
-            case Fault(kind="html"):
-                return PlainTextResponse("<html><body>Welcome to nginx!</body></html>", media_type="text/html")
-            case Fault(kind="no_choices"):
-                return JSONResponse(wire.completion(body, []))
+            case Fault(kind="status"):
+                return wire.error(fault.status, "scripted fault", fault.headers)
             case Fault(kind="stall"):
                 await asyncio.sleep(fault.seconds)
             case Fault(kind="packed" | "endless"):
@@ -284,14 +262,14 @@ class LlmServer:
                 return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
                                          media_type="application/json")
         kind = fault.kind if fault else None
-        text = _spoilt(body, answer, kind)
+        text = _spoilt(answer, kind)
         message = wire.message(body, text, kind)
-        finish = {"cut": "length", "filtered": "content_filter"}.get(kind or "", "stop")
+        finish = "content_filter" if kind == "filtered" else "stop"
         usage = self._account(body, text)
-        reported = self.usage and kind != "no_usage"
+        reported = bool(self.usage)
         if body.get("stream") and self.streams:
             reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
-            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate, breaks=kind == "broken")
+            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate)
             return StreamingResponse(self._to_the_end(pieces), media_type="text/event-stream")
         if self.rate:
             await asyncio.sleep(len(text) / wire.TOKEN / self.rate)
@@ -319,22 +297,17 @@ class LlmServer:
         return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def _spoilt(body: dict[str, Any], answer: str, kind: Kind | None) -> str:
+def _spoilt(answer: str, kind: Kind | None) -> str:
     match kind:
-        case "truncated" | "cut" | "filtered":
+        case "truncated" | "filtered":
             return answer[:len(answer) // 2]
         case "fenced":
             return f"Here is the result:\n```json\n{answer}\n```\nLet me know if {{more}} is needed."
-        case "think":
-            return f'<think>The form is {{"entities": []}}, so I\nwrite {{that}}.</think>\n\n{answer}'
-        case "text" | "refusal" | "empty":
-            return {"text": _PROSE, "refusal": _DECLINED, "empty": ""}[kind]
+        case "text" | "empty":
+            return {"text": _PROSE, "empty": ""}[kind]
         case "types":
             return json.dumps({name: [value] if isinstance(value, str) else "n/a"
                                for name, value in json.loads(answer).items()})
-        case "echo":
-            return json.dumps(brain.asked_schema(body) or {
-                "type": "object", "properties": {name: {"type": "string"} for name in json.loads(answer)}})
         case _:
             return answer
 
@@ -364,7 +337,6 @@ def main() -> None:
     parser.add_argument("--faults", default="", help="for the first answers, in order: 429,fenced,...")
     parser.add_argument("--odds", default="", help="for a share of all: fault:probability[:seed[:step...]],...")
     parser.add_argument("--refuses", default="", help="forms answered with 400: json_schema,tools,json_object")
-    parser.add_argument("--ignores", default="", help="forms accepted, but answered in prose")
     parser.add_argument("--no-usage", action="store_true", help="report no token counts")
     parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
     parser.add_argument("--rate", type=float, default=None, help="tokens of an answer sent in a second")
@@ -376,7 +348,7 @@ def main() -> None:
 
     script = _beside("recorded_brain").recorded_brain(arguments.recorded) if arguments.recorded else None
     with LlmServer(script, map(fault, listed(arguments.faults)), odds=map(_odds, listed(arguments.odds)),
-                   key=arguments.key, refuses=listed(arguments.refuses), ignores=listed(arguments.ignores),
+                   key=arguments.key, refuses=listed(arguments.refuses),
                    usage=not arguments.no_usage, seconds=arguments.seconds, rate=arguments.rate,
                    port=arguments.port) as server:
         sys.stdout.write(f"{server.base_url}\n")

@@ -39,9 +39,7 @@ def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str,
 def message(body: dict[str, Any], text: str, kind: str | None) -> dict[str, Any]:
     """The assistant's message: in a forced call of a function, the text is its arguments."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
-    if kind == "refusal":
-        return message | {"content": None, "refusal": text}
-    if form_of(body) != "tools" or kind in {"fenced", "think", "text", "empty"}:
+    if form_of(body) != "tools" or kind in {"fenced", "text", "empty"}:
         return message
     name = body["tools"][0]["function"]["name"]
     return message | {"content": None, "tool_calls": [
@@ -74,8 +72,7 @@ async def dribbled(seconds: float) -> AsyncIterator[bytes]:
 
 
 async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
-                 usage: dict[str, int] | None, rate: float | None = None, *,
-                 breaks: bool = False) -> AsyncIterator[str]:
+                 usage: dict[str, int] | None, rate: float | None = None) -> AsyncIterator[str]:
     """Send a message in pieces: of a token each where there is a rate of them in a second."""
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
         chunk = completion(body, choices) | {"object": "chat.completion.chunk", **more}
@@ -85,20 +82,17 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
         return event([{"index": 0, "delta": part, "finish_reason": finish}])
 
     calls = message.get("tool_calls", [])
-    name = "refusal" if "refusal" in message else "content"
-    text = calls[0]["function"]["arguments"] if calls else message[name]
+    text = calls[0]["function"]["arguments"] if calls else message["content"]
     opening: dict[str, Any] = {"content": ""}
     if calls:
         opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
     yield delta({"role": "assistant", **opening})
     size, began = TOKEN if rate else 20, time.monotonic()
     for start in range(0, len(text), size):
-        if breaks and start > len(text) / 2:
-            raise ConnectionResetError("scripted fault")
         piece = text[start:start + size]
         if rate:  # by the clock, so that delays do not add up
             await asyncio.sleep(began + (start + size) / size / rate - time.monotonic())
-        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {name: piece})
+        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {"content": piece})
     yield delta({}, finish)
     if usage:
         yield event([], usage=usage)
