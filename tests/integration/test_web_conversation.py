@@ -115,9 +115,12 @@ def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_b
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith("**Where was Marie Curie born?**")
         assert "[^1]: marie-curie.md: \u201cShe was born in Warsaw" in copied
+        evidence = page.get_by_text("Show evidence in the graph")
+        expect(evidence).to_be_visible()
         before = page.locator(".turn .answer").inner_text()
         page.reload()
         expect(page.locator(".turn .answer .quotes a")).to_have_count(1)
+        expect(evidence).to_be_visible()
         assert page.locator(".turn .answer").inner_text() == before
         expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
         page.get_by_text("How this was found").click()

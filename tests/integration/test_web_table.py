@@ -145,7 +145,7 @@ def test_an_answer_that_rests_on_a_table_opens_it(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
         web.ask(page, "How many people were born in Paris?")
         expect(page.locator(".answer .short")).to_have_text("2")
-        page.locator(".facts").get_by_role("link", name="Open as a table").click()
+        page.locator(".answer").get_by_role("link", name="Open as a table").click()
         expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
         expect(page.get_by_label("Object or value")).to_have_value("Paris")
         page.get_by_role("link", name="Ask", exact=True).click()

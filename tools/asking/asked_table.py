@@ -246,7 +246,12 @@ class _Asked:
             return None
         if conditions.head and any(one.name != conditions.relation for one in free):
             return None
+        is_said = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
+        if not conditions.head and not is_said and any(map(self._may_be_of_named, free)):
+            return None  # "where was Blum born" asks for no list of what Blum made
         counted = next((one for one in free if said.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:])), None)
+        if counted and self._placing.is_sized(counted.name):
+            return None  # "how many inhabitants" asks for the number itself
         if do == "count" and free:
             return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
         for one in free:
@@ -255,6 +260,12 @@ class _Asked:
             return conditions.lookup(self._common_field(missing), do=do)
         show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
         return conditions.lookup("", do=do, show=tuple(show))
+
+    def _may_be_of_named(self, one: Mentioned) -> bool:
+        """Return True if things of the kind of an entity that the question names have a field."""
+        types = set(self._index.browsing.type_of[self._index.column(one.name).heads].tolist())
+        rows = (self._index.entity_at(entity.name) for entity in self._mentions.of("entity"))
+        return any(int(self._index.browsing.type_of[row]) in types for row in rows if row is not None)
 
     def _common_field(self, missing: Sequence[str]) -> str:
         """Return the field that most things have which may have some others."""

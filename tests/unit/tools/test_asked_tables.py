@@ -356,3 +356,19 @@ def test_a_year_that_is_asked_for_is_not_answered_with_names(tmp_path, hashed_em
         index = resources.retriever("family").index
         assert asked_table(index, schema, "Which child of Una is there?") is not None
         assert asked_table(index, schema, "In which year did the mother of Una marry?") is None
+
+
+def test_what_is_asked_of_one_thing_is_no_list_of_what_else_is_said_of_it(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "makers", "entity_types": [{"name": "Person"}, {"name": "Location"}, {"name": "Tool"}],
+        "relation_types": [{"name": "made_by", "domain": ["Tool"], "range": ["Person"]},
+                           {"name": "born_in", "domain": ["Person"], "range": ["Location"]}]})
+    with base.create(tmp_path, "makers", hashed_embedder, schema) as kb, kb.writing():
+        base.put(kb, "axle.md", "Ada Blum made the Axle. Carl Berg was born in Graz.",
+                 entities={"Ada Blum": "Person", "Axle": "Tool", "Carl Berg": "Person", "Graz": "Location"},
+                 triples=[("Axle", "made_by", "Ada Blum"), ("Carl Berg", "born_in", "Graz")])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
+        index = resources.retriever("makers").index
+        assert asked_table(index, schema, "In which location was Ada Blum born?") is None
+        assert asked_table(index, schema, "Which tools were made by Ada Blum?").tail == "Ada Blum"
