@@ -84,7 +84,7 @@ class TypeNouns:
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
         phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
         noun = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
-        if noun and (before[0].endswith(("\"", "“")) or _KINDS.get(noun) == "work"):
+        if before and noun and (before[0].endswith(("\"", "“")) or _KINDS.get(noun) == "work"):
             yield noun
         surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
         if span.kind != "work" and not surname and infer_type(name):
