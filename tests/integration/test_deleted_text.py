@@ -107,7 +107,7 @@ def test_what_a_person_named_stays_in_a_schema(tmp_path, hashed_embedder):
     with shop.resources() as resources:
         chosen = Decision(kind="relation", name="bjurstroms", verdict="edit", range=("Person",))
         resources.decide("kb", [chosen], "Vera")
-        resources.delete_documents("kb", ["secret.txt"])
+        resources.delete_documents("kb", list(GOES))
         schema = resources.knowledge_base("kb").schemas.current()
     assert schema.relation_type("bjurstroms")
     assert not schema.attribute_type("ficklampa")
@@ -131,7 +131,7 @@ def test_a_report_goes_with_what_its_call_was_shown(shop, monkeypatch):
     assert len(endpoint.sent) == 1
     assert {word for _, word in found(shop.settings.home / "kb")} >= {"zyxomma"}
     with shop.resources() as resources:
-        resources.delete_documents("kb", ["secret.txt"])
+        resources.delete_documents("kb", list(GOES))
         assert found(shop.settings.home / "kb") == []
         asked = len(endpoint.sent)
         assert asked == 2, "those of that call are described again"

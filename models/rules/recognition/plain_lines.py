@@ -46,7 +46,8 @@ def is_no_sentence(line: str, *, alone: bool) -> bool:
         line: a line without its break.
         alone: whether there are blank lines around it.
     """
-    if any(form.match(line) for form in (_ROW, _CELLS, _HEADING, _GREETING)) or len(_BARS.findall(line)) > 1:
+    if (_ROW.match(line) or _CELLS.match(line) or _HEADING.match(line) or _GREETING.match(line)
+            or len(_BARS.findall(line)) > 1):
         return True
     found = _WORD.findall(line)
     letters = [word for word in found if word[0].isalpha()]
