@@ -93,7 +93,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     return _load(paths, on_failure, limits) if read_ahead is None else _load_with(read_ahead, paths, on_failure, limits)
 
 
-def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, Iterator[str]]]:
+def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
     """Yield the files of a folder that are of a known format, each with the ids of its documents.
 
     Only files of records are read for their ids; any other file is one document.
@@ -102,14 +102,14 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
         folder: an existing folder; what is read of it and what is not is as for `load_documents`.
         limits: files and folders beyond these limits give no document.
     """
-    for file in _walk(folder, _ignore, limits):
-        suffix = suffix_of(file.path)
-        if suffix in _MANY or suffix == ".json":
-            with ReadingProcess(limits) as process:
+    with ReadingProcess(limits) as process:
+        for file in _walk(folder, _ignore, limits):
+            suffix = suffix_of(file.path)
+            if suffix in _MANY or suffix == ".json":
                 read = _documents(file, partial(process.read, file.path), _ignore, limits)
-                yield file.path, (document.id for document in list(read))
-        elif suffix in FORMATS:
-            yield file.path, iter([file.id])
+                yield file.path, [document.id for document in read]
+            elif suffix in FORMATS:
+                yield file.path, [file.id]
 
 
 def _ignore(_failure: LoadFailure) -> None:

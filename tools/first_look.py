@@ -1,7 +1,7 @@
 """What is shown of a question before any call: passages, short cards of what it names, tables that it asks for."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..graph_store.bounding.grounding import words
 from ..models.rules.lexicon import SUMMARY_CUES
@@ -66,28 +66,29 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     """
     if "passage_search" in tools:
         retriever.queries(retriever.sub_queries(question[:LONGEST]))  # embeds together what the ranking will need
+    named = named_entities(retriever.index, question)
     asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
         return rows
     asked_for = _asked(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked else []
     blocks = [*asked_for]
     if "community_search" in tools:
-        reports = _reports(retriever, schema, question, int(tokens * _REPORTS_SHARE))
+        reports = _reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
         if not reasons and any(item.kind == "row" for block in reports for item in block.items):
             return reports
         blocks += reports
     graph = list[Block]()
     if "entity_search" in tools:
-        graph += _cards(retriever, schema, question, int(tokens * _CARDS_SHARE))
+        graph += _cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and _CONNECTED.search(question):
-        graph += _paths(retriever.index, question, int(tokens * _CARDS_SHARE))
+        graph += _paths(retriever.index, named, int(tokens * _CARDS_SHARE))
     if "triple_search" in tools and not asked_for:
         graph += _tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:
         found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches)
         blocks += [block.model_copy(update={"title": "passages"}) for block in found]
-        blocks += _of_named(retriever, question, [item for block in found for item in block.items],
+        blocks += _of_named(retriever, question, named, [item for block in found for item in block.items],
                             int(tokens * _NAMED_SHARE), switches)
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     unsaid = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
@@ -95,15 +96,15 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     return [block for block in (*blocks, *unsaid) if block.items]
 
 
-def _of_named(retriever: Retriever, question: str, shown: Sequence[Passage], tokens: int, switches: Switches,
-              ) -> Iterator[Block]:
+def _of_named(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage], tokens: int,
+              switches: Switches) -> Iterator[Block]:
     """Yield the best passages of each document that a question names and at most one passage is of, its metadata."""
-    for name in dict.fromkeys((*names_in(question[:LONGEST]), *named_entities(retriever.index, question).values())):
-        named = documents_called(retriever.index, name)
-        if sum(item.document in named for item in shown) < _ENOUGH:
-            for document in sorted(named):
+    for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
+        documents = documents_called(retriever.index, name)
+        if sum(item.document in documents for item in shown) < _ENOUGH:
+            for document in sorted(documents):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
-                yield from look_up_passages(retriever, lookup, tokens // len(named),
+                yield from look_up_passages(retriever, lookup, tokens // len(documents),
                                             [item.chunk_id for item in shown], switches)
 
 
@@ -114,11 +115,12 @@ def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, token
             for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
 
 
-def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> list[Block]:
+def _reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
+             ) -> list[Block]:
     """Return the survey that a question asks for, or reports on the whole if it is about that, not about one thing."""
     survey = asked_survey(retriever.index, schema, question)
     if survey is None and SUMMARY_CUES.search(question) and (
-            _OF_DOCUMENTS.search(question) or not named_entities(retriever.index, question)):
+            _OF_DOCUMENTS.search(question) or not named):
         return look_up_reports(retriever, CommunityLookup(), question, tokens)
     if survey is None:
         folder = asked_folder(retriever.index, question)
@@ -128,10 +130,10 @@ def _reports(retriever: Retriever, schema: GraphSchema, question: str, tokens: i
             for block in look_up_reports(retriever, survey, question, tokens)]
 
 
-def _cards(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
+def _cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
+           ) -> Iterator[Block]:
     """Yield short cards of the rarest entities that a question names: lines that it names, too, then the nearest."""
     index = retriever.index
-    named = named_entities(index, question)
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
     asked, nearness = set(named_terms(index, schema, question)), _nearness(retriever, question)
     for entity in rarest:
@@ -139,9 +141,9 @@ def _cards(retriever: Retriever, schema: GraphSchema, question: str, tokens: int
                           order=lambda label: (label in asked) + nearness(label))
 
 
-def _paths(index: RetrievalIndex, question: str, tokens: int) -> list[Block]:
+def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
     """Return the chains between the first and the last name of a question that asks for what connects them."""
-    names = list(dict.fromkeys(named_entities(index, question).values()))
+    names = list(dict.fromkeys(named.values()))
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
         return []
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
