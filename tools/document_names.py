@@ -11,12 +11,11 @@ _FEW = 2
 
 def documents_with(index: RetrievalIndex, parts: Sequence[str]) -> frozenset[str]:
     """Return the ids of the documents with one of these ids or titles; if none has it exactly, with it as a part."""
-    names = {key: (normalise(key), normalise(title))
-             for key, title in zip(index.document_ids, index.document_titles, strict=True)}
     found = set[str]()
     for part in (normalise(part) for part in parts if part.strip()):
-        exact = [key for key, own in names.items() if part in own]
-        found.update(exact or (key for key, own in names.items() if any(part in name for name in own)))
+        exact = index.documents_by_name.get(part)
+        inside = (keys for name, keys in index.documents_by_name.items() if part in name)
+        found.update([*exact] if exact else [key for keys in inside for key in keys])
     return frozenset(found)
 
 

@@ -1,6 +1,6 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar, overload
 
@@ -21,7 +21,7 @@ from ..graph_store.ledger.communities import Community
 from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
-from ..schemas.naming import canonical_name
+from ..schemas.naming import canonical_name, normalise
 from ..schemas.retrieval import TypedFact
 from ..text.times import Validity
 from .best import Rows
@@ -343,6 +343,25 @@ class RetrievalIndex:
         """The lexical index of whole documents, and the document's number of each chunk."""
         number: NDArray[np.int32] = self._arrays["chunks.documents"]
         return LexicalIndex(self._arrays, "documents.words", int(number.max(initial=-1)) + 1), number
+
+    @cached_property
+    def documents_by_name(self) -> dict[str, list[str]]:
+        """The ids of documents by each normalised id and title."""
+        named: dict[str, list[str]] = {}
+        for key, title in zip(self.document_ids, self.document_titles, strict=True):
+            for name in {normalise(key), normalise(title)}:
+                named.setdefault(name, []).append(key)
+        return named
+
+    def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
+        """Return which chunks are of some documents, shape (chunks,)."""
+        wanted = np.zeros(len(self.document_ids), bool)
+        wanted[[self._document_row[key] for key in documents]] = True
+        return wanted[self._arrays["chunks.documents"]]
+
+    @cached_property
+    def _document_row(self) -> dict[str, int]:
+        return {key: row for row, key in enumerate(self.document_ids)}
 
     def documents_called(self, name: str) -> list[str]:
         """Return the ids of the documents that a normalised name calls, as their titles or files are quoted."""

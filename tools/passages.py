@@ -41,10 +41,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
             wanted = " or ".join(lookup.documents)
             return [Block(title=lookup.query, note=f"No document has {wanted} in its id or title")]
     limit = _RANKED if allowed is None else len(index.chunks)
-    ranking = retriever.rank_passages(lookup.query, limit, switches=switches)
-    if allowed is not None:
-        ranking = [(key, weight) for key, weight in ranking
-                   if index.chunks[index.chunk_row[key]].document_id in allowed]
+    ranking = retriever.rank_passages(lookup.query, limit, switches=switches, documents=allowed)
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that fits was shown before" if ranking else "nothing was found"
     return [Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)]

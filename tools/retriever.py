@@ -1,7 +1,7 @@
 """The retriever embeds sub-queries together and ranks passages; long-lived and read-only."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,10 +61,11 @@ class Retriever:
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
+        self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
         self._lock = threading.Lock()
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
-                      decompose: bool = True) -> list[tuple[str, float]]:
+                      decompose: bool = True, documents: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return the best passages for a question.
 
         Args:
@@ -72,17 +73,33 @@ class Retriever:
             limit: how many passages at most.
             switches: what is left out.
             decompose: split a nested question into steps.
+            documents: the ids of the documents to stay in; None for all.
 
         Returns:
             (chunk id, weight), best first; passages without weight are left out.
         """
-        queries = self.queries(self.sub_queries(question, decompose=decompose))
-        scores = self.rank(queries, switches)
+        wordings, scores = self._weigh(question, switches, decompose)
+        if documents is not None:
+            scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker, best = self.models.reranker(), self.models.reordered
         if reranker is None:
             return self.ranking(scores, limit)
-        ranking = self.ranking(scores, max(limit, best))
-        return self.reorder(reranker, [query.text for query in queries if not query.follows], ranking, best)[:limit]
+        return self.reorder(reranker, wordings, self.ranking(scores, max(limit, best)), best)[:limit]
+
+    def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
+        """Return the wordings that wait for no answer, and the chunks' weights; those of the last questions are kept.
+
+        A question is asked of the whole first and then of the documents that it names.
+        """
+        asked = question, switches, decompose
+        with self._lock:
+            weighed = self._weighed.get(asked)
+        if weighed is None:
+            queries = self.queries(self.sub_queries(question, decompose=decompose))
+            weighed = [query.text for query in queries if not query.follows], self.rank(queries, switches)
+            with self._lock:
+                self._weighed[asked] = weighed
+        return weighed
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
         """Return what is searched for a question: itself first, then its steps or its second hop."""
