@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
+from banyan.ingest.reading_limits import Limits
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
@@ -270,3 +272,12 @@ def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
         place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
         rules(file, 35, 49, 61)
         assert rows_of(file)[:1] == found
+
+
+def test_a_triangle_beside_a_table_costs_no_rows():
+    file = sheet()
+    write_table(file, PRODUCTS)
+    file.polygon(((20, 150), (90, 210), (30, 220)))
+    content = read_pdf(bytes(file.output()), Limits())
+    assert ROWS in content.text
+    assert not content.omitted
