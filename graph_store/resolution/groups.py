@@ -107,8 +107,9 @@ class Groups:
 
     def _rows(self, members: Sequence[str], joined: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         canonical = min(members, key=self._rank)
-        kind = self._around.type(max(
-            members, key=lambda entity: (self._around.depth(entity), entity == canonical, entity)))
+        keyed = self._around.keyed_documents
+        kind = self._around.type(max(members, key=lambda entity: (
+            entity in keyed, self._around.depth(entity), entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
@@ -120,6 +121,8 @@ class Groups:
             yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
                            evidence=evidence)
 
-    def _rank(self, entity: str) -> tuple[int, int, str, str]:
+    def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
+        """Rank members as canonical: a document that others call by its key, then what most chunks mention."""
         name = self._around.names[entity]
-        return -len(self._around.support(entity)), len(name), name, entity
+        return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name,
+                entity)

@@ -201,21 +201,31 @@ class Surroundings:
                 for first, second in combinations(sorted(of_entity), 2):
                     yield (first, second), _fewer(of_entity[first], of_entity[second])
 
-    def document_keys(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
-        """Yield the pairs of a document and what others call by its key: "EIP-20: Token" and "EIP-20".
-
-        A key names one document whatever type a text gives it. With each pair comes where the document states its key.
-        """
-        keys: dict[str, list[tuple[str, tuple[Evidence, ...]]]] = {}
+    @cached_property
+    def key_holders(self) -> dict[str, list[tuple[str, tuple[Evidence, ...]]]]:
+        """The documents whose names begin with a key ("EIP-20: Token"), by the folded key, with where it is stated."""
+        holders: dict[str, list[tuple[str, tuple[Evidence, ...]]]] = {}
         for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
                                                    if is_alias_relation(name)]):
             for value, places in held:
                 if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
                     stated = [Evidence(chunk=chunk, start=place[0], end=place[1])
                               for chunk, place in sorted(places.items())]
-                    keys.setdefault(fold(value).key, []).append((entity, tuple(stated)))
-        for other, key in sorted(self.keys.items()) if keys else ():
-            holders = keys.get(key, ())
+                    holders.setdefault(fold(value).key, []).append((entity, tuple(stated)))
+        return holders
+
+    @cached_property
+    def keyed_documents(self) -> frozenset[str]:
+        """The documents whose names begin with a key."""
+        return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
+
+    def document_keys(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+        """Yield the pairs of a document and what others call by its key: "EIP-20: Token" and "EIP-20".
+
+        A key names one document whatever type a text gives it. With each pair comes where the document states its key.
+        """
+        for other, key in sorted(self.keys.items()) if self.key_holders else ():
+            holders = self.key_holders.get(key, ())
             if len(holders) == 1 and holders[0][0] != other:
                 yield pair_of(holders[0][0], other), holders[0][1]
 

@@ -84,9 +84,10 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
 
 
 def _tells_nothing(cell: Cell, document: str) -> bool:
-    """Return True for layout, properties of a file, the key of a page, and long texts."""
+    """Return True for layout, properties of a file, a repeated name, the key of a page, and long texts."""
     key = label_key(cell.header).replace(" ", "_")
-    names = key in {"title", "标题"} and cell.value in document
+    # Of a document that has a key, the title is asked for by itself.
+    names = key in {"title", "标题"} and document.startswith(cell.value)
     same = _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold())
     page = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (same and not cell.value.isdigit()))
     full_name = key == "author" and _FULL_NAME.match(cell.value) is not None

@@ -38,10 +38,10 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """
     forms = _forms(rows)
     for row in rows:
-        if row.cells[0].header in forms:
-            continue
-        if row.cells[0].header == DOCUMENT:
+        if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
             yield row
+            continue
+        if row.cells[0].header in forms:
             continue
         cells = list(_stating(row))
         first = cells[0] if cells else None

@@ -156,12 +156,16 @@ class Mentions:
         unnamed = said.NO_FIELD | ENGLISH_STOP | self.prefixes
         found = sorted(place for term in terms_of(self._index)
                        for rank, label in enumerate(labels_of(self._schema, term))
-                       if label not in unnamed and len(label) >= _SHORTEST_LABEL
+                       if label not in unnamed and len(label) >= _SHORTEST_LABEL and not self._names_rows(label)
                        for place in self._places(label, term, rank, tokens))
         self._candidates = [mention for _, mention in found]
         taken = _without_overlaps(self._candidates)
         # "the largest number of authors" is not about a field "size".
         return [one for one in taken if not said.DEGREE.fullmatch(self.text[one.start:one.end])] or taken
+
+    def _names_rows(self, label: str) -> bool:
+        """Return True for a label that ends with what stands before keys: "other EIPs" are rows, no field."""
+        return singular(label.rpartition(" ")[2]) in self.prefixes
 
     def _places(self, label: str, term: Term, rank: int, tokens: Sequence[tuple[int, int, str]],
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:

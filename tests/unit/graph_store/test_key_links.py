@@ -155,7 +155,8 @@ def merged(tmp_path, hashed_embedder):
                          attributes=[(name, "born" if contact.isdigit() else "alias", contact)
                                      for name, contact in people])
             kb.resolution.resolve()
-            return len(set(kb.graph.entity_ids()))
+            count.named = {kb.graph.name(entity): kb.graph.type(entity) for entity in kb.graph.entity_ids()}
+            return len(count.named)
 
     return count
 
@@ -198,6 +199,11 @@ class TestDocumentKeys:
 
     def test_other_documents_may_use_name_and_key(self, merged):
         assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20", "1999")], [("EIP-20: Token", "Token draft")]) == 1
+
+    def test_the_document_keeps_its_name_and_type_however_often_others_use_the_key(self, merged):
+        said = [("EIP-20", "1999")]
+        assert merged([("EIP-20: Token", "EIP-20")], said, said, said, types={"EIP-20": "Firm"}) == 1
+        assert merged.named == {"EIP-20: Token": "Person"}
 
     def test_a_key_of_two_documents_names_neither(self, merged):
         assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20: Deed", "EIP-20")], [("EIP-20", "1999")],

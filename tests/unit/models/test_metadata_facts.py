@@ -102,6 +102,20 @@ def test_fields_of_layout_are_no_facts(field):
     assert {fact.attribute for fact in read(**{field: "x", "status": "Final"}).attributes} == {"Status"}
 
 
+def test_a_title_that_is_the_summary_as_well_makes_no_form():
+    summary = "A ferry plan for the long winter months"
+    assert {fact.attribute for fact in read(subject=summary, description=summary, status="Final").attributes} == {
+        "Subject", "Description", "Status"}
+
+
+def test_a_title_is_a_fact_only_where_it_is_not_what_the_document_is_called_by():
+    text = with_metadata("The text.", "rfc-7.md", "Ferry plan", {"rfc": "7", "title": "Ferry plan"})
+    keyed, _ = read_rows(text, "Ferry plan", "", GENERAL)
+    assert ("RFC-7: Ferry plan", "Title", "Ferry plan") in {
+        (fact.entity, fact.attribute, fact.value) for fact in keyed.attributes}
+    assert not read(title="Ferry plan").attributes
+
+
 def test_facts_have_the_row_for_evidence():
     found = read(status="Final", author="Ada Byron (@ada)")
     text = with_metadata("The text.", "plans/ferry.md", "Ferry plan", {"status": "Final", "author": "Ada Byron (@ada)"})

@@ -96,6 +96,26 @@ def found(resources, question):
     return table.value if lookup.do in {"count", "distinct", "sum", "mean"} else {row.head for row in table.rows}
 
 
+def test_what_is_said_of_rows_by_their_keys_is_no_field(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "plans", "entity_types": [{"name": "Plan"}], "relation_types": [],
+        "attribute_types": [*({"name": name, "kind": "text"} for name in ("alias", "kind", "harbour_rfcs")),
+                            {"name": "written", "kind": "date"}]})
+    with base.create(tmp_path, "plans", hashed_embedder, schema) as kb, kb.writing():
+        for number in range(1, 6):
+            key, name = f"RFC-{number}", f"RFC-{number}: Pier {number}"
+            base.put(kb, f"{key}.md", f"{name} is a Harbour plan of 2031. Harbour RFCs: {key}.",
+                     entities={name: "Plan"},
+                     attributes=[(name, "kind", "Harbour"), (name, "alias", key), (name, "written", "2031"),
+                                 *([(name, "harbour_rfcs", key)] if number == 1 else [])])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
+        index = opened.retriever("plans").index
+        lookup = asked_table(index, index.store.schemas.current(), "How many Harbour RFCs were written in 2031?")
+        assert lookup is not None
+        assert (lookup.relation, lookup.tail, lookup.where) == ("kind", "Harbour", ("written=2031",))
+
+
 def ask(resources, question):
     return build_graph(resources).invoke({"knowledge_base": base_of(question), "question": question},
                                          context=AskContext())
