@@ -57,7 +57,8 @@ def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
     Returns:
         The tables of data. Frames, forms, pages laid out in frames, and lines that cross words are not included.
     """
-    edges = merge_edges(filter_edges(page.edges, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
+    straight = [edge for edge in page.edges if edge["orientation"]]  # those of curves and slanting lines have none
+    edges = merge_edges(filter_edges(straight, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
     down = sum(edge["orientation"] == "v" for edge in edges)
     if not 0 < down * (len(edges) - down) <= _MOST_CROSSINGS:
         return []

@@ -21,7 +21,7 @@ from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.facts import position
-from banyan.graph_store.ledger.tables import CALLS, ENTITY_VERDICTS
+from banyan.graph_store.ledger.tables import CALLS, ENTITY_VERDICTS, METADATA
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import (
@@ -32,6 +32,7 @@ from banyan.schemas.extraction import (
     Extraction,
 )
 from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.naming import content_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -264,6 +265,12 @@ def make_format_one(ledger):
         for table, (column, _) in ADDED.items():
             raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         raw.execute("PRAGMA user_version=1")
+
+
+def test_other_tables_take_another_format():
+    columns = [(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns]
+    assert (FORMAT, content_id(*sorted(map(".".join, columns)))) == (2, "e6449224e508a338c82a"), \
+        "what a ledger of an earlier format lacks has to be added to it: see `additions`"
 
 
 @pytest.mark.sqlite

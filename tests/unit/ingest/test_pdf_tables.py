@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
+from banyan.ingest.reading_limits import Limits
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
@@ -23,6 +25,15 @@ from ...pdf_sheets import (
     text_of,
     write_table,
 )
+
+
+def test_a_table_is_read_beside_a_drawing_of_curves():
+    file = sheet()
+    write_table(file, PRODUCTS)
+    file.ellipse(40, 120, 60, 30)
+    file.polygon([(30, 200), (80, 230), (50, 260)])
+    read = read_pdf(bytes(file.output()), Limits())
+    assert (ROWS in read.text, read.omitted) == (True, "")
 
 
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
