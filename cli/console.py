@@ -7,7 +7,6 @@ word that also has Latin letters are followed by their code point.
 """
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +16,7 @@ from rich.markup import escape
 from rich.segment import Segment
 
 from ..config import Settings
-from ..schemas.naming import UNSEEN
+from ..text.visible_text import ACTING, code_point, visible
 
 __all__ = [
     "SafeConsole",
@@ -33,45 +32,7 @@ __all__ = [
     "visible",
 ]
 
-_SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
-_SURROGATES = "\ud800-\udfff"
-# Joiners have a meaning only between letters of other scripts.
-_JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
-_ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}{_SURROGATES}]|{_JOINERS}")
 _WHOLE_LINES = 10_000
-_LONGEST = len("‹U+000000›")
-_WORD = re.compile(r"[^\W\d_]+")
-_LATIN = re.compile("[A-Za-z]")
-_TWINS = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
-                    "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e"
-                    "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d]")
-"""Greek and Cyrillic letters that most fonts draw like a Latin one."""
-
-
-def visible(text: str) -> str:
-    """Return the text in a form that is safe to print on a terminal.
-
-    Returns:
-        The text, with each control or invisible character except tab and line feed as ‹U+001B›, and each Greek or
-        Cyrillic letter that looks like a Latin one followed by its code point if its word has Latin letters.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return _WORD.sub(_mark_lookalikes, _ACTING.sub(lambda found: _number(found[0]), text))
-
-
-def _mark_lookalikes(word: re.Match[str]) -> str:
-    if word[0].isascii() or not _LATIN.search(word[0]):
-        return word[0]
-    after = word.string[word.end():word.end() + _LONGEST]
-    marked = _TWINS.sub(lambda letter: letter[0] + _number(letter[0]), word[0])
-    # A text may be processed twice, as part of another, so a code point is not added again.
-    return marked[:-len(_number(word[0][-1]))] if _TWINS.match(word[0][-1]) and after.startswith(
-        _number(word[0][-1])) else marked
-
-
-def _number(character: str) -> str:
-    return f"‹U+{ord(character):04X}›"
 
 
 def on_a_line(text: str) -> str:
@@ -79,7 +40,7 @@ def on_a_line(text: str) -> str:
 
     Otherwise, a document's id or title with a line break could begin a line that looks like our own output.
     """
-    return escape(visible(text).replace("\n", _number("\n")))
+    return escape(visible(text).replace("\n", code_point("\n")))
 
 
 class SafeConsole(Console):
@@ -101,7 +62,7 @@ class SafeConsole(Console):
 
 def json_line(data: Any) -> str:
     """Return a value as one line of JSON, in which characters that affect a terminal are escaped for JSON readers."""
-    return _ACTING.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(data, ensure_ascii=False))
+    return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(data, ensure_ascii=False))
 
 
 def print_json(data: object) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
+from ..text.visible_text import visible
 from ..tools.sentence_links import SentenceLink
 from .text import json_text, printable
 
 _WEB = Path(__file__).parent.parent / "server" / "web"
-_MODULES = ("graph/colours.js", "graph/outlines.js", "saving.js", "graph/picture.js", "graph/shown.js",
+_MODULES = ("visible.js", "graph/colours.js", "graph/outlines.js", "saving.js", "graph/picture.js", "graph/shown.js",
             "graph/canvas.js")
 """The modules that draw, each after those that it imports."""
 _MOST_NODES = 80
@@ -46,7 +47,7 @@ def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
     ends = {end for edge in edges for end in (edge["source"], edge["target"])}
     shown = [node for node in known if node in ends][:_MOST_NODES]
     nodes = [_node(graph, node) for node in shown]
-    communities = {node["community"]: graph.nodes[node["community"]]["name"] for node in nodes if node["community"]}
+    communities = {one: visible(graph.nodes[one]["name"]) for one in (node["community"] for node in nodes) if one}
     return escape(printable(json_text({
         "nodes": nodes, "communities": communities,
         "edges": [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]})))
@@ -56,15 +57,15 @@ def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
     data = graph.nodes[node]
     edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
     community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
-    return {"id": node, "name": data["name"][:_NAME], "type": data["type"], "community": community,
+    return {"id": node, "name": visible(data["name"][:_NAME]), "type": visible(data["type"]), "community": community,
             "support": len(data["documents"]), "degree": sum(edge["kind"] == "triple" for *_, edge in edges)}
 
 
 def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
     for head, tail, data in graph.edges(data=True):
         if data["kind"] == "triple" and {head, tail} <= nodes:
-            yield {"id": data["id"], "source": head, "target": tail, "relation": data["relation"], "kind": "fact",
-                   "start": data.get("start", ""), "end": data.get("end", "")}
+            yield {"id": data["id"], "source": head, "target": tail, "relation": visible(data["relation"]),
+                   "kind": "fact", "start": data.get("start", ""), "end": data.get("end", "")}
 
 
 def _sentence_links(links: Sequence[SentenceLink], nodes: set[str]) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
+from ..text.visible_text import visible
 from ..tools.sentence_links import SentenceLink
 from .map_section import map_data, map_script, map_style
 from .outline import Outline
@@ -74,7 +75,7 @@ def _hash(text: str) -> str:
 
 def _safe(text: str, most: int = _NAME) -> str:
     """Escape text of a document for HTML, cut to `most` characters."""
-    return escape(printable(text if len(text) <= most else text[:most - 1] + "…"))
+    return escape(printable(visible(text if len(text) <= most else text[:most - 1] + "…")))
 
 
 def _time(note: str | None) -> str:

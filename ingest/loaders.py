@@ -11,7 +11,7 @@ from ..runtime.cancellation import current
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from ..text.metadata_line import UNREAD
-from ..text.titles import is_placeholder
+from ..text.titles import document_title
 from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
@@ -226,8 +226,7 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             content = read(read_bytes(file.path, limits), limits) if read else reading()
             if content.unread:
                 report(content.unread)
-            title = " ".join(clean_text(content.title).split())[:limits.title]
-            title = file.path.stem if not title or is_placeholder(title) else title
+            title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
             yield from _document(check_id(file.id), title, content.text, file.place,
                                  with_unread(clean_metadata(content.metadata), content.unread, content.omitted), report,
                                  paged=content.paged)

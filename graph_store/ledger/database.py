@@ -1,5 +1,6 @@
 """The ledger's database: statements and transactions, whichever database it is in."""
 
+import sqlite3
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,15 +16,15 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 from ..postgresql_bases import LedgerSchema
 from ..store_errors import FormatError
 from .sqlite import SqliteLedger
-from .tables import insertion, replacement
+from .tables import additions, insertion, missing_columns, replacement
 
 if TYPE_CHECKING:
     from .postgresql_ledger import PostgresqlLedger
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-FORMAT = 1
-"""The number of the tables' format. Once a version is released, a change of a table needs the next one."""
+FORMAT = 2
+"""The number of the tables' format. A change of a table needs the next one; a column that is added has a default."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 
@@ -43,7 +44,7 @@ class Database:
 
         Raises:
             UnknownKnowledgeBaseError: there is none, and it is not to be made.
-            FormatError: it has a later format.
+            FormatError: it has a later format, or an earlier one that cannot be brought up to this one.
             LedgerDamagedError: it is not a ledger.
             DatabaseError: PostgreSQL cannot be reached.
         """
@@ -76,11 +77,41 @@ class Database:
         if version > FORMAT:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
                               f"{FORMAT}: use the version that wrote it, or a later one")
-        if not version:
-            with self.transaction(), self._explain_errors():
-                if not self._ledger.format():  # another process may have been quicker
-                    self._ledger.create()
-                    self._ledger.set_format(FORMAT)
+        if version < FORMAT:
+            with self._explain_upgrade(version), self.transaction(), self._explain_errors():
+                self._create_or_upgrade()
+
+    def _create_or_upgrade(self) -> None:
+        """Make the tables of a new ledger, or add what those of an earlier format lack."""
+        version = self._ledger.format()  # another process may have been quicker
+        if version == FORMAT:
+            return
+        if version:
+            self._upgrade(version)
+        else:
+            self._ledger.create()
+        self._ledger.set_format(FORMAT)
+
+    def _upgrade(self, version: int) -> None:
+        missing = missing_columns(self._ledger.columns())
+        for column in missing:
+            if column.server_default is None:
+                raise FormatError(f"{self._ledger.name} has format {version} of a version before the first release, "
+                                  f"without the column {column}: drop the knowledge base and build it again")
+        for statement in additions(missing, self._ledger.connection.dialect):
+            self._ledger.connection.exec_driver_sql(statement)
+
+    @contextmanager
+    def _explain_upgrade(self, version: int) -> Iterator[None]:
+        """Say what an earlier format needs where the ledger cannot be written."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if not version or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+            raise FormatError(f"{self._ledger.name} has format {version} and cannot be written; this version of Banyan "
+                              f"has to bring it to format {FORMAT} first: open it once where it can be written, such "
+                              "as in a copy of its folder") from error
 
     def close(self) -> None:
         """Close the connection; further use is an error."""

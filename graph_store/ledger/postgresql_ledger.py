@@ -109,6 +109,11 @@ class PostgresqlLedger:
         self.place.describe(self.connection, number, self.identity)
         self._table = self._table_id()
 
+    def columns(self) -> set[tuple[str, str]]:
+        """Return the names of all tables and columns."""
+        return {(table, column) for table, column in self.connection.exec_driver_sql(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
+
     def freeze(self) -> None:
         """Read only the current state from now on; the server keeps it for this connection until it is closed."""
         self.connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -120,7 +125,6 @@ class PostgresqlLedger:
     def problems(self) -> list[str]:
         """Return differences of the tables' columns from the format; the server checks their content."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
-        actual = {(table, column) for table, column in self.connection.exec_driver_sql(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
+        actual = self.columns()
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]

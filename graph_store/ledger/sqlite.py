@@ -130,6 +130,11 @@ class SqliteLedger:
         """Store the number of the ledger's format."""
         self.connection.exec_driver_sql(f"PRAGMA user_version={number}")
 
+    def columns(self) -> set[tuple[str, str]]:
+        """Return the names of all tables and columns."""
+        return {(table, column) for table, column in self.connection.exec_driver_sql(
+            "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'")}
+
     def freeze(self) -> None:
         """Read only the current state from now on; the write-ahead log grows until this is closed."""
         self.connection.exec_driver_sql("BEGIN")

@@ -4,10 +4,12 @@ Statements are SQL that both understand, with `:name` for values. What inserts o
 tables here.
 """
 
+from collections.abc import Iterator, Set
 from functools import lru_cache
 
 import sqlalchemy as sa
-from sqlalchemy import Column, Index, Integer, Table, Text, text
+from sqlalchemy import Column, Dialect, Index, Integer, Table, Text, text
+from sqlalchemy.schema import CreateColumn, CreateIndex
 
 METADATA = sa.MetaData()
 
@@ -26,6 +28,11 @@ def _text_keys(*names: str) -> list[Column[str]]:
 
 def _integers(*names: str) -> list[Column[int]]:
     return [Column(name, Integer, nullable=False) for name in names]
+
+
+def _added_text(name: str, default: str) -> Column[str]:
+    """Return a column that an earlier format does not have, with the value of the rows of that time."""
+    return Column(name, TEXT, nullable=False, server_default=text(f"'{default}'"))
 
 
 def _real(name: str) -> Column[float]:
@@ -58,7 +65,7 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction", "call"),
+                    *_texts("reasoner", "extraction"), _added_text("call", ""),
                     Index("extractions_by_call", "call", sqlite_where=text("call <> ''"),
                           postgresql_where=text("call <> ''")))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
@@ -94,7 +101,8 @@ SCHEMA_REQUESTS = Table(
 ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("canonical", "type", "partner", "rule"),
                        _real("score"), *_texts("evidence"), sqlite_with_rowid=False)
 ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
-                        _real("confidence"), *_texts("reasoner", "statements"), sqlite_with_rowid=False)
+                        _real("confidence"), *_texts("reasoner"), _added_text("statements", "[]"),
+                        sqlite_with_rowid=False)
 ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
                          *_texts("verdict", "first", "second", "who", "why", "decided_at"))
 EDITS = Table("edits", METADATA, _number("number"),
@@ -102,13 +110,29 @@ EDITS = Table("edits", METADATA, _number("number"),
 
 COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
                     _real("cohesion"), *_texts("label", "keywords", "members"))
-SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary", "shown"))
+SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"),
+                  _added_text("shown", "[]"))
 
-CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
-              *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
+CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),
+              _added_text("documents", "[]"), *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
 TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
                *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),
                sqlite_with_rowid=False)
+
+
+def missing_columns(present: Set[tuple[str, str]]) -> list[Column[object]]:
+    """Return the columns that are not among the tables' and columns' names of a ledger."""
+    return [column for table in METADATA.sorted_tables for column in table.columns
+            if (table.name, column.name) not in present]
+
+
+def additions(columns: list[Column[object]], dialect: Dialect) -> Iterator[str]:
+    """Yield the statements that add columns, and their indexes, to the tables of an earlier format."""
+    for column in columns:
+        yield f"ALTER TABLE {column.table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
+    for index in sorted({index for column in columns for index in column.table.indexes if column in set(index.columns)},
+                        key=lambda index: str(index.name)):
+        yield str(CreateIndex(index).compile(dialect=dialect))
 
 
 @lru_cache

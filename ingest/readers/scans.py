@@ -94,7 +94,7 @@ def _page_of(image: Image.Image, number: int) -> Image.Image:
 def _languages() -> str:
     """Return all installed languages in Tesseract's notation; it detects which ones a text has."""
     listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
-    names = [name for name in listed.stdout.split()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
+    names = [name for name in listed.stdout.splitlines()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
     return "+".join(sorted(names, key=lambda name: (name != "eng", name)))
 
 

@@ -1,5 +1,11 @@
 // Creating elements. Text is only ever set as text: documents contain data, never markup.
 
+import { visible } from "./visible.js";
+
+const shown = (child) => (typeof child === "string" ? visible(child) : child);
+
+const isContent = (child) => child !== null && child !== undefined && child !== false;
+
 /** An element; `properties` are attributes, except `on` ({event: listener}) and the properties named below. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -13,17 +19,13 @@ export function h(tag, properties = {}, ...children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  element.append(...children.flat(Infinity).filter(isContent).map(shown));
   return element;
 }
 
 /** Replace the children of an element. */
 export function fill(element, ...children) {
-  element.replaceChildren(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  element.replaceChildren(...children.flat(Infinity).filter(isContent).map(shown));
   return element;
 }
 
@@ -52,7 +54,7 @@ export function field(label, control, properties = {}) {
 
 /** Announce a message to screen readers. */
 export function announce(text) {
-  document.getElementById("status").textContent = text;
+  document.getElementById("status").textContent = visible(text);
 }
 
 /** An error message. */

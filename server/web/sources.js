@@ -85,13 +85,12 @@ function reader(base, id, parameters, close) {
       const said = quoted ? fetched.points.slice(quoted.start - fetched.start, quoted.end - fetched.start).join("") : "";
       fill(beside, printedPages(base, id, page || 1, found.pages.length, said));
     }
-    about.textContent = [
+    const facts = [
       found.title,
       page && t("source.page.of", { page, pages: found.pages.length }),
       t("source.characters", { n: found.characters }),
-    ]
-      .filter(Boolean)
-      .join(" · ");
+    ];
+    fill(about, facts.filter(Boolean).join(" · "));
     draw();
   };
   const draw = () => show(body, fetched, quoted, { widen, marked });

@@ -7,6 +7,7 @@ import pytest
 from banyan.export.export_file import write_file
 from banyan.export.tree_page import page as html
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.schemas.naming import UNSEEN
 from playwright.sync_api import expect
 
 from .. import browsing, small_base
@@ -102,6 +103,7 @@ def test_what_documents_say_runs_nowhere_and_is_shown(browser, tmp_path):
         expect(page.locator("details.c")).to_have_count(2 * len(graphs.HOSTILE))
         assert page.locator("script").count() == page.locator("style").count() == 1
         assert page.locator("img, iframe, a, form").count() == 0
+        assert not UNSEEN.search(page.locator("main").inner_text())
         for text in ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "屠呦呦", "👩‍🔬"):
             page.get_by_label("Filter").fill(text)
             expect(page.locator("details.c:visible bdi").first).to_have_text(text)

@@ -250,6 +250,11 @@ def test_what_is_there_already_is_not_taken_for_a_ledger(shop, tmp_path, postgre
         shop.build(shop.write(TEXTS))
         with closing(Database(LedgerSchema(database, "kb"))) as ledger:
             identity = ledger.identity
+        session.execute("ALTER TABLE banyan_kb.extractions DROP COLUMN call")  # format 1 did not have it
+        session.execute(f"COMMENT ON SCHEMA banyan_kb IS 'Banyan ledger, format 1, id {identity}'")
+        with closing(Database(LedgerSchema(database, "kb"))) as ledger:
+            assert ledger.problems() == []
+            assert ledger.count("SELECT count(*) FROM extractions WHERE call = ''") > 0
         session.execute(f"COMMENT ON SCHEMA banyan_kb IS 'Banyan ledger, format 99, id {identity}'")
         with pytest.raises(FormatError, match="the ledger of 'kb' has format 99"):
             shop.dump()

@@ -1,6 +1,6 @@
 // The composer: the field for a question, who answers and from which documents, and the options behind a button.
 
-import { button, field, h } from "../dom.js";
+import { button, field, fill, h } from "../dom.js";
 import { route } from "../route.js";
 import { t } from "../strings.js";
 import { modelNotice } from "./model.js";
@@ -53,7 +53,7 @@ function foot(base) {
   const scope = h("span", { class: "scope" });
   const show = () => {
     const mode = OPTIONS.mode !== "reject" && t(`ask.mode.${OPTIONS.mode}`);
-    scope.textContent = [scopeText(base), mode].filter(Boolean).join(" · ");
+    fill(scope, [scopeText(base), mode].filter(Boolean).join(" · "));
   };
   const fields = options(base, show);
   const open = button(

@@ -1,6 +1,7 @@
 // The map: the shown part of the graph, drawn by Cytoscape.js. The list next to it (list.js) shows the same as text.
 
 import cytoscape from "../vendor/cytoscape.esm.min.js";
+import { visible } from "../visible.js";
 import { colourOf } from "./colours.js";
 import { Outlines } from "./outlines.js";
 import { savePng, saveSvg } from "./picture.js";
@@ -60,7 +61,7 @@ const apart = (one, other) =>
   one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
 /** The data of a node on the map: the more documents mention it, the larger it is; facts count where all have one. */
 const dataOf = ({ name, type, community, degree = 0, support = 0 }) => ({
-  name,
+  name: visible(name),
   type,
   community,
   size: Math.min(48, 14 + 7 * Math.log2(Math.max(1, support)) + 3 * Math.log2(1 + degree)),
@@ -232,7 +233,7 @@ export class Canvas {
     added.forEach((node, place) => this.#addNode(shown, node, place));
     for (const edge of shown.edges.values()) {
       if (this.cy.getElementById(edge.id).empty()) {
-        this.cy.add({ group: "edges", data: { ...edge, label: this.label(edge) } });
+        this.cy.add({ group: "edges", data: { ...edge, label: visible(this.label(edge)) } });
       }
     }
     return { gone: gone.nodes(), added: added.map((node) => this.cy.getElementById(node.id)) };

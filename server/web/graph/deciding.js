@@ -81,7 +81,7 @@ export function entityControl(base, entity, title) {
   );
   const take = ({ id, name }) => {
     control.dataset.id = id;
-    control.textContent = name;
+    fill(control, name);
     control.setAttribute("aria-label", `${title}: ${name}`);
   };
   take(entity);

@@ -19,6 +19,7 @@ from banyan.graph_store.store_errors import (
     WriterBusyError,
 )
 from banyan.ingest.reading_errors import IngestError
+from banyan.schemas.naming import UNSEEN
 from langchain_core.documents import Document as LangChainDocument
 
 from ... import scripted
@@ -185,10 +186,12 @@ def test_the_graph_is_networkx_own(kb):
 def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
     other = banyan.open("notebook", resources=kb.resources)
     assert "no documents yet" in other._repr_html_()
-    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script>", id="<b>ada", schema=shop.schema)
+    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script> \u202eon", id="<b>ada",
+              schema=shop.schema)
     shown = other.ask("Who is the employer of Ada?")._repr_html_()
     assert "<i>&lt;b&gt;ada</i>" in shown
     assert "<script" not in shown
+    assert not UNSEEN.search(shown)
     assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
 
 

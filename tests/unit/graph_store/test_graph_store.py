@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.integrity.verify_rows import foreign_objects
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.ledger import sqlite as sqlite_ledger
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.facts import position
+from banyan.graph_store.ledger.tables import CALLS, ENTITY_VERDICTS, METADATA
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk, Document
 from banyan.schemas.extraction import (
@@ -28,6 +32,7 @@ from banyan.schemas.extraction import (
     Extraction,
 )
 from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.naming import content_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -245,6 +250,63 @@ def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
+        home()
+
+
+ADDED = {"extractions": ("call", ""), "calls": ("documents", "[]"), "entity_verdicts": ("statements", "[]"),
+         "summaries": ("shown", "[]")}
+"""The columns that format 1 did not have, with the values of its rows."""
+
+
+def make_format_one(ledger):
+    """Take from a ledger what format 1 did not have."""
+    with closing(sqlite3.connect(ledger)) as raw:
+        raw.execute("DROP INDEX extractions_by_call")
+        for table, (column, _) in ADDED.items():
+            raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        raw.execute("PRAGMA user_version=1")
+
+
+def test_other_tables_take_another_format():
+    columns = [(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns]
+    assert (FORMAT, content_id(*sorted(map(".".join, columns)))) == (2, "e6449224e508a338c82a"), \
+        "what a ledger of an earlier format lacks has to be added to it: see `additions`"
+
+
+@pytest.mark.sqlite
+def test_a_ledger_of_an_earlier_format_gets_its_columns_and_loses_nothing(home):
+    with home() as kb:
+        small_base.put_meetings(kb, range(2))
+        small_base.finish(kb)
+        kb.database.insert(CALLS, [("key", "answer", "P0 met P1.", "[]", 1, 1)])
+        kb.database.insert(ENTITY_VERDICTS, [("a", "b", 1, 0.9, "model", "[]")])
+        before = [kb.database.rows(f"SELECT * FROM {table} ORDER BY 1") for table in ADDED]
+        ledger = kb.layout.ledger_file
+    make_format_one(ledger)
+    with home() as kb:
+        assert kb.database.count("PRAGMA user_version") == FORMAT
+        assert [kb.database.rows(f"SELECT * FROM {table} ORDER BY 1") for table in ("summaries", "extractions")
+                ] == [before[-1], before[0]]
+        for table, (column, value) in ADDED.items():
+            assert {row[0] for row in kb.database.rows(f"SELECT {column} FROM {table}")} == {value}
+        assert foreign_objects(kb.database) == []
+        small_base.delete(kb, "d0")
+        small_base.put(kb, "d2", "P2 met P3.")
+        small_base.finish(kb)
+        assert kb.database.scalar("SELECT response FROM calls") == "", "what it read is not known"
+
+
+@pytest.mark.sqlite
+def test_a_ledger_that_cannot_be_brought_up_names_what_to_do(home, monkeypatch):
+    with home() as kb:
+        ledger = kb.layout.ledger_file
+    make_format_one(ledger)
+    with monkeypatch.context() as patch, pytest.raises(FormatError, match=r"format 1 and cannot be written.*a copy"):
+        patch.setattr(sqlite_ledger, "is_on_read_only_disk", lambda path: path == ledger)
+        Database(ledger, create=False)
+    with closing(sqlite3.connect(ledger)) as raw:
+        raw.execute("ALTER TABLE chunks DROP COLUMN heading")
+    with pytest.raises(FormatError, match=r"without the column chunks\.heading: drop the knowledge base and build it"):
         home()
 
 

@@ -11,6 +11,7 @@ from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import WriterBusyError
 from banyan.schemas.documents import Document
+from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 from hypothesis import given
@@ -101,6 +102,15 @@ def test_ids_and_words_are_found_and_no_others(keys, other):
     words = columns.Words(columns.words("w", keys), "w")
     assert [words.get(key) for key in keys] == list(range(len(keys)))
     assert (other in ids) == (words.get(other) is not None) == (other in keys)
+
+
+def test_other_arrays_take_another_format(opened):
+    """An index of other arrays than the code reads is an error in its first question; one of another format is not."""
+    with opened() as kb:
+        kb.save_index()
+        found = array_file.load(kb.layout.index).arrays
+    kinds = sorted((name, array.dtype.kind, array.ndim) for name, array in found.items())
+    assert (array_file._FORMAT, content_id(repr(kinds))) == ("banyan-index-16", "31b77ea010bc2ba54656")
 
 
 @pytest.fixture

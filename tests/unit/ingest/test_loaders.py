@@ -229,6 +229,14 @@ def test_a_title_that_a_program_gave_is_none(tmp_path, title):
     assert only(file).title == "elms"
 
 
+@pytest.mark.parametrize(("heading", "title"), [
+    ("Foreword", "elms"), ("Please note", "elms"), ("Table of contents:", "elms"), ("前言", "elms"), ("-", "elms"),
+    ("Process for Planting:", "Process for Planting"), ("Note on Elms", "Note on Elms"),
+    ("Agenda of May", "Agenda of May")])
+def test_a_heading_of_a_part_is_no_title(tmp_path, heading, title):
+    assert only(write(tmp_path / "elms.md", f"# {heading}\n\nElms grow.\n\n## Oaks\n\nOaks grow.")).title == title
+
+
 @pytest.mark.parametrize("title", ["PowerPoint for beginners", "Slide rules", "Document of 1903", "Presentations"])
 def test_a_title_of_like_words_is_kept(tmp_path, title):
     assert only(write(tmp_path / "a.md", f"# {title}\n\nElms grow.")).title == title

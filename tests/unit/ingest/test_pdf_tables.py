@@ -27,6 +27,15 @@ from ...pdf_sheets import (
 )
 
 
+def test_a_table_is_read_beside_a_drawing_of_curves():
+    file = sheet()
+    write_table(file, PRODUCTS)
+    file.ellipse(40, 120, 60, 30)
+    file.polygon([(30, 200), (80, 230), (50, 260)])
+    read = read_pdf(bytes(file.output()), Limits())
+    assert (ROWS in read.text, read.omitted) == (True, "")
+
+
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
     file = sheet()
     file.multi_cell(0, text=PROSE)

@@ -1,8 +1,10 @@
 """Scans: words, places and pages of text in pictures, and what is said where it cannot be read."""
 
 import shutil
+import subprocess
 
 import pytest
+from banyan.ingest.readers import scans
 from banyan.ingest.reading_limits import DEFAULT_LIMITS
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
@@ -44,6 +46,12 @@ def test_the_words_of_a_picture_are_recovered_where_they_stand(tmp_path, name):
     documents, failures = loading.load(tmp_path / name)
     assert failures == []
     assert documents[0].text == "\n".join(ENGLISH)
+
+
+@needs_tesseract
+def test_only_installed_languages_are_asked_for():
+    listed = subprocess.run(["tesseract", "--list-langs"], capture_output=True, check=True, text=True).stdout
+    assert {"eng", *scans._languages().split("+")} <= set(listed.splitlines()[1:])
 
 
 @needs_tesseract

@@ -1,0 +1,46 @@
+"""Text in a form that hides nothing: letters that reorder others, are unseen, or look like others, by their numbers."""
+
+import re
+
+from ..schemas.naming import UNSEEN
+
+_SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
+_SURROGATES = "\ud800-\udfff"
+# Joiners have a meaning only between letters of other scripts.
+_JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
+ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}{_SURROGATES}]|{_JOINERS}")
+"""Letters that act on what shows them: that move, hide or reorder others."""
+_LONGEST = len("‹U+000000›")
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile("[A-Za-z]")
+_TWINS = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
+                    "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e"
+                    "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d]")
+"""Greek and Cyrillic letters that most fonts draw like a Latin one."""
+
+
+def visible(text: str) -> str:
+    """Return the text in a form that is safe to show, on a terminal as elsewhere.
+
+    Returns:
+        The text, with each control or invisible character except tab and line feed as ‹U+001B›, and each Greek or
+        Cyrillic letter that looks like a Latin one followed by its code point if its word has Latin letters.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _WORD.sub(_mark_lookalikes, ACTING.sub(lambda found: code_point(found[0]), text))
+
+
+def _mark_lookalikes(word: re.Match[str]) -> str:
+    if word[0].isascii() or not _LATIN.search(word[0]):
+        return word[0]
+    after = word.string[word.end():word.end() + _LONGEST]
+    marked = _TWINS.sub(lambda letter: letter[0] + code_point(letter[0]), word[0])
+    # A text may be processed twice, as part of another, so a code point is not added again.
+    return marked[:-len(code_point(word[0][-1]))] if _TWINS.match(word[0][-1]) and after.startswith(
+        code_point(word[0][-1])) else marked
+
+
+def code_point(character: str) -> str:
+    """Return what is shown instead of a character."""
+    return f"‹U+{ord(character):04X}›"
