@@ -46,7 +46,7 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_NO_THINGS = words("network label labels item items notes note order host term head status series part")
+_NO_THINGS = words("network label labels item items notes note order host term head status series part field fields")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
@@ -204,7 +204,9 @@ class _Words:
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> str:
         """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""
-        known = next(filter(None, map(self._type, (header, *(() if header == DOCUMENT else above)))), "")
+        # A heading names the things below it in the plural: the rows below "Specification" are no documents.
+        plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
+        known = next(filter(None, map(self._type, (header, *plural))), "")
         if known or self._schema.open:
             return known or header
         return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)

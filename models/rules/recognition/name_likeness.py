@@ -21,6 +21,8 @@ _LIKE = {
 _THINGS = words("project policy group system service price network general product data software market office public")
 _LEAST = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things."""
+_LEAST_OF_KNOWN = 0.1
+"""How much closer an acronym must be."""
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 
@@ -40,6 +42,11 @@ def may_be(kind: str, name: str) -> bool:
         return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
     return any(_is_spelled(word) or near > _LEAST[kind][rare]
                for word in parts for near, rare in [_closeness(word, kind)])
+
+
+def is_known(name: str) -> bool:
+    """Return True if a word is used like the names of organizations more than like the words for things."""
+    return _closeness(name, "organization")[0] > _LEAST_OF_KNOWN
 
 
 def is_rare(name: str) -> bool:

@@ -17,7 +17,7 @@ _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
-    "new first second third")
+    "new first second third since until although though because however")
 _NO_HEAD = _NO_NAME | ROLES | words(
     "member members bachelor master doctor deputy minister leader winner author founder owner "
     "article section chapter part clause one two most some many order officer commander "
