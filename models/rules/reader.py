@@ -112,8 +112,8 @@ class RulesReader:
         sentences, subject = split_sentences(text), names.subject()
         yield from prepared.forms.find(text, names.mentions, sentences, subject)
         if read_by_tree:
-            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and not any(
-                map(is_han, text[start:end]))]
+            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and (
+                "```" not in text[start:end] and not any(map(is_han, text[start:end])))]
             yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
 
     def _is_name(self, heading: str) -> bool:
