@@ -101,9 +101,9 @@ class ProsePattern:
     def reads(self, token: "Token") -> bool:
         """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
         nominal = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
-        if self.finite and not any(
-                child.dep_ in {"nsubj", "nsubjpass"} and child.tag_ not in {"WDT", "WP"} for child in token.children):
-            return False
+        subject = next((child for child in token.children if child.dep_ in {"nsubj", "nsubjpass"}), None)
+        if self.finite and (subject is None or (subject.tag_ == "WDT" and token.head.dep_ in {"pobj", "appos"})):
+            return False  # "a pump maker in Oslo, which was founded by Ada Blum"
         return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
 
 

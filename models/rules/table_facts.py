@@ -46,7 +46,7 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_NO_THINGS = words("network label labels item items notes note order host term head status series part field fields")
+_NO_THINGS = words("network label labels item items notes note order host term head status series part")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
 _SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
@@ -187,6 +187,7 @@ class _Words:
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
         self._types |= {noun: self._types[kind] for noun, kind in _SURE.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
+        self._types.pop("field", None)  # of a form or a message, not of a farm
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
             for cue in relation.rules.all_cues():

@@ -56,7 +56,8 @@ def is_rare(name: str) -> bool:
 
 def _is_spelled(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
-    return (any(map(str.isupper, word[1:])) and not word.isupper()) or any(map(str.isdigit, word)) or "." in word[:-1]
+    return (any(map(str.isupper, word[1:])) and not word.isupper()) or (
+        any(map(str.isdigit, word)) and any(map(str.isalpha, word))) or "." in word[:-1]
 
 
 @lru_cache(8192)
