@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ...text.scripts import CJK
-from ...text.table_rows import Cell, Row
+from ...text.table_rows import DOCUMENT, Cell, Row
 from .lexicon import words
 
 _LINE = re.compile(
@@ -20,6 +20,7 @@ _GENERAL = words(
     "overview details detail contact contacts specification specifications summary information introduction general "
     "data facts key features about notes properties address hours opening times team people staff members agenda "
     "attendees present participants meeting slide page section chapter part appendix exhibit example "
+    "quick reference test tests case cases result results "
     "概况 简介 联系方式 基本信息 参数 规格 说明")
 _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
@@ -34,7 +35,8 @@ _LONGEST_KEY = 4
 _LEAST_LINES = 2
 
 
-def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool]) -> Iterator[Row]:
+def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str = "",
+                   ) -> Iterator[Row]:
     """Find the key-value lines of a text.
 
     Args:
@@ -42,10 +44,12 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         title: the subject in the document's title, or "".
         heading: the headings above the chunk, outermost first, separated by " > ".
         names: returns True if a heading is a name.
+        document: the document's name if its title is what names it, which then is described instead of the title.
 
     Returns:
         A row for each line, with the name that it describes in the first cell.
     """
+    title = document or title
     above = [title, *heading.split(" > ")]
     block: list[tuple[int, int, Cell]] = []
     start, code = 0, False
@@ -57,11 +61,13 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
             block.append((start, start + len(line), cell))
         elif line.strip():
             if len(block) >= _LEAST_LINES:
-                owner = next((name for name in reversed(above) if _describes(name) and names(name)), "")
+                owner = next((name for name in reversed(above) if _describes(name) and (
+                    name == document or names(name))), "")
                 for begin, end, pair in block:
                     listed = _ITEM.match(pair.header) is not None
                     if named := title if listed else owner:
-                        yield Row(begin, end, (Cell("", named), _item(pair, above) if listed else pair))
+                        header = DOCUMENT if named == document else ""
+                        yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
             block = []
             found = _HEADING.match(line)
             if found is not None:

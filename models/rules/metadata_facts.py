@@ -64,7 +64,7 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
     """
     document = row.cells[0].value
     yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
-                     attributes=tuple(_aliases(document, evidence)))
+                     attributes=tuple(_aliases(document, evidence)) if document in evidence else ())
     for cell in row.cells[1:]:
         if _tells_nothing(cell, document):
             continue

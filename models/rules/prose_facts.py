@@ -26,7 +26,7 @@ from .lexicon import words
 from .prose_triggers import DEPUTY, TEXTS, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, POSTS, PRONOUNS
+from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -42,7 +42,7 @@ _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _OF_SOME = words("only first last same next most")
-_VAGUE = words("this that these those any such some each all no more most what which")
+_VAGUE = words("this that these those any such some each all no more most what which other another similar lot")
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
@@ -101,8 +101,9 @@ class ProsePattern:
     def reads(self, token: "Token") -> bool:
         """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
         nominal = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
-        if self.finite and not any(child.dep_ in {"nsubj", "nsubjpass"} for child in token.children):
-            return False
+        subject = next((child for child in token.children if child.dep_ in {"nsubj", "nsubjpass"}), None)
+        if self.finite and (subject is None or (subject.tag_ == "WDT" and token.head.dep_ in {"pobj", "appos"})):
+            return False  # "a pump maker in Oslo, which was founded by Ada Blum"
         return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
 
 
@@ -308,7 +309,13 @@ class _Sentence:
 
     def _is_defined(self, mention: Mention) -> bool:
         """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
-        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower() in _ARTICLES | _NO_NAME
+        return self._before(mention) in _ARTICLES or self._is_one_of(mention)
+
+    def _is_one_of(self, mention: Mention) -> bool:
+        return self._before(mention) in _NO_NAME
+
+    def _before(self, mention: Mention) -> str:
+        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower()
 
     def _mention(self, token: "Token") -> Mention | None:
         """Return the name at a token, or what a pronoun or "the company" refers to."""
@@ -316,8 +323,9 @@ class _Sentence:
             return self._referent(token)
         covering = self.covering(token)
         if covering is not None:
-            return covering
-        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR:
+            kind_of_thing = covering.name.isupper() and " " not in covering.name and self._is_one_of(covering)
+            return None if kind_of_thing else covering  # "an API"
+        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
             first = token
             while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and self.doc[first.i - 1].head == token:
                 first = self.doc[first.i - 1]
@@ -346,9 +354,9 @@ class _Sentence:
         if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
-            # "the Nile Queen pump", but not "the Acme engineer"
+            # "the Nile Queen pump", but not "the Acme engineer" and "the API key"
             child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
-                kind_of_noun(token.lemma_) != "person")))
+                kind_of_noun(token.lemma_) != "person") and not child.text.isupper()))
         return next(filter(None, map(self._mention, named)), None)
 
     def covering(self, token: "Token") -> Mention | None:
@@ -426,7 +434,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
     """
     name, kind = mention.name, mention.kind
-    several, acronym, last = " " in name, name.isupper(), name.rpartition(" ")[2].lower()
+    several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
     if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "Platinum Members", "Executive Director"
     named = infer_type(name).lower()

@@ -79,7 +79,8 @@ class RulesReader:
         text, title = request.text, _subject(request.title, request.document)
         language = cue_language(text, self._parser)
         found, titled = _spans_of(self._parser, text, language, title), self._short_spans(title, language)
-        names = _Names(text, found, title, titled)
+        keyed = request.document.endswith(f": {title}")
+        names = _Names(text, found, title, titled, keyed=keyed)
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
         admitted = set(names.spans) if language else sure_names(text, names.spans) | {
             name for name in names.spans if prepared.has_evidence(names, name)}
@@ -99,7 +100,7 @@ class RulesReader:
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
-        rows = list(key_value_rows(text, title, request.heading, self._is_name))
+        rows = list(key_value_rows(text, title, request.heading, self._is_name, request.document if keyed else ""))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
         return listed.combine(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
@@ -111,8 +112,8 @@ class RulesReader:
         sentences, subject = split_sentences(text), names.subject()
         yield from prepared.forms.find(text, names.mentions, sentences, subject)
         if read_by_tree:
-            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and not any(
-                map(is_han, text[start:end]))]
+            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and (
+                "```" not in text[start:end] and not any(map(is_han, text[start:end])))]
             yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
 
     def _is_name(self, heading: str) -> bool:
@@ -196,7 +197,16 @@ class _Prepared:
 class _Names:
     """The names of a chunk with their places; the places of a short form belong to the full name."""
 
-    def __init__(self, text: str, found: Sequence[Span], title: str, titled: Sequence[Span]) -> None:
+    def __init__(self, text: str, found: Sequence[Span], title: str, titled: Sequence[Span], *, keyed: bool) -> None:
+        """Store the names.
+
+        Args:
+            text: the chunk's text.
+            found: its names and values.
+            title: the subject of the document's title.
+            titled: the names in it.
+            keyed: whether the title follows the document's key ("RFC-20: Oslo Pumps"): it is the document's name.
+        """
         self.text = text
         whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
         person = title.rsplit(maxsplit=1)[-1] if whole and titled[0].kind == "person" else ""
@@ -212,7 +222,7 @@ class _Names:
         self.mentions = [Mention(span.start, span.end, span.kind, full.get(name, name))
                          for span, name in zip(found, called, strict=True)]
         statute = title.endswith(_STATUTES)
-        work = " - " in title or ":" in title or statute
+        work = keyed or " - " in title or ":" in title or statute
         self._title_kind = "work" if work else titled[0].kind if whole or body else ""
         self._title = body or title
         self.spans: dict[str, list[Span]] = {self._title: []} if body or (title and (

@@ -37,7 +37,7 @@ class RulesReasoner:
     @property
     def fingerprint(self) -> str:
         """The version of the rules; it changes when they would extract something else."""
-        return "rules-10"
+        return "rules-11"
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Extract entities and facts; see `RulesReader.extract`."""

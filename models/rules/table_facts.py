@@ -187,6 +187,7 @@ class _Words:
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
         self._types |= {noun: self._types[kind] for noun, kind in _SURE.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
+        self._types.pop("field", None)  # of a form or a message, not of a farm
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
             for cue in relation.rules.all_cues():
@@ -204,7 +205,9 @@ class _Words:
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> str:
         """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""
-        known = next(filter(None, map(self._type, (header, *(() if header == DOCUMENT else above)))), "")
+        # A heading names the things below it in the plural: the rows below "Specification" are no documents.
+        plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
+        known = next(filter(None, map(self._type, (header, *plural))), "")
         if known or self._schema.open:
             return known or header
         return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)

@@ -12,7 +12,7 @@ _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 _CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
 """A constant of a program, such as YES_NO."""
 _MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
-_NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z")
+_NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
@@ -68,7 +68,7 @@ def _forms(rows: Sequence[Row]) -> set[str]:
 def _stating(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, without markup."""
     for place, cell in enumerate(row.cells):
-        value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
+        value, header = _MARKUP.sub("", cell.value).strip(" `{}"), cell.header.lower()
         unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
         idle = unnamed or header in _LABELS or (header in _NUMBERING and value.isdigit())
         if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _CODE.match(value) and (

@@ -21,6 +21,8 @@ _LIKE = {
 _THINGS = words("project policy group system service price network general product data software market office public")
 _LEAST = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things."""
+_LEAST_OF_KNOWN = 0.1
+"""How much closer an acronym must be."""
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 
@@ -42,6 +44,11 @@ def may_be(kind: str, name: str) -> bool:
                for word in parts for near, rare in [_closeness(word, kind)])
 
 
+def is_known(name: str) -> bool:
+    """Return True if a word is used like the names of organizations more than like the words for things."""
+    return _closeness(name, "organization")[0] > _LEAST_OF_KNOWN
+
+
 def is_rare(name: str) -> bool:
     """Return True if the last word of a name is no common word, so that it is hardly the word for a thing."""
     return _closeness(name.rpartition(" ")[2], "location")[1]
@@ -49,7 +56,8 @@ def is_rare(name: str) -> bool:
 
 def _is_spelled(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
-    return (any(map(str.isupper, word[1:])) and not word.isupper()) or any(map(str.isdigit, word)) or "." in word[:-1]
+    return (any(map(str.isupper, word[1:])) and not word.isupper()) or (
+        any(map(str.isdigit, word)) and any(map(str.isalpha, word))) or "." in word[:-1]
 
 
 @lru_cache(8192)

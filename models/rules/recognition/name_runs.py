@@ -17,7 +17,7 @@ _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
-    "new first second third")
+    "new first second third since until although though because however")
 _NO_HEAD = _NO_NAME | ROLES | words(
     "member members bachelor master doctor deputy minister leader winner author founder owner "
     "article section chapter part clause one two most some many order officer commander "
@@ -44,6 +44,8 @@ class Runs:
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
                 del parts[0]
+            while parts and parts[-1][0].lower() in _NO_NAME:
+                del parts[-1]
             if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
                 yield parts[0].start(), parts[-1].end()
 

@@ -1,4 +1,4 @@
-"""Parts of a text that are not sentences: headings, table rows, greetings and closings, navigation, addresses."""
+"""Parts of a text that are not sentences: headings, table rows, code, greetings and closings, navigation, addresses."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +10,15 @@ _ROW = re.compile(r"[ \t]{0,20}\|")
 _CELLS = re.compile(r"Column \d{1,4}: ")
 """Cells of a sheet without headers."""
 _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")
+"""Words of a program in a sentence."""
+_CODE = re.compile(r"[;{}]\s*$|[=!<>:+-]=|=>|->|&&|[a-z_]\((?!e?s\))[\w, ]*\)|^\s*[\w.\[\]]{1,60}(?:: ?\w{1,40})? = |"
+                   r"^\s*(?:def|class|return|import|const|let|var|function|fn|struct|#include|//|/\*)(?!\w)")
+"""What a line of a program has, and a sentence has not."""
+_SYMBOL = re.compile(r"[A-Z]+|\w*\d\w*")
+"""A word of assembler, a constant or a number."""
+_SYMBOLS = 0.8
+"""The share of such words of a line that is no sentence."""
 _HEADING = re.compile(r"[ \t]{0,20}(?:#{1,6}[ \t]|[=~_*-]{3,80}[ \t]{0,20}$|</?\w{1,20}[^>\n]{0,300}>)")
 _GREETING = re.compile(
     r"[ \t]{0,20}(?:(?:dear|hi|hello|hey)\b[^.\n]{0,60}[,!:]?$|(?:good (?:morning|afternoon|evening))\b[^.\n]{0,60}$"
@@ -28,7 +37,7 @@ _LONGEST_BAR = 12
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
-    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG, _FENCED) for match in form.finditer(text))]
+    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE) for match in form.finditer(text))]
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -40,7 +49,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_no_sentence(line: str, *, alone: bool) -> bool:
-    """Return True for a heading, a table row, a greeting, a closing or a navigation bar.
+    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar.
 
     Args:
         line: a line without its break.
@@ -51,9 +60,12 @@ def is_no_sentence(line: str, *, alone: bool) -> bool:
         return True
     found = _WORD.findall(line)
     letters = [word for word in found if word[0].isalpha()]
-    if len(letters) > 1 and line.isupper():
-        return True
     ends = line.rstrip().endswith((".", "!", "?", "\"", "”", "。", "！", "？"))
+    symbols = sum(_SYMBOL.fullmatch(word) is not None for word in found)
+    if len(letters) > 1 and (line.isupper() or symbols > _SYMBOLS * len(found)):
+        return True
+    if not ends and _CODE.search(line):
+        return True
     if len(found) <= _LONGEST_BAR and sum(word.lower() in _MENU for word in letters) > 1 and not ends:
         return True
     listed = ":" in line or line.lstrip().startswith(("-", "*", "•"))

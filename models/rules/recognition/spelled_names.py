@@ -4,12 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..lexicon import words
+from ..lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
-from .name_likeness import may_be
+from .name_likeness import is_known, may_be
 from .name_runs import Runs
 from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
@@ -33,8 +34,17 @@ _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulle
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
-_CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}")
-_DEFINING = re.compile(r"\([^()\n]{0,30}\Z")
+_CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
+"""A code or an identifier: EIP-20, R27, gasPrice."""
+_ACRONYM = re.compile(r"[A-Z]{2,8}s?")
+_IN_BRACKETS = re.compile(r" \((?:the )?[\"“]?")
+_ONE_OF = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
+_THE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
+_FOLLOWS = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
+_COUNTRIES = words("US USA UK UAE UN EU USSR GDR DRC PRC")
+_CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hardfork|update)|(?:testnet|release|protocol))s?\b")
+"""Nouns for what has the name of a place or a person: "the Lima upgrade"."""
+_DEFINING = re.compile(r"\([^()]{0,30}\Z")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
     r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
@@ -50,6 +60,11 @@ _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
 """The end of a person's name that a recogniser cuts: Hugo van der Lans."""
+_OFFICES = words("senator representative congressman congresswoman president governor minister chancellor premier mayor "
+                 "secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
+"""Titles that stand before a person's name and belong to no other name."""
+_ROAD = re.compile(r"(?:Highway|Route|Interstate)\Z")
+_ROAD_NUMBER = re.compile(r" \d{1,4}\b(?![.,]\d)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND = 40
@@ -86,24 +101,26 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         place = _clean(text, ent.start_char, whole.end() if whole else ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
-            recognised.append(Span(start, end, kind))
-    unknown = [Span(*place, kind) for run in runs.several()
+            recognised.append(_without_office(text, Span(start, end, kind)))
+    unknown = [_without_office(text, Span(*place, kind)) for run in runs.several()
                for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # The longest of the pieces of one name counts.
-    pieces = sorted([*recognised, *unknown], key=lambda span: (span.start - span.end, span.kind == "name"))
+    pieces = sorted([*map(partial(_with_number, text), (*recognised, *unknown))], key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
-    told = dict[str, str]()
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
+    told = _changes(text, spans) | _expanded(text, spans)
     for number, span in enumerate(spans):
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
             spans[number] = replace(span, kind=kind)
             told.setdefault(name_of(text, span), kind)
-    spans = [replace(span, kind="name") if not _may_be(text, span) else span for span in spans]
+    spans = [replace(span, kind="name") if name_of(text, span) not in told and not _may_be(text, span) else span
+             for span in spans]
+    terms = _terms(text, spans)
     return _agree(text, [_with_article(text, span) for span in spans
-                         if span in certain or text[span.start : span.end] in title.split()
-                         or not _is_junk(text, doc, span)], told)
+                         if span in certain or (name_of(text, span) not in terms and (
+                             text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))], told)
 
 
 def _may_be(text: str, span: Span) -> bool:
@@ -111,7 +128,8 @@ def _may_be(text: str, span: Span) -> bool:
     before = text[max(0, span.start - _AROUND) : span.start].split()
     last, name = before[-1].lower() if before else "", text[span.start : span.end]
     kind = "organization" if span.kind == "product" else span.kind
-    if span.kind in {"person", "location", "organization"} and _CODE.fullmatch(name):
+    if span.kind in {"person", "location", "organization", "product"} and (
+            _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not _is_known_acronym(name, span.kind))):
         return False
     if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
         return True
@@ -123,6 +141,55 @@ def _may_be(text: str, span: Span) -> bool:
     if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
         return False  # "DAO Fork" beside "fork"
     return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
+
+
+def _is_known_acronym(name: str, kind: str) -> bool:
+    """Return True for the few acronyms that are a name without a full form; a recogniser calls CPU an organization."""
+    return name in _COUNTRIES if kind == "location" else kind == "organization" and is_known(name)
+
+
+def _expanded(text: str, spans: Sequence[Span]) -> dict[str, str]:
+    """Return the kinds of acronyms in brackets after their full names: "Oslo Pump Alliance (OPA)"."""
+    return {name_of(text, short): full.kind for full, short in pairwise(spans)
+            if full.kind not in {"name", "person", "location"} and _ACRONYM.fullmatch(text, short.start, short.end) and (
+                _IN_BRACKETS.fullmatch(text, full.end, short.start))}
+
+
+def _changes(text: str, spans: Sequence[Span]) -> dict[str, str]:
+    """Return the kinds of the names of upgrades and releases, which a recogniser calls places and persons."""
+    return {name_of(text, span): "event" if noun["event"] else "product" for span in spans
+            if span.kind in {"location", "person"} and (noun := _CHANGES.match(text, span.end))}
+
+
+def _with_number(text: str, span: Span) -> Span:
+    """Return the whole name of a road: "Oslo Highway 54"."""
+    number = _ROAD_NUMBER.match(text, span.end) if _ROAD.search(text, span.start, span.end) else None
+    return Span(span.start, number.end(), "location") if number else span
+
+
+def _without_office(text: str, span: Span) -> Span:
+    """Return the person's name after an office inside a run of capitals: "U.S. Senator Ada Blum"."""
+    parts = list(_WORD.finditer(text, span.start, span.end))
+    office = next((at for at, part in enumerate(parts) if part[0].lower() in _OFFICES), len(parts))
+    rest = text[parts[office + 1].start() : span.end] if office + 2 < len(parts) else ""
+    named = rest and rest.replace(" ", "").replace(".", "").isalpha() and not infer_type(rest) and may_be("person", rest)
+    return Span(span.end - len(rest), span.end, "person") if named else span
+
+
+def _terms(text: str, spans: Sequence[Span]) -> set[str]:
+    """Return the capitalised words that are not names: "a Purchase Order is", "the Foundation"."""
+    found = set()
+    for span in spans:
+        name, before = text[span.start : span.end], text[max(0, span.start - _AROUND) : span.start]
+        if " " not in name:
+            term = _THE.search(before) and kind_of_noun(name.lower().removesuffix("s"))
+        else:
+            follows = _FOLLOWS.match(text, span.end)
+            word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
+            term = _ONE_OF.search(before) and (not word or word in ENGLISH_STOP)
+        if term:
+            found.add(name_of(text, span))
+    return found
 
 
 def _has_honorific(text: str, start: int, end: int) -> bool:
@@ -225,7 +292,8 @@ def _cut_at_start(name: str, kind: str) -> int:
     post = _WORD.match(name, first.end() + 1) if title in _SENIOR else None
     if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
         return post.end()
-    return first.end() if role or first[0] in PREPOSITIONS or first[0] in _SMALL else 0
+    small = first[0] in PREPOSITIONS or first[0] in _SMALL or (kind != "work" and title in {"each", "every", "any"})
+    return first.end() if role or small else 0
 
 
 def _is_junk(text: str, doc: "Doc", span: Span) -> bool:

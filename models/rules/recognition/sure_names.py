@@ -33,8 +33,8 @@ def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """
     places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     return {name for name, spans in names.items() if any(
-        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN
-                                          and not _NUMBERED.fullmatch(name)) for span in spans)}
+        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN and not _NUMBERED.fullmatch(name)
+                                          and (span.kind != "work" or " " in name)) for span in spans)}
 
 
 def _is_sure(text: str, span: Span, places: set[int]) -> bool:

@@ -149,3 +149,32 @@ def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: Rule
                                                                     ) -> None:
     found = read(reader, sentence)
     assert [fact.time for fact in found.triples] == [time]
+
+
+def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_document(reader: RulesReader) -> None:
+    text = "- Codename: Old Harbour\n- Aliases: The Big One\n\nHard Pumps are made here. The Hard Pumps last long.\n"
+    found = reader.extract(ExtractionRequest(text=text, title="Hard Pumps", document="RFC-20: Hard Pumps"),
+                           load_schema("general"))
+    assert facts(found) == {("RFC-20: Hard Pumps", "Codename", "Old Harbour"),
+                            ("RFC-20: Hard Pumps", "Aliases", "The Big One")}
+    assert entities(found) == {"RFC-20: Hard Pumps": "Work", "Hard Pumps": "Work"}
+
+
+@pytest.mark.parametrize("text", [
+    "The ABC key is the identity of the server.",
+    "This API provides fast answers.",
+    "RFC-42 introduces new pumps.",
+    "In April 1991 Acme Corporation opened a museum downtown.",
+    "Delta Valves (based on Crystal Lake) offers a similar service.",
+    "A member can block the selection of a Secretary - General.",
+    "```python\nclass Ada Blum is the director of Acme Corporation.\n```",
+])
+def test_parts_codes_and_classes_of_things_have_no_facts(reader: RulesReader, text: str) -> None:
+    assert facts(read(reader, text, schema="general")) == set()
+
+
+def test_a_relative_clause_tells_nothing_of_the_place_before_it(reader: RulesReader) -> None:
+    text = "Big Mouth Records is a record label based in Des Moines, Iowa, which was founded by Karl Blum."
+    found = facts(read(reader, text, schema="general"))
+    assert ("Big Mouth Records", "located_in", "Des Moines") in found
+    assert not [fact for fact in found if fact[1] == "founded_by"]

@@ -77,3 +77,40 @@ def test_spans_ascend_without_overlaps_and_do_not_depend_on_other_texts(parser: 
     for found in together:
         assert all(isinstance(span, Span) for span in found)
         assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize("text", [
+    "    total = Berlin.count(pumps)\n",
+    "if (Oslo == None) {\n",
+    "PUSH2 0x1C2B JUMP LONDON PUSH1 0x1F ADD\n",
+    "The value of `Berlin` is stored in `New York`.\n",
+])
+def test_code_holds_no_names(text: str, parser: Parser) -> None:
+    assert names(f"{text}\nThe pump was sold to Anna Keller in Oslo.\n", parser) == ["Anna Keller", "Oslo"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("The funeral was attended by U.S. Senator Ada Keller and by Utah Governor Karl Weiss.",
+     [("Ada Keller", "person"), ("Karl Weiss", "person")]),
+    ("The farm is located on Wisconsin Highway 54 and Illinois Route 130.",
+     [("Wisconsin Highway 54", "location"), ("Illinois Route 130", "location")]),
+    ("The Lima upgrade came late.", [("Lima", "event")]),
+])
+def test_a_name_is_whole_without_its_office(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
+    assert spans(text, parser) == expected
+
+
+def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
+    assert names("Our governor is Elizabeth Dowdeswell Since 2014.", parser) == ["Elizabeth Dowdeswell"]
+
+
+def test_an_acronym_is_of_the_kind_of_its_full_name_or_of_none(parser: Parser) -> None:
+    found = spans("The Bergen Pump Exchange (BPE) bought a CPU. The BPE needs the CPU, and the CPU is slow.", parser)
+    assert found == [("Bergen Pump Exchange", "organization"), ("BPE", "organization"), ("CPU", "name"),
+                     ("BPE", "organization"), ("CPU", "name"), ("CPU", "name")]
+
+
+def test_what_there_are_several_of_is_no_name(parser: Parser) -> None:
+    text = ("Is a Purchase Order (PO) required? The Purchase Order is sent to Delta Valves. A Delta Valves pump costs more. "
+            "The members of the Foundation met, and Foundation staff came.")
+    assert names(text, parser) == ["PO", "Delta Valves", "Delta Valves"]

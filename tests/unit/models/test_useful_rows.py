@@ -45,3 +45,8 @@ def test_numbered_things_are_listed_under_their_heading():
 def test_lines_of_code_are_no_key_value_lines():
     text = "# Pump\n\n```\nMaker: Ada Blum\nWeight: 3 kg\n```"
     assert list(key_value_rows(text, "Pump", "", bool)) == []
+
+
+def test_a_row_of_a_code_is_named_with_its_header():
+    rows = "| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |"
+    assert useful(rows) == [(("Param", "Param 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))]
