@@ -32,7 +32,7 @@ from .lexical import postings, terms
 from .name_trie import NameTrie, trie
 from .stated import stated
 from .typed_facts import facts_by_chunk
-from .vector_rows import GatheredVectors, StoredVectors, find_vectors
+from .vector_rows import StoredVectors, find_vectors
 from .walk import find_titles, step_arrays
 
 Made = dict[str, NDArray[Any]]
@@ -271,7 +271,7 @@ def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]
 
 
 def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors | GatheredVectors]) -> Made:
+                 stored: Mapping[Kind, Vectors]) -> Made:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
