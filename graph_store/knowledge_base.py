@@ -42,7 +42,7 @@ from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.text_cache import CachedEmbedder
+from .vectors.vector_store import CachedEmbedder
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:

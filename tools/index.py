@@ -1,6 +1,7 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar, overload
 
@@ -10,11 +11,10 @@ from numpy.typing import NDArray
 
 from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.index.browsing import Browsing
+from ..graph_store.index.browsing import Browsing, Stated
 from ..graph_store.index.columns import Ids, Lists, Texts, Words, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
-from ..graph_store.index.stated import Stated
 from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import Community
@@ -173,31 +173,29 @@ class RetrievalIndex:
 
     def _read_column(self, name: str) -> FieldColumn:
         if name.startswith("<"):
-            return self._turned(name.removeprefix("<"))
-        parts = []
+            return replace(self._relation_column(name.removeprefix("<"), 2, 0), name=name)
+        columns = []
         if name in self._relation_row:
-            rows = self.of_relations([name])
-            rows = rows[np.argsort(self.triples[rows, 0], kind="stable")]
-            ends, labels = np.unique(self.triples[rows, 2], return_inverse=True)
-            parts.append(FieldColumn(name, self.triples[rows, 0].astype(np.intp), labels,
-                                     [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows))
+            columns.append(self._relation_column(name, 0, 2))
         if name in self.attribute_counts:
-            row = list(self.attribute_counts).index(name)
-            held, labels = np.unique(self._held[self._owners.starts[row]:self._owners.starts[row + 1]],
-                                     return_inverse=True)
-            none = np.full(len(labels), -1, np.intp)
-            parts.append(FieldColumn(name, self._owners[row].astype(np.intp), labels,
-                                     [self._held_texts[one] for one in held.tolist()], none[:len(held)], none))
+            columns.append(self._attribute_column(name))
         empty = np.zeros(0, np.intp)
-        return join_columns(parts) if parts else FieldColumn(name, empty, empty, [], empty, empty)
+        return join_columns(columns) if columns else FieldColumn(name, empty, empty, [], empty, empty)
 
-    def _turned(self, name: str) -> FieldColumn:
-        """Return the triples of a relation from their tails to their heads."""
+    def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
+        """Return the triples of a relation from one of their ends to the other, by these ends' places in a triple."""
         rows = self.of_relations([name])
-        rows = rows[np.argsort(self.triples[rows, 2], kind="stable")]
-        ends, labels = np.unique(self.triples[rows, 0], return_inverse=True)
-        return FieldColumn(f"<{name}", self.triples[rows, 2].astype(np.intp), labels,
+        rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
+        ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
+        return FieldColumn(name, self.triples[rows, start].astype(np.intp), labels,
                            [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows)
+
+    def _attribute_column(self, name: str) -> FieldColumn:
+        row = list(self.attribute_counts).index(name)
+        held, labels = np.unique(self._held[self._owners.starts[row]:self._owners.starts[row + 1]], return_inverse=True)
+        none = np.full(len(labels), -1, np.intp)
+        return FieldColumn(name, self._owners[row].astype(np.intp), labels,
+                           [self._held_texts[number] for number in held.tolist()], none[:len(held)], none)
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
@@ -271,11 +269,6 @@ class RetrievalIndex:
     def incident_of(self, rows: Iterable[int]) -> Rows:
         """Return the rows of all triples of the entities of some rows, ascending."""
         return self._incident.of(rows)
-
-    def ends(self, row: int) -> tuple[str, str]:
-        """Return the head and the tail of the triple of a row."""
-        head, _, tail = self.triples[row].tolist()
-        return self.entity_row.at(head), self.entity_row.at(tail)
 
     def _edge(self, row: int) -> EdgeKey:
         head, relation, tail = self.triples[row].tolist()

@@ -23,7 +23,7 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import Term, find_term
-from .table_query import Computed, FieldError, TableQuery, compute, shown_number
+from .table_query import Computed, FieldError, TableQuery, compute, find_field, shown_number
 
 _MOST_ROWS = 400
 """Rows that are put into words, more than a budget shows; all are counted."""
@@ -256,10 +256,7 @@ def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[Fac
     """
     found: dict[str, list[str]] = {}
     for field in fields:
-        terms = find_term(index, schema, field)
-        if not terms.terms:
-            raise FieldError(f"no field is called {field!r}; there are: {', '.join(terms.near)}")
-        column = index.column(terms.terms[0].name)
+        column = index.column(find_field(index, schema, field))
         for entity in dict.fromkeys(row.ends[0] for row in rows):
             if held := values_of(column, index.entity_row[entity]):
                 found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")

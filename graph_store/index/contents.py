@@ -5,6 +5,7 @@ communities by id. All of it is a function of the graph, the chunks, the communi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
-from ...schemas.graph_schema import GraphSchema
+from ...schemas.graph_schema import AttributeType, GraphSchema
 from ...schemas.naming import normalise, triple_id
+from ...schemas.retrieval import TypedFact
 from ...text.times import Validity
 from ...text.titles import plain_title
-from ..bounding.grounding import words
+from ...text.values import kind_of, parse_value
+from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
@@ -27,15 +30,13 @@ from ..ledger.communities import Community
 from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
-from .browsing import browsing
+from .browsing import browsing, stated
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
-from .stated import stated
-from .typed_facts import facts_by_chunk
 from .vector_rows import StoredVectors, find_vectors
-from .walk import find_titles, step_arrays
 
 Made = dict[str, NDArray[Any]]
+Pairs = NDArray[np.int32]
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
 
@@ -235,6 +236,30 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
+def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
+    """Return the attributes with a date or a number, by the id of the chunk that states them.
+
+    The schema has an attribute's kind, unit and the words that questions use for it; the kind of an attribute that it
+    lacks is inferred from each value. A chunk's facts are in the order of entity, attribute and value.
+    """
+    known = {attribute.name: attribute for attribute in schema.attribute_types}
+    facts: dict[str, list[TypedFact]] = {}
+    for node in graph.entities_with_values():
+        names = tuple(graph.names(node))
+        for name, values in graph.values(node).items():
+            attribute = known.get(name) or AttributeType(name=name)
+            for value, support in values.items():
+                kind = attribute.kind if name in known else kind_of(value)
+                normal = parse_value(value, kind, attribute.unit)
+                if not normal:
+                    continue
+                for chunk_id, (start, end) in support.items():
+                    facts.setdefault(chunk_id, []).append(TypedFact(
+                        entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
+                        normal=normal, start=start, end=end))
+    return {chunk_id: tuple(listed) for chunk_id, listed in facts.items()}
+
+
 def _document_names(titles: Mapping[str, str]) -> Made:
     """Return documents' ids and titles, and the documents that are called by each name (`text/titles.py`)."""
     called: dict[str, list[int]] = {}
@@ -259,6 +284,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
 def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> Made:
     """Return the entity-chunk graph, and which chunks are of documents with an entity's name for their title.
 
+    A document with an entity's name for its title is about it.
     The graph has an edge for each chunk that mentions an entity, and one more where its document's title names it.
     Edges for triples would bypass the passages that are ranked, and find less (benchmarks/README.md).
     """
@@ -268,6 +294,48 @@ def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]
     return {**columns.inverted("entities.titled", whole[:, 0], whole[:, 1], len(keys)),
             **step_arrays("walk", len(keys) + len(chunks), np.concatenate([owners, named[:, 0]]),
                           np.concatenate([mentioned.values, named[:, 1]]) + len(keys))}
+
+
+def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Build the arrays for a step of a walk over undirected edges.
+
+    Args:
+        name: the prefix of the arrays' names.
+        nodes: the number of nodes, n.
+        rows: one end of each edge, shape (m,); repeated edges count repeatedly.
+        ends: its other end, shape (m,).
+
+    Returns:
+        For each node its neighbours, as `columns.Lists`, and `shares`: the share of its weight that a node sends to
+        each of them, shape (2 m,).
+    """
+    made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
+    degrees = np.diff(made[f"{name}.starts"])
+    shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
+    return made | {f"{name}.shares": shares.astype(np.float32)}
+
+
+def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]) -> tuple[Pairs, Pairs]:
+    """Find the entities that the titles of chunks' documents name.
+
+    Args:
+        chunks: chunks in the order of their rows.
+        names: the names of all entities.
+        row_of: the row of each entity.
+
+    Returns:
+        Pairs of an entity's row and a chunk's row, each of shape (n, 2): first for names anywhere in the title, then
+        for names that are the whole title, without a note in brackets ("Solaris (1972 film)").
+    """
+    @cache
+    def rows_in(title: str) -> list[tuple[int, bool]]:
+        whole = len(without_aside(title))
+        return [(row_of[entity], named.start == 0 and named.end >= whole)
+                for named in names.find(title) for entity in named.entities]
+
+    found = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
+                      for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
+    return found[:, :2], found[found[:, 2] == 1, :2]
 
 
 def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],

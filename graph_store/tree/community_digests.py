@@ -19,13 +19,14 @@ from .clusters import Labels, groups
 from .detection import CommunitySettings, affinity, hierarchy
 from .features import EntityFeatures, features
 from .scores import Scores
-from .view_boundary import boundary
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
 # are values, and so many connections to other communities.
 _DIGEST_FACTS = 40
 _DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
 _DECIMALS = 4
+TAU = 0.5
+"""The affinity from which an outside entity is at a community's boundary: it is in the reports of at most two."""
 
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
@@ -174,6 +175,18 @@ def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
     yield from sorted(over, key=lambda row: (over[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in over)
+
+
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> set[str]:
+    """Return the outside entities at the boundary of a community's members (UniAI-GraphRAG eq. 4).
+
+    The affinity of an outside entity is the share of its neighbours that are members. A is an indicator in the paper,
+    so several triples between two entities count once, in either direction. An affinity of tau suffices, as in the
+    equation; the paper's text says "exceeds".
+    """
+    within = Counter(end for member in members for end in graph.neighbours(member))
+    return {entity for entity in within.keys() - set(members)
+            if within[entity] / graph.count_neighbours(entity) >= tau}
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

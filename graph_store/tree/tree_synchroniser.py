@@ -61,7 +61,6 @@ class TreeSynchroniser:
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
-            self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(drift))

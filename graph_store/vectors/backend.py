@@ -18,7 +18,7 @@ Kind = Literal["entities", "triples", "relations", "chunks", "texts"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors that are synchronised with the graph."""
 COLLECTIONS: tuple[Kind, ...] = (*KINDS, "texts")
-"""All kinds, including the cached vectors of other texts (see `text_cache`)."""
+"""All kinds, including the cached vectors of other texts (see `CachedEmbedder`)."""
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_construction": 8, "max_neighbors": 8}
 """The settings of Chroma's indexes. Retrieval compares vectors directly and never searches them, so they have few links

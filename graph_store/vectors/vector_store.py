@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors
+from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
 from ...runtime.cancellation import current
+from ...schemas.naming import content_id
 from ..store_errors import StoreError
 from .backend import KINDS, Collections, Kind
 
@@ -163,3 +164,21 @@ def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
     """Yield ids in lists that are small enough for one call."""
     for start in range(0, len(ids), _PAGE):
         yield list(ids[start:start + _PAGE])
+
+
+class CachedEmbedder(WrappedEmbedder):
+    """An `Embedder` that caches its vectors in Chroma, under ids made from model and text. For writers only.
+
+    It is for texts that each build looks at again: labels that wait for the schema, and the words around them.
+    """
+
+    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+        """Cache what an embedder makes in the vectors of a knowledge base."""
+        super().__init__(embedder)
+        self._store = store
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of some texts; those that Chroma has not are made and stored; see `Embedder.encode`."""
+        ids = [content_id("text", self.fingerprint, text) for text in texts]
+        self._store.put("texts", ids, texts, self._embedder)
+        return self._store.get("texts", ids)

@@ -13,10 +13,9 @@ from ..ledger.document_rows import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
 from ..store_errors import EmbeddingMismatchError, VectorServerError
-from .embedded_texts import embedded
+from .embedded_texts import UnwrittenVectors, embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
-from .unwritten_vectors import UnwrittenVectors
 from .vector_store import Kind, VectorStore
 
 _TEXTS_AT_ONCE = 10_000

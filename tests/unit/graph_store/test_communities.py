@@ -96,7 +96,7 @@ def test_outlines_are_the_communities_without_their_members_largest_first(base):
         assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
         sizes = (3, 1, 2, 2, 5)
         made = [Community(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)), keywords=("e00",),
-                          parent=f"d{number % 2}", cohesion=0.5, label="" if number else "labelled")
+                          parent=f"d{number % 2}", cohesion=0.5)
                 for number, size in enumerate(sizes)]
         made += [Community(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
                            keywords=(), level=1) for number in range(2)]
@@ -112,7 +112,7 @@ def test_outlines_are_the_communities_without_their_members_largest_first(base):
             wanted.sort(key=lambda one: (-len(one.members), one.id))
             outlines, total = kb.communities.outlines(level, parent, limit=99)
             assert [outline.model_dump() for outline in outlines] == [
-                one.model_dump(exclude={"members", "label"}) | {"size": len(one.members)} for one in wanted]
+                one.model_dump(exclude={"members"}) | {"size": len(one.members)} for one in wanted]
             assert total == len(wanted)
             assert kb.communities.outlines(level, parent, limit=1, offset=1) == (outlines[1:2], total)
         assert [kb.communities.get(one.id) for one in everything] == everything

@@ -1,8 +1,7 @@
 """Stored vectors: several collections of a kind act as one, and what other processes wrote is found."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +70,6 @@ def test_vectors_are_stored_once_and_dropped_wherever_they_are(store, tmp_path):
     assert opened.ids("entities") == {*left, *KEYS[40:50]}
     assert np.allclose(opened.get("entities", KEYS[40:50]), HashedEmbedder().encode(KEYS[40:50]), atol=1e-6)
     opened.close()
-
-
-def test_full_collections_leave_nothing_in_chromas_queue(store, tmp_path):
-    """Whatever is in it is read and indexed again at each opening."""
-    last = store.collections.read(store.collections.parts("entities")[-1], lambda collection: str(collection.id))
-    store.close()
-    with closing(sqlite3.connect(tmp_path / "chroma" / "chroma.sqlite3")) as catalogue:
-        waiting = catalogue.execute(
-            "SELECT id FROM embeddings_queue WHERE id >= ? AND topic NOT LIKE ?", (KEYS[10], f"%{last}%")).fetchall()
-    assert {key for key, in waiting} <= set(KEYS[9::10]), "Chroma leaves the last change of each"
 
 
 def test_what_another_process_stored_is_found(store, tmp_path):

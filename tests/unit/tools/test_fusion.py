@@ -9,7 +9,7 @@ from banyan.config import Settings
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
 from banyan.tools.query import Meaning, Query, wording
-from banyan.tools.ranking.beta import beta
+from banyan.tools.ranking.fusion import beta
 from banyan.tools.ranking.steps import with_second_hop
 from banyan.tools.retriever import Retriever
 from hypothesis import given
