@@ -20,9 +20,9 @@ from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph.tree_graph import NodeLink, TreeGraph, node_link
-from .graph_edits import Editing
+from .graph_edits import GraphEditor
 from .index.array_file import Arrays
-from .index.contents import Source, contents
+from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
 from .layout import Layout
 from .ledger.advisory_lock import AdvisoryLock
@@ -111,7 +111,7 @@ class KnowledgeBase:
         self.vectors = self.vector_synchroniser.store
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
                                             CachedEmbedder(self.vectors, embedder))
-        self.edits = Editing(self.database, edits, self.ledger_graph, self.schema_control)
+        self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
@@ -183,7 +183,7 @@ class KnowledgeBase:
             with self._files, self.database.frozen():
                 self.refresh()
                 if self.vector_synchroniser.is_local and self.vector_synchroniser.is_behind():
-                    self.vector_synchroniser.take_over()
+                    self.vector_synchroniser.prepare_as_writer()
                     self.vector_synchroniser.sync()
                 self.save_graph()
                 self.save_index()
@@ -232,7 +232,7 @@ class KnowledgeBase:
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
             if self._lock.lock_counter == 1:
-                self._take_over()
+                self._sync_as_writer()
             undo.pop_all()
 
     def release(self) -> None:
@@ -250,13 +250,13 @@ class KnowledgeBase:
                 publish(self.database)
             self._published = self.database.changes()
 
-    def _take_over(self) -> None:
+    def _sync_as_writer(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
         if not epoch(self.database):
             begin_epoch(self.database)
         self._published = self.database.changes()
         self.refresh()
-        self.vector_synchroniser.take_over()
+        self.vector_synchroniser.prepare_as_writer()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -320,8 +320,8 @@ class KnowledgeBase:
                         schema_version=self.schemas.version())
 
     @gc_paused()
-    def _index_source(self) -> Source:
-        return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
+    def _index_source(self) -> IndexSource:
+        return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
                       self.schemas.current(), self.vectors)
 
     @cached_property

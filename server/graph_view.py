@@ -11,7 +11,7 @@ from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.index.columns import Rows, distinct
 from ..schemas.naming import triple_id
 from ..text.times import Validity, read_day
-from ..tools.index import Made, RetrievalIndex
+from ..tools.index import LazySequence, RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .responses import Edge, Node, Subgraph
 
@@ -140,7 +140,7 @@ class GraphView:
         if at:
             day = read_day(at)
             rows = rows[[self.index.validity(row).holds(*day) for row in rows.tolist()]]
-        return Made(len(rows), lambda place: self.index.edges[int(rows[place])])
+        return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
 
     def count(self, head: str, relation: str) -> int:
         """Return the number of facts with this head and relation."""
@@ -168,7 +168,7 @@ class GraphView:
 
     def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
-        return Made(len(rows), lambda place: self._node(int(rows[place])))
+        return LazySequence(len(rows), lambda place: self._node(int(rows[place])))
 
     def _rows(self, ids: Iterable[str]) -> Rows:
         """Return the rows of the given entities that exist."""

@@ -151,7 +151,7 @@ def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list
 
 def _nearness(retriever: Retriever, question: str) -> Callable[[str], float]:
     """Return the cosine of a relation's or attribute's name to a question."""
-    asked = retriever.queries([SubQuery(question=question)])[0].meaning.vector
+    asked = retriever.queries([SubQuery(question=question)])[0].embedded.vector
     return lambda label: round(float(retriever.embed([label.replace("_", " ")])[0] @ asked), 6)
 
 

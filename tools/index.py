@@ -17,7 +17,7 @@ from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
 from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.communities import Community
+from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
@@ -49,7 +49,7 @@ class Dated(NamedTuple):
         return not self.chunks or chunk in self.chunks
 
 
-class Made(Sequence[_Item]):
+class LazySequence(Sequence[_Item]):
     """Items by row, made when they are asked for."""
 
     def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
@@ -100,11 +100,11 @@ class RetrievalIndex:
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
         self._relations, self._relation_triples = Texts(arrays, "relations"), Lists(arrays, "relations.triples")
         self._triple_chunks, self._spans = Lists(arrays, "triples.chunks"), arrays["triples.spans"]
-        self.edges: Sequence[EdgeKey] = Made(len(self.triples), self._edge)
+        self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self._edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
-        self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
+        self.chunks: Sequence[Chunk] = LazySequence(len(self.chunk_row), self._chunk)
         self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
         self.community = lru_cache(_COMMUNITIES_KEPT)(self._read_community)
@@ -361,8 +361,8 @@ class RetrievalIndex:
         number = self._called.get(name)
         return [] if number is None else [self.document_ids[row] for row in self._of_name[number].tolist()]
 
-    def _read_community(self, row: int) -> Community:
-        return Community(**orjson.loads(self._communities.raw(row)))
+    def _read_community(self, row: int) -> TreeCommunity:
+        return TreeCommunity(**orjson.loads(self._communities.raw(row)))
 
     # Vectors.
 

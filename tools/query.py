@@ -15,7 +15,7 @@ from .nearness import Nearness
 _SPACE = re.compile(r"\s+")
 
 
-def wording(question: str) -> str:
+def strip_placeholders(question: str) -> str:
     """Return the words that are searched: without what stands for answers that are not known yet."""
     return _SPACE.sub(" ", replace_references(question, lambda _: " ")).strip()
 
@@ -38,7 +38,7 @@ class Batch:
         return self._nearness[kind][row]
 
 
-class Meaning:
+class EmbeddedQuery:
     """A wording with its unit vector of shape (d,), and its relation to the knowledge base."""
 
     def __init__(self, index: RetrievalIndex, text: str, vector: Vectors,
@@ -77,22 +77,22 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """The meaning of a sub-query, and the queries whose walks stand in for the answers that it refers to."""
+    """An embedded sub-query, and the queries whose walks stand in for the answers that it refers to."""
 
-    meaning: Meaning
+    embedded: EmbeddedQuery
     follows: tuple["Query", ...] = ()
 
     @property
     def text(self) -> str:
         """The words that are searched."""
-        return self.meaning.text
+        return self.embedded.text
 
     @property
     def vector(self) -> Vectors:
         """Their unit vector, shape (d,)."""
-        return self.meaning.vector
+        return self.embedded.vector
 
     @property
     def trust(self) -> float:
         """How far vectors can be trusted for it, 0 to 1."""
-        return self.meaning.trust
+        return self.embedded.trust

@@ -31,7 +31,7 @@ Places = dict[str, list[Any]]
 """Places by the id of their chunk: [start, end], for a triple with its confidence."""
 
 
-class Entity(Frozen):
+class GraphEntity(Frozen):
     """An entity of the graph as others see it."""
 
     id: str
@@ -88,9 +88,9 @@ class KnowledgeGraph:
         """Return the number of entities."""
         return len(self.columns.ids)
 
-    def entity(self, entity: str) -> Entity:
+    def entity(self, entity: str) -> GraphEntity:
         """Return an entity by id, under the name that most chunks use (the first in order of equals)."""
-        return Entity(id=entity, name=self.name(entity), type=self.type(entity))
+        return GraphEntity(id=entity, name=self.name(entity), type=self.type(entity))
 
     def type(self, entity: str) -> str:
         """Return an entity's type."""

@@ -26,7 +26,7 @@ from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
@@ -35,20 +35,20 @@ from .lexical import postings, terms
 from .name_trie import NameTrie, trie
 from .vector_rows import StoredVectors, find_vectors
 
-Made = dict[str, NDArray[Any]]
+NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
 
 
-class Source(NamedTuple):
+class IndexSource(NamedTuple):
     """What the index is made from, all of one moment."""
 
     graph: ResolvedGraph
     chunks: Sequence[Chunk]
-    communities: Sequence[Community]
+    communities: Sequence[TreeCommunity]
     """Those that retrieval searches."""
-    finest: Sequence[Community]
+    finest: Sequence[TreeCommunity]
     """All of the finest level, whether they are described or not."""
     schema: GraphSchema
     vectors: VectorStore
@@ -71,7 +71,7 @@ class _Rows(NamedTuple):
 
 
 @gc_paused()
-def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made:
+def contents(source: IndexSource, before: Arrays, folder: Path | None = None) -> NewArrays:
     """Return all arrays.
 
     Args:
@@ -90,7 +90,7 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
                  _chunk_rows(graph, chunks), len(chunks), embedded)
-    made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
+    made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
     about = [_about(graph, key) for key in rows.entities]
@@ -119,7 +119,7 @@ def _about(graph: KnowledgeGraph, key: str) -> list[str]:
     return [name, graph.type(key), *(other for other in graph.names(key) if other != name)]
 
 
-def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> Made:
+def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
     keys = rows.entities
     names = [(name, *others) for name, _, *others in about]
     said = set[str]()
@@ -147,7 +147,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
             **columns.texts("name_words", sorted(said))}
 
 
-def _cells(graph: KnowledgeGraph) -> Made:
+def _cells(graph: KnowledgeGraph) -> NewArrays:
     """Return the names of all attributes, sorted, and of each its values by the rows of their owners."""
     values, all_texts = graph.columns.values, graph.columns.texts
     first = find_firsts(values.entity, values.attribute, values.value)
@@ -167,7 +167,7 @@ def _is_telling(value: Sequence[str]) -> bool:
     return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
-def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
+def _support(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
     """Return the chunks that mention each entity, in the order of their ids."""
     entities, chunks = graph.mention_pairs()
     there = rows.chunks[chunks]
@@ -183,7 +183,7 @@ def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
     return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
 
 
-def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
+def _triples(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
     relations, numbered = np.unique(graph.columns.triples[rows.triples, 1], return_inverse=True)
     ends = graph.columns.triples[rows.triples]
     ends[:, 1] = numbered
@@ -212,14 +212,14 @@ def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[l
             sorted({chunk for places in times.values() for chunk in places}))
 
 
-def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
+def _state_facts(graph: ResolvedGraph, rows: _Rows) -> NewArrays:
     corrected = graph.corrections()
     places = {said: np.flatnonzero(rows.triples == graph.triple_row(edge)) for said, edge in corrected.items() if edge}
     return stated({entity: rows.entities[node] for entity, node in graph.nodes_of_aliases().items()},
                   {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
-def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
+def _chunks(source: IndexSource, chunks: Sequence[Chunk]) -> NewArrays:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
     known: dict[str, str] = {}  # so that each distinct word is in memory once
@@ -260,7 +260,7 @@ def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tupl
     return {chunk_id: tuple(listed) for chunk_id, listed in facts.items()}
 
 
-def _document_names(titles: Mapping[str, str]) -> Made:
+def _document_names(titles: Mapping[str, str]) -> NewArrays:
     """Return documents' ids and titles, and the documents that are called by each name (`text/titles.py`)."""
     called: dict[str, list[int]] = {}
     for row, (key, title) in enumerate(titles.items()):
@@ -270,7 +270,8 @@ def _document_names(titles: Mapping[str, str]) -> Made:
             **columns.words("documents.called", called), **columns.lists("documents.of_name", called.values())}
 
 
-def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: Made) -> Made:
+def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: NewArrays,
+               ) -> NewArrays:
     """Return the words of documents; where each has one chunk, they are the chunks'."""
     if len(set(owners)) == len(chunks):
         return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
@@ -281,7 +282,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
     return postings("documents.words", whole)
 
 
-def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> Made:
+def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
     """Return the entity-chunk graph, and which chunks are of documents with an entity's name for their title.
 
     A document with an entity's name for its title is about it.
@@ -338,8 +339,8 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
     return found[:, :2], found[found[:, 2] == 1, :2]
 
 
-def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors]) -> Made:
+def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
+                 stored: Mapping[Kind, Vectors]) -> NewArrays:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long

@@ -10,7 +10,7 @@ from ..index import array_file, columns
 from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.backend import Kind
 from ..vectors.embedded_texts import embedded
 
@@ -140,7 +140,7 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
                     if (wrong := _describe_misplacement(community, above)))
 
 
-def _describe_misplacement(community: Community, above: dict[str, Community]) -> str:
+def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
     if not set(community.keywords) <= set(community.members):
         return "has keywords that are none of its members"
     if bool(community.parent) != bool(above):

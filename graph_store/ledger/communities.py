@@ -16,7 +16,7 @@ _VIEW = ""
 """What the column `view` has of the tree's communities; further views are computed when asked for, and not stored."""
 
 
-class Community(Frozen):
+class TreeCommunity(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
 
     Its id is a hash of the content that its description is based on, so it keeps the description when members join
@@ -37,7 +37,7 @@ class Community(Frozen):
         return f"{self.name}. {self.summary}"
 
 
-class Outline(Frozen):
+class CommunityOutline(Frozen):
     """A community with the number of its members instead of their ids."""
 
     id: str
@@ -59,18 +59,18 @@ class CommunityTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def all(self, *, level: int | None = 0) -> list[Community]:
+    def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
         """Return the communities by level and id, of one level or, with None, of all."""
         return self._read("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
 
-    def _read(self, condition: str, **values: object) -> list[Community]:
-        return [Community(id=row.id, members=tuple(json.loads(row.members)), keywords=tuple(json.loads(row.keywords)),
-                          level=row.level, parent=row.parent, cohesion=row.cohesion, name=row.name or "",
-                          summary=row.summary or "")
+    def _read(self, condition: str, **values: object) -> list[TreeCommunity]:
+        return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
+                              keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
+                              summary=row.summary or "")
                 for row in self._db.rows(f"{_SELECT} WHERE view = :view AND {condition} ORDER BY level, c.id",
                                          view=_VIEW, **values)]
 
-    def get(self, community: str) -> Community | None:
+    def get(self, community: str) -> TreeCommunity | None:
         """Return a community of any level by its id, or None."""
         return next(iter(self._read("c.id = :id", id=community)), None)
 
@@ -78,7 +78,8 @@ class CommunityTable:
         """Return the number of levels."""
         return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=_VIEW)
 
-    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
+    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0,
+                 ) -> tuple[list[CommunityOutline], int]:
         """Return a page of the communities of a level, or within another one, largest first.
 
         Returns:
@@ -90,9 +91,9 @@ class CommunityTable:
             f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = :view AND {where} "
             "ORDER BY size DESC, c.id LIMIT :most OFFSET :before",
             view=_VIEW, value=value, most=limit, before=offset)
-        outlines = [Outline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size, level=row.level,
-                            parent=row.parent, cohesion=row.cohesion, name=row.name or "",
-                            summary=row.summary or "") for row in rows]
+        outlines = [CommunityOutline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size,
+                                     level=row.level, parent=row.parent, cohesion=row.cohesion, name=row.name or "",
+                                     summary=row.summary or "") for row in rows]
         return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = :view AND {where}",  # noqa: S608
                                         view=_VIEW, value=value)
 
@@ -100,7 +101,7 @@ class CommunityTable:
         """Return the number of communities on the finest level."""
         return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=_VIEW)
 
-    def replace(self, communities: Sequence[Community]) -> None:
+    def replace(self, communities: Sequence[TreeCommunity]) -> None:
         """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
@@ -109,7 +110,7 @@ class CommunityTable:
                                   [{"view": row[0], "id": row[1]} for row in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
-    def find_undescribed(self) -> list[Community]:
+    def find_undescribed(self) -> list[TreeCommunity]:
         """Return the communities of all levels without a summary."""
         return self._read("s.id IS NULL")
 
@@ -119,7 +120,7 @@ class CommunityTable:
             "SELECT count(*) FROM (SELECT 1 FROM communities c LEFT JOIN summaries s USING (id) "
             "WHERE view = :view AND s.id IS NULL LIMIT 1) AS waiting", view=_VIEW))
 
-    def searchable(self) -> list[Community]:
+    def searchable(self) -> list[TreeCommunity]:
         """Return the communities that retrieval searches: the finest that have a summary."""
         return self._read("level = 0 AND s.id IS NOT NULL")
 
@@ -147,7 +148,7 @@ def text_id(text: str) -> str:
     return content_id(text)[:12]
 
 
-def _row(community: Community) -> tuple[object, ...]:
+def _row(community: TreeCommunity) -> tuple[object, ...]:
     """Return a community as a row of the table."""
     c = community
     return (_VIEW, c.id, c.level, c.parent, c.cohesion, "", json.dumps(c.keywords), json.dumps(c.members))

@@ -105,7 +105,7 @@ class Calls:
         if where.allowance is not None:
             where.allowance.keep(prompt_tokens + completion_tokens)
 
-    def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
+    def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
         with self._storing(charge().build):
             self._add(step, model, calls, prompt)

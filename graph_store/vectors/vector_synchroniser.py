@@ -71,7 +71,7 @@ class VectorSynchroniser:
         """Whether the vectors are in this home folder, whichever others share its ledger."""
         return self._layout.server is None
 
-    def take_over(self) -> None:
+    def prepare_as_writer(self) -> None:
         """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
 
         Until then this process may have missed what others wrote.

@@ -50,7 +50,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense and len(scores):
-        dense, share = _Dense(query.meaning.chunks), np.float32(trust)
+        dense, share = _Dense(query.embedded.chunks), np.float32(trust)
         scores += share * dense.nearly
         below = floor(scores, min(kept, len(scores))) - share * np.float32(2 * dense.bound)
         rows = np.flatnonzero(scores >= below)
@@ -107,7 +107,7 @@ def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
     the most that any number of times could bring.
     """
     scores, weight = np.zeros(len(index.chunks), np.float32), 0.0
-    for named in query.meaning.names:
+    for named in query.embedded.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
         mentioned, titled = index.support.of(rows), index.titled.of(rows)
         there = np.zeros(len(scores), np.float32)

@@ -85,7 +85,7 @@ def beta(query: Query) -> float:
     spoken = words(query.text)
     if not spoken:
         return 0.5
-    named = Counter(word for name in query.meaning.names for word in name.name.split(" "))
+    named = Counter(word for name in query.embedded.names for word in name.name.split(" "))
     plain = Counter(spoken) - named
     density = 1 - plain.total() / len(spoken)
     abstraction = 0.0
@@ -132,7 +132,7 @@ def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
     """
     lead: defaultdict[int, float] = defaultdict(float)
     for earlier, walked in zip(query.follows, before, strict=True):
-        named = [index.entity_row[node] for name in earlier.meaning.names for node in name.entities]
+        named = [index.entity_row[node] for name in earlier.embedded.names for node in name.entities]
         best = best_rows(walked.entities, _LEAD_SEEDS + len(named))
         best = np.sort(best[~np.isin(best, named)][:_LEAD_SEEDS])
         for row, weight in zip(best.tolist(), _shared_out(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):

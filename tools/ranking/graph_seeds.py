@@ -35,12 +35,12 @@ def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route],
     """
     seeds: defaultdict[int, float] = defaultdict(float)
     if "entity" in routes:
-        named = {row for name in query.meaning.names for entity in name.entities
+        named = {row for name in query.embedded.names for entity in name.entities
                  if (row := index.entity_at(entity)) is not None}
         _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
     if "triple" in routes:
         best: Weights = {}
-        for row, cosine in zip(*query.meaning.triples.best(_FACTS), strict=True):
+        for row, cosine in zip(*query.embedded.triples.best(_FACTS), strict=True):
             for end in index.ends_at(int(row)) if cosine > 0 else ():
                 best[end] = max(best.get(end, 0.0), min(1.0, float(cosine)) * query.trust)
         _add(seeds, index, best, share * _NEAR_SHARE * query.trust)

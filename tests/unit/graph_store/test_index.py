@@ -104,7 +104,7 @@ def found(kb):
     """What is retrieved for a question, in full."""
     retriever = Retriever(kb)
     (query,) = retriever.queries([SubQuery(question=QUESTION)])
-    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.meaning.triples.best(10), strict=True)]
+    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.embedded.triples.best(10), strict=True)]
     ranking = retriever.ranking(retriever.rank([query]), 10)
     return near, ranking, [retriever.passage(*item) for item in ranking]
 
