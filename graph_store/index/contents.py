@@ -19,7 +19,6 @@ from ...schemas.documents import Chunk
 from ...schemas.graph_schema import AttributeType, GraphSchema
 from ...schemas.naming import normalise, triple_id
 from ...schemas.retrieval import TypedFact
-from ...text.times import Validity
 from ...text.titles import plain_title
 from ...text.values import kind_of, parse_value
 from ..bounding.grounding import without_aside, words
@@ -33,6 +32,7 @@ from .array_file import Arrays
 from .browsing import browsing, stated
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
+from .stored_graph import graph_arrays
 from .vector_rows import StoredVectors, find_vectors
 
 NewArrays = dict[str, NDArray[Any]]
@@ -91,14 +91,15 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
                  _chunk_rows(graph, chunks), len(chunks), embedded)
     made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
+    made |= graph_arrays(graph, embedded, rows.chunks >= 0)
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
-    about = [_about(graph, key) for key in rows.entities]
+    about = [graph.about(row) for row in range(len(rows.entities))]
     made |= _entities(graph, rows, about)
-    made |= _triples(graph, rows)
+    made |= _incidence(made["graph.triples"], len(rows.entities))
     made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
-    made |= browsing(about, made["triples.ends"], _count_documents(made), {
+    made |= browsing(about, made["graph.triples"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
@@ -113,14 +114,7 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
     return rows
 
 
-def _about(graph: KnowledgeGraph, key: str) -> list[str]:
-    """Return an entity's name, its type, and its other names, sorted."""
-    name = graph.name(key)
-    return [name, graph.type(key), *(other for other in graph.names(key) if other != name)]
-
-
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
-    keys = rows.entities
     names = [(name, *others) for name, _, *others in about]
     said = set[str]()
 
@@ -130,36 +124,15 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
                 said.update(folded)
                 yield folded, row
 
-    held = {key: graph.values(key) for key in graph.entities_with_values()}
-    dated = {key: graph.value_times(key) for key in graph.entities_with_times()}
-    attributes = (orjson.dumps(held[key]) if key in held else b"" for key in keys)
-    times = (orjson.dumps([(name, value, *_date(validity, dated[key][name][value]))
-                           for name, values in graph.validities(key).items() for value, validity in values.items()])
-             if key in dated else b"" for key in keys)
-    values = [(words(value), keys[key]) for key, found in held.items() for own in found.values() for value in own]
-    counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **columns.ids("entities", list(keys)), **_cells(graph),
-            **columns.texts("entities.about", map(orjson.dumps, about)),
-            **columns.texts("entities.attributes", attributes),
-            **columns.texts("entities.times", times), **_support(graph, rows),
-            **trie("names", fold_spellings()), **trie("values", (held for held in values if _is_telling(held[0]))),
+    texts, stated = graph.columns.texts, graph.columns.values
+    firsts = np.flatnonzero(find_firsts(stated.entity, stated.attribute, stated.value))
+    values = ((words(texts[value]), entity) for entity, value in zip(
+        stated.entity[firsts].tolist(), stated.value[firsts].tolist(), strict=True))
+    counts = np.array([graph.count_entities(), graph.count_triples(), len(firsts)])
+    return {"counts": counts, **_support(graph, rows), **trie("names", fold_spellings()),
+            **trie("values", (value for value in values if _is_telling(value[0]))),
             **columns.texts("spellings", sorted({name for called in names for name in called})),
             **columns.texts("name_words", sorted(said))}
-
-
-def _cells(graph: KnowledgeGraph) -> NewArrays:
-    """Return the names of all attributes, sorted, and of each its values by the rows of their owners."""
-    values, all_texts = graph.columns.values, graph.columns.texts
-    first = find_firsts(values.entity, values.attribute, values.value)
-    owners, attributes, held = (column[first] for column in values[:3])
-    names, attribute = np.unique(attributes, return_inverse=True)
-    texts, number = np.unique(held, return_inverse=True)
-    order = np.lexsort((held, owners, attribute))
-    return {**columns.texts("attributes", [all_texts[one] for one in names.tolist()]),
-            "cells.owners.values": owners[order].astype(np.int32),
-            "cells.owners.starts": columns.starts(np.bincount(attribute, minlength=len(names))),
-            "cells.values": number[order].astype(np.int32),
-            **columns.texts("cells.texts", [all_texts[one] for one in texts.tolist()])}
 
 
 def _is_telling(value: Sequence[str]) -> bool:
@@ -183,33 +156,11 @@ def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
     return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
 
 
-def _triples(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
-    relations, numbered = np.unique(graph.columns.triples[rows.triples, 1], return_inverse=True)
-    ends = graph.columns.triples[rows.triples]
-    ends[:, 1] = numbered
-    row_of = np.full(graph.count_triples(), -1, np.int32)
-    row_of[rows.triples] = np.arange(len(rows.triples))
-    support = graph.columns.support
-    owners, chunks = row_of[support.triple], rows.chunks[support.chunk]
-    there = (owners >= 0) & (chunks >= 0)
-    owners, chunks, spans = owners[there], chunks[there], np.stack([support.start[there], support.end[there]], axis=1)
-    numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
-    dated = set(np.unique(graph.columns.triple_times.triple).tolist())
-    times = (orjson.dumps(_date(graph.validity_of(row), graph.times_of(row))) if row in dated else b""
-             for row in rows.triples.tolist())
-    return {"triples.ends": ends, "triples.spans": spans, "triples.chunks.values": chunks,
-            "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
-            **columns.texts("triples.times", times),
-            **columns.texts("relations", [graph.columns.texts[number] for number in relations.tolist()]),
-            **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
-                               np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
-            **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations))}
-
-
-def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
-    """Return the words that say when a fact holds, when a later one follows it, and the chunks with these words."""
-    return ([time.words for time in validity.times], list(validity.later),
-            sorted({chunk for places in times.values() for chunk in places}))
+def _incidence(triples: NDArray[np.int32], entities: int) -> NewArrays:
+    """Return the triples in which each entity is head or tail, ascending."""
+    numbers, loops = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
+    return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~loops, 2]]),
+                            np.concatenate([numbers, numbers[~loops]]), entities)
 
 
 def _state_facts(graph: ResolvedGraph, rows: _Rows) -> NewArrays:
