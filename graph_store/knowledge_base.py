@@ -24,6 +24,7 @@ from .graph_edits import GraphEditor
 from .index.array_file import Arrays
 from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
+from .index.stored_graph import stored_graph
 from .layout import Layout
 from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
@@ -332,37 +333,23 @@ class KnowledgeBase:
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)
 
+    @gc_paused()
     def tree_graph(self) -> TreeGraph:
         """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
         """
-        try:
-            state, found = graph_file.load(self.layout.graph)
-        except FileNotFoundError:
-            return self.fresh_tree_graph()
-        except graph_file.GraphFileDamagedError as error:
-            _LOG.warning("%s; it is made again from the ledger", error)
-            with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, self.version(), self._node_link())
-            return self.fresh_tree_graph()
-        if state != list(self.version()):
-            return self.fresh_tree_graph()
-        found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
-        return found
+        return self.node_link().graph()
 
-    @gc_paused()
-    def fresh_tree_graph(self) -> TreeGraph:
-        """Make the graph that `tree_graph` returns from the ledger, without reading its file."""
-        return self._node_link().graph()
-
-    def _node_link(self) -> NodeLink:
-        version = self.schemas.version()
+    def node_link(self) -> NodeLink:
+        """Return what `graph.json` has; the graph is that of the index where there is one of this state."""
+        index, version = self.written_index(), self.schemas.version()
+        graph = self.graph if index is None else stored_graph(index)
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}
-        return node_link(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
+        return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     @gc_paused()
     def save_graph(self) -> None:
@@ -373,7 +360,7 @@ class KnowledgeBase:
         """
         state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
-            graph_file.save(self.layout.graph, state, self._node_link())
+            graph_file.save(self.layout.graph, state, self.node_link())
 
     def refresh(self) -> None:
         """Let go of a graph in memory that the ledger has gone beyond."""

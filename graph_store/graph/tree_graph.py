@@ -24,13 +24,16 @@ class NodeLink(NamedTuple):
     nodes: Iterable[dict[str, Any]]
     edges: Iterable[dict[str, Any]]
 
+    def data(self) -> dict[str, Any]:
+        """Return it as `networkx.node_link_graph` takes it."""
+        return {"directed": True, "multigraph": True, "graph": dict(self.about), "nodes": list(self.nodes),
+                "edges": list(self.edges)}
+
     def graph(self) -> TreeGraph:
         """Return it as a graph."""
-        import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+        import networkx as nx  # noqa: PLC0415  (slow to import, and not needed by questions)
 
-        return cast("TreeGraph", nx.node_link_graph({
-            "directed": True, "multigraph": True, "graph": dict(self.about), "nodes": list(self.nodes),
-            "edges": list(self.edges)}, edges="edges"))
+        return cast("TreeGraph", nx.node_link_graph(self.data(), edges="edges"))
 
 
 def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[TreeCommunity],

@@ -105,7 +105,7 @@ def test_communities_lie_in_those_of_the_next_level(kb):
         TreeCommunity(id="fine1", members=tuple(entities[:2]), keywords=(entities[0],), parent="coarse", cohesion=1.25),
         TreeCommunity(id="fine2", members=tuple(entities[2:]), keywords=(), parent="coarse"),
         TreeCommunity(id="coarse", members=tuple(entities), keywords=(entities[1],), level=1)])
-    graph = kb.fresh_tree_graph()
+    graph = kb.tree_graph()
     assert {(s, t) for s, t, k in graph.edges(keys=True) if k == "member_of" and s not in entities} == {
         ("fine1", "coarse"), ("fine2", "coarse")}
     assert [t for _, t, k in graph.out_edges(entities[0], keys=True) if k == "member_of"] == ["fine1"]
