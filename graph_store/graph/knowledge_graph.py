@@ -194,10 +194,6 @@ class KnowledgeGraph:
         """Return the entities that have attribute values, sorted."""
         return [self.columns.ids[row] for row in np.unique(self.columns.values.entity).tolist()]
 
-    def entities_with_times(self) -> list[str]:
-        """Return the entities that have attribute values with times, sorted."""
-        return [self.columns.ids[row] for row in np.unique(self.columns.value_times.entity).tolist()]
-
     def attribute_names(self) -> list[str]:
         """Return the attributes that entities have, sorted."""
         return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]

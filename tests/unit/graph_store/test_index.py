@@ -195,7 +195,7 @@ def test_a_damaged_index_is_named_and_made_again(opened, home):
 def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
     with opened() as kb:
         about, arrays = array_file.load(kb.layout.index)
-        array_file.write(kb.layout.index, about, dict(arrays) | {"triples.ends": arrays["triples.ends"][::-1]})
+        array_file.write(kb.layout.index, about, dict(arrays) | {"graph.triples": arrays["graph.triples"][::-1]})
     with opened() as kb:
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 
