@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
-from ..graph_store.index.browsing import Browsing, Stated
+from ..graph_store.index.browsing import Browsing, StatedFacts
 from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
@@ -100,7 +100,7 @@ class RetrievalIndex:
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
-        self.browsing, self._stated = Browsing(arrays), Stated(arrays)
+        self.browsing, self._stated = Browsing(arrays), StatedFacts(arrays)
 
     @cached_property
     def spreading(self) -> SpreadingGraph:

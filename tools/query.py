@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..graph_store.index.name_trie import Named
+from ..graph_store.index.name_trie import NamedSpan
 from ..graph_store.vectors.vector_store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replace_references
@@ -50,12 +50,12 @@ class EmbeddedQuery:
         self._batch, self._row = together or (Batch(index, vector[None, :]), 0)
 
     @cached_property
-    def names(self) -> list[Named]:
+    def names(self) -> list[NamedSpan]:
         """The names in it that the knowledge base knows."""
         return self._index.names.find(self.text)
 
     @cached_property
-    def values(self) -> list[Named]:
+    def values(self) -> list[NamedSpan]:
         """The values of attributes in it, each with the entities that have it."""
         return self._index.values.find(self.text)
 

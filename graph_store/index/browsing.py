@@ -120,7 +120,7 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], documents:
             "called.entities.starts": columns.starts(np.bincount(numbers, minlength=len(called)))}
 
 
-class Stated:
+class StatedFacts:
     """Maps entities and facts as documents state them to those of the graph, after merges and corrections."""
 
     def __init__(self, arrays: Arrays) -> None:
@@ -144,7 +144,7 @@ class Stated:
 
 
 def stated(moved: Mapping[str, int], corrected: Mapping[EdgeKey, int]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `Stated`.
+    """Build the arrays of `StatedFacts`.
 
     Args:
         moved: by the id of a merged entity, the row of the entity that it is merged into.

@@ -9,7 +9,7 @@ question without steps gets a second hop.
 from collections.abc import Callable, Sequence
 
 from ...graph_store.bounding.grounding import words
-from ...graph_store.index.name_trie import Named
+from ...graph_store.index.name_trie import NamedSpan
 from ...models.parsing.parser import Parser
 from ...models.rules.lexicon import SUMMARY_CUES
 from ...models.rules.question import analyse
@@ -19,7 +19,7 @@ from ...schemas.retrieval import SubQuery
 from ..query import strip_placeholders
 from .nested_english import unfold_english
 
-NamesIn = Callable[[str], Sequence[Named]]
+NamesIn = Callable[[str], Sequence[NamedSpan]]
 """Returns the names of a text that the knowledge base knows, from left to right."""
 # A question of more steps is searched as it is, as in one round of the agent.
 _MOST = 5
