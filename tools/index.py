@@ -221,20 +221,11 @@ class RetrievalIndex:
         row = self.entity_at(entity)
         return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
 
-    def rows_of(self, entities: Iterable[str]) -> Rows:
-        """Return the rows of all triples of some entities, ascending."""
-        return self.incident_of(row for row in map(self.entity_at, entities) if row is not None)
-
     # Triples.
 
     def relation_rows(self, relations: Iterable[str]) -> list[int]:
         """Return the numbers of some relations; those that no triple has are left out."""
         return [self.graph.columns.number_of(name) for name in relations if name in self.relation_counts]
-
-    def ends_at(self, row: int) -> tuple[int, int]:
-        """Return the rows of the head and the tail of the triple of a row."""
-        head, _, tail = self.triples[row].tolist()
-        return head, tail
 
     def incident_at(self, row: int) -> Rows:
         """Return the rows of the triples in which the entity of a row is head or tail, ascending."""

@@ -55,11 +55,6 @@ class EmbeddedQuery:
         return self._index.names.find(self.text)
 
     @cached_property
-    def values(self) -> list[NamedSpan]:
-        """The values of attributes in it, each with the entities that have it."""
-        return self._index.values.find(self.text)
-
-    @cached_property
     def trust(self) -> float:
         """How far vectors can be trusted for its script, 0 to 1."""
         return self._index.reliability.of(self.text)
@@ -81,18 +76,3 @@ class Query:
 
     embedded: EmbeddedQuery
     follows: tuple["Query", ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The words that are searched."""
-        return self.embedded.text
-
-    @property
-    def vector(self) -> Vectors:
-        """Their unit vector, shape (d,)."""
-        return self.embedded.vector
-
-    @property
-    def trust(self) -> float:
-        """How far vectors can be trusted for it, 0 to 1."""
-        return self.embedded.trust

@@ -49,7 +49,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         return [Block(title=lookup_text(lookup), note=str(error))]
     (query,) = retriever.queries([SubQuery(question=said)])
     if lookup.theme:
-        cosines = index.community_cosines(query.vector)
+        cosines = index.community_cosines(query.embedded.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
         return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
     opened = openings(index, int(tokens * _OPENINGS_SHARE))
@@ -87,7 +87,8 @@ def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) 
 
 
 def _item(index: RetrievalIndex, query: Query, community: TreeCommunity, text: str) -> Passage | None:
-    rows, _ = query.embedded.triples.best(_FACTS, index.rows_of(community.members))
+    members = [row for row in map(index.entity_at, community.members) if row is not None]
+    rows, _ = query.embedded.triples.best(_FACTS, index.incident_of(members))
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
     if not places:

@@ -96,7 +96,7 @@ class Retriever:
             weighed = self._weighed.get(asked)
         if weighed is None:
             queries = self.queries(self.sub_queries(question, decompose=decompose))
-            weighed = [query.text for query in queries if not query.follows], self.rank(queries, switches)
+            weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
             with self._lock:
                 self._weighed[asked] = weighed
         return weighed
@@ -167,7 +167,7 @@ class Retriever:
             walks[query] = fusion.walk(self.index, query, switches, before)
             best = float(walks[query].chunks.max(initial=0.0))
             if best > 0:
-                total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
+                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else 1.0) / best)
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

@@ -203,7 +203,8 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
         labels = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
         base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
-        return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)), {**before.is_declined, **labels})
+        return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)),
+                             {**before.is_declined, **labels})
     if known is None and candidate is None:
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")

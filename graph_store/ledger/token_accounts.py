@@ -45,7 +45,8 @@ class TokenCounts(Frozen):
 
     def plus(self, other: "TokenCounts") -> "TokenCounts":
         """Return the sum, field by field."""
-        return TokenCounts(**{field: getattr(self, field) + getattr(other, field) for field in TokenCounts.model_fields})
+        return TokenCounts(**{field: getattr(self, field) + getattr(other, field)
+                              for field in TokenCounts.model_fields})
 
 
 class StepTokens(TokenCounts):

@@ -43,7 +43,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     Returns:
         The scores, not negative; zeros where dense, lexical and communities are off.
     """
-    trust = query.trust if switches.lexical else 1.0
+    trust = query.embedded.trust if switches.lexical else 1.0
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
         scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * community_scores(index, query)
@@ -88,9 +88,9 @@ def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:
         document shares a term with the question.
     """
     found, weight = _name_scores(index, query)
-    by_chunk = _share(index.lexical, query.text, index.lexical.scores(query.text) + found, weight)
+    by_chunk = _share(index.lexical, query.embedded.text, index.lexical.scores(query.embedded.text) + found, weight)
     documents, number = index.documents
-    by_document = _share(documents, query.text, documents.scores(query.text), 0.0)[number]
+    by_document = _share(documents, query.embedded.text, documents.scores(query.embedded.text), 0.0)[number]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
 
 

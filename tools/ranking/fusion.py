@@ -82,7 +82,7 @@ def beta(query: Query) -> float:
         query: a query with the names that the knowledge base knows.
     """
     # The words by which names are matched, not index terms: a CJK name has different ones.
-    spoken = words(query.text)
+    spoken = words(query.embedded.text)
     if not spoken:
         return 0.5
     named = Counter(word for name in query.embedded.names for word in name.name.split(" "))

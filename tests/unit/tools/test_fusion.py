@@ -57,7 +57,7 @@ def query(retriever, question, trust=None) -> Query:
     made = retriever.queries([SubQuery(question=question)])[0]
     if trust is None:
         return made
-    meaning = EmbeddedQuery(retriever.index, made.text, made.vector)
+    meaning = EmbeddedQuery(retriever.index, made.embedded.text, made.embedded.vector)
     meaning.trust = trust
     return Query(meaning)
 
@@ -239,7 +239,7 @@ def test_what_is_searched_of_a_step_are_its_words_and_a_name_keeps_its_number_si
                                  SubQuery(question="Where was {answer 1} born?"),
                                  SubQuery(question="Where was {answer 1} born?", follows=(0,)),
                                  SubQuery(question="Did {answer 1} meet {answer 3}?", follows=(0, 2))])
-    assert [query.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
+    assert [query.embedded.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
                                                  "Did meet ?"]
     assert [query.follows for query in queries] == [(), (), (queries[0],), (queries[0], queries[2])]
 
