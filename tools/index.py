@@ -35,6 +35,8 @@ _KEPT = 1 << 13
 # Communities have many members.
 _COMMUNITIES_KEPT = 1 << 8
 _COLUMNS_KEPT = 1 << 6
+_FEW_DOCUMENTS = 2
+"""The most documents that one name means."""
 _ALIAS = "alias"
 """The attribute whose values are names, too."""
 
@@ -296,10 +298,19 @@ class RetrievalIndex:
     def _document_row(self) -> dict[str, int]:
         return {key: row for row, key in enumerate(self.document_ids)}
 
-    def documents_called(self, name: str) -> list[str]:
-        """Return the ids of the documents that a normalised name calls, as their titles or files are quoted."""
-        number = self._called.get(name)
-        return [] if number is None else [self.document_ids[row] for row in self._of_name[number].tolist()]
+    def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
+        """Return the ids of the documents with one of these ids or titles; if none has it, with it as a part."""
+        found = set[str]()
+        for part in (normalise(part) for part in parts if part.strip()):
+            inside = (keys for name, keys in self.documents_by_name.items() if part in name)
+            found.update(self.documents_by_name.get(part) or [key for keys in inside for key in keys])
+        return frozenset(found)
+
+    def documents_called(self, name: str) -> frozenset[str]:
+        """Return the ids of the few documents that are called by a name, as their titles or files are quoted."""
+        number = self._called.get(normalise(name))
+        rows = [] if number is None else self._of_name[number].tolist()
+        return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
     def _read_community(self, row: int) -> TreeCommunity:
         return TreeCommunity(**orjson.loads(self._communities.raw(row)))

@@ -17,7 +17,6 @@ from ..schemas.retrieval import Passage
 from ..text.table_rows import find_rows
 from ..text.times import read_day
 from .conditions import Condition, ConditionError, part_condition
-from .document_names import documents_with
 from .fact_rows import FactRow, holding_at, row_items, rows_item, sides_by_repetition, tail_of, triple_rows, value_row
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
@@ -115,7 +114,7 @@ def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
 
 def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
     """Return the rows that hold at the lookup's date, and those of its documents."""
-    allowed = documents_with(index, [lookup.document]) if lookup.document else None
+    allowed = index.documents_with([lookup.document]) if lookup.document else None
     kept = []
     for row in rows.tolist():
         said = holding_at(_rows(index, column, np.array([row])), lookup.at)
