@@ -200,7 +200,7 @@ class Readers:
             if retriever is None or retriever.version != kb.version():
                 # Readers are frozen: what a question's embedding costs goes through the other connection.
                 retriever = self._retrievers[name] = Retriever(
-                    kb, lambda *paid: Calls(self.ledger(name)).put_down(*paid), self._ranking)
+                    kb, lambda *paid: Calls(self.ledger(name)).record_usage(*paid), self._ranking)
             return retriever
 
     def scoped_retriever(self, name: str, scope: Scope) -> Retriever:

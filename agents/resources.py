@@ -17,7 +17,7 @@ from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
 from ..graph_store.evolution.control import Policy
 from ..graph_store.evolution.elements import DecisionError, decisions_to
-from ..graph_store.graph_edits import Editing
+from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.database import Database
@@ -285,7 +285,7 @@ class Resources:
             audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
             derive(kb, self.reasoner(name))
 
-    def edit(self, name: str, change: Callable[[Editing], _Edited]) -> _Edited:
+    def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
         """Carry out a person's change of the graph, such as `lambda edits: edits.rename(...)`, and what follows.
 
         Raises:

@@ -92,7 +92,7 @@ class Runs:
         writer = self._begin_step(name, run, create, any_embedding)
         try:
             current().check()  # the run may have been cancelled between two steps
-            with charge_calls(account=writer.kb.calls.put_down):
+            with charge_calls(account=writer.kb.calls.record_usage):
                 yield writer.kb
         except BaseException as error:
             from langgraph.errors import GraphBubbleUp  # noqa: PLC0415  (slow to import, and commands run no graph)

@@ -36,7 +36,7 @@ def main() -> None:
         with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
             index = resources.retriever(name).index
             schema = index.store.schemas.current()
-            counts = sorted(index.relation_counts().items(), key=lambda item: -item[1])
+            counts = sorted(index.relation_counts.items(), key=lambda item: -item[1])
             relation, other = counts[0][0], counts[1][0]
             lookup = TripleLookup(relation=relation, where=(f"{other}!=",), by="tail", limit=20)
             times, found = [], 0

@@ -19,12 +19,11 @@ import numpy as np
 import orjson
 from banyan.graph_store.bounding.grounding import words
 from banyan.graph_store.index import array_file, columns
-from banyan.graph_store.index.browsing import browsing
+from banyan.graph_store.index.browsing import browsing, stated
+from banyan.graph_store.index.contents import step_arrays
 from banyan.graph_store.index.lexical import postings, terms
 from banyan.graph_store.index.name_trie import trie
-from banyan.graph_store.index.stated import stated
 from banyan.graph_store.index.vector_rows import StoredVectors
-from banyan.graph_store.index.walk import step_arrays
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors.vector_store import Kind
 from grown_stores import WORD, grown, name_words

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..graph_store.graph.tree_graph import TreeGraph
-from .outline import Outline
+from .outline import TreeOutline
 from .text import json_text
 
 
@@ -13,7 +13,7 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
 
     `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}; its lists contain node ids.
     """
-    outline = Outline(graph)
+    outline = TreeOutline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
     yield from _lines({"id": node, **data} for node, data in graph.nodes(data=True))
     yield ',\n"edges": ['
@@ -31,7 +31,7 @@ def _lines(items: Iterable[Any]) -> Iterator[str]:
     yield "]"
 
 
-def _branch(graph: TreeGraph, outline: Outline, community: str) -> dict[str, Any]:
+def _branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
     branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:

@@ -5,7 +5,7 @@ from functools import cached_property
 from ..graph_store.graph.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
 
 
-class Outline:
+class TreeOutline:
     """The hierarchy of communities and entities, with the largest and best connected first."""
 
     def __init__(self, graph: TreeGraph) -> None:

@@ -16,7 +16,7 @@ from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
 from ..text.visible_text import visible
 from ..tools.sentence_links import SentenceLink
 from .map_section import map_data, map_script, map_style
-from .outline import Outline
+from .outline import TreeOutline
 from .text import printable
 
 # The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
@@ -42,7 +42,7 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
     limit leaves items out, the page shows how many.
     """
     style, script = map_style() + _resource("page.css"), map_script() + _resource("page.js")
-    outline = Outline(graph)
+    outline = TreeOutline(graph)
     name = _safe(str(graph.graph["name"]))
     policy = (f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
               "form-action 'none'")
@@ -110,11 +110,11 @@ def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
     yield f'<div id="map-data" hidden>{map_data(graph, links)}</div>\n</section>\n'
 
 
-def _communities(graph: TreeGraph, outline: Outline, level: int) -> list[dict[str, Any]]:
+def _communities(graph: TreeGraph, outline: TreeOutline, level: int) -> list[dict[str, Any]]:
     return [graph.nodes[node] for node in outline.communities if graph.nodes[node]["level"] == level]
 
 
-def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
+def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[str]:
     levels = sorted({graph.nodes[node]["level"] for node in outline.communities})
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
     about = graph.graph
@@ -143,7 +143,7 @@ def _numbers(graph: TreeGraph, outline: Outline) -> Iterator[str]:
 class _Tree:
     """The nested communities, each limited to its share of the page's size."""
 
-    def __init__(self, graph: TreeGraph, outline: Outline) -> None:
+    def __init__(self, graph: TreeGraph, outline: TreeOutline) -> None:
         self._graph = graph
         self._outline = outline
         self._shown = set(outline.communities[:_MOST_COMMUNITIES])

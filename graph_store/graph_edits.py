@@ -32,7 +32,7 @@ class Said(NamedTuple):
     object: str
 
 
-class Editing:
+class GraphEditor:
     """Records edits; the caller holds the write lock and updates what is derived from the graph."""
 
     def __init__(self, database: Database, table: EditTable, graph: LedgerGraph, control: SchemaControl) -> None:

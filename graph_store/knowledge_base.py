@@ -20,10 +20,11 @@ from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph.tree_graph import NodeLink, TreeGraph, node_link
-from .graph_edits import Editing
+from .graph_edits import GraphEditor
 from .index.array_file import Arrays
-from .index.contents import Source, contents
+from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
+from .index.stored_graph import stored_graph
 from .layout import Layout
 from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
@@ -42,7 +43,7 @@ from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.text_cache import CachedEmbedder
+from .vectors.vector_store import CachedEmbedder
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class KnowledgeBase:
         self.vectors = self.vector_synchroniser.store
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
                                             CachedEmbedder(self.vectors, embedder))
-        self.edits = Editing(self.database, edits, self.ledger_graph, self.schema_control)
+        self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
@@ -183,7 +184,7 @@ class KnowledgeBase:
             with self._files, self.database.frozen():
                 self.refresh()
                 if self.vector_synchroniser.is_local and self.vector_synchroniser.is_behind():
-                    self.vector_synchroniser.take_over()
+                    self.vector_synchroniser.prepare_as_writer()
                     self.vector_synchroniser.sync()
                 self.save_graph()
                 self.save_index()
@@ -232,7 +233,7 @@ class KnowledgeBase:
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
             if self._lock.lock_counter == 1:
-                self._take_over()
+                self._sync_as_writer()
             undo.pop_all()
 
     def release(self) -> None:
@@ -250,13 +251,13 @@ class KnowledgeBase:
                 publish(self.database)
             self._published = self.database.changes()
 
-    def _take_over(self) -> None:
+    def _sync_as_writer(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
         if not epoch(self.database):
             begin_epoch(self.database)
         self._published = self.database.changes()
         self.refresh()
-        self.vector_synchroniser.take_over()
+        self.vector_synchroniser.prepare_as_writer()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -320,8 +321,8 @@ class KnowledgeBase:
                         schema_version=self.schemas.version())
 
     @gc_paused()
-    def _index_source(self) -> Source:
-        return Source(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
+    def _index_source(self) -> IndexSource:
+        return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
                       self.schemas.current(), self.vectors)
 
     @cached_property
@@ -332,37 +333,23 @@ class KnowledgeBase:
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)
 
+    @gc_paused()
     def tree_graph(self) -> TreeGraph:
         """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
         Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
         tree reflects the facts as they are).
         """
-        try:
-            state, found = graph_file.load(self.layout.graph)
-        except FileNotFoundError:
-            return self.fresh_tree_graph()
-        except graph_file.GraphFileDamagedError as error:
-            _LOG.warning("%s; it is made again from the ledger", error)
-            with suppress(Timeout, OSError), self._files:  # a writer is at it, or nobody may write
-                graph_file.save(self.layout.graph, self.version(), self._node_link())
-            return self.fresh_tree_graph()
-        if state != list(self.version()):
-            return self.fresh_tree_graph()
-        found.graph["name"] = self.layout.name  # a folder that was copied has the other one's
-        return found
+        return self.node_link().graph()
 
-    @gc_paused()
-    def fresh_tree_graph(self) -> TreeGraph:
-        """Make the graph that `tree_graph` returns from the ledger, without reading its file."""
-        return self._node_link().graph()
-
-    def _node_link(self) -> NodeLink:
-        version = self.schemas.version()
+    def node_link(self) -> NodeLink:
+        """Return what `graph.json` has; the graph is that of the index where there is one of this state."""
+        index, version = self.written_index(), self.schemas.version()
+        graph = self.graph if index is None else stored_graph(index)
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}
-        return node_link(self.graph, self.documents.chunks(), self.communities.all(level=None), about)
+        return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     @gc_paused()
     def save_graph(self) -> None:
@@ -373,7 +360,7 @@ class KnowledgeBase:
         """
         state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
-            graph_file.save(self.layout.graph, state, self._node_link())
+            graph_file.save(self.layout.graph, state, self.node_link())
 
     def refresh(self) -> None:
         """Let go of a graph in memory that the ledger has gone beyond."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.index.columns import Rows, distinct
+from ..graph_store.index.columns import LazySequence, Rows, distinct
 from ..schemas.naming import triple_id
 from ..text.times import Validity, read_day
-from ..tools.index import Made, RetrievalIndex
+from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .responses import Edge, Node, Subgraph
 
@@ -35,7 +35,7 @@ class GraphView:
     @cached_property
     def relations(self) -> Counter[str]:
         """The number of facts of each relation."""
-        return Counter(self.index.relation_counts())
+        return Counter(self.index.relation_counts)
 
     def node(self, entity: str) -> Node | None:
         """Return an entity by its id, or None."""
@@ -139,8 +139,8 @@ class GraphView:
         rows = self.index.incident(entity)
         if at:
             day = read_day(at)
-            rows = rows[[self.index.validity(row).holds(*day) for row in rows.tolist()]]
-        return Made(len(rows), lambda place: self.index.edges[int(rows[place])])
+            rows = rows[[self.index.graph.validity_of(row).holds(*day) for row in rows.tolist()]]
+        return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
 
     def count(self, head: str, relation: str) -> int:
         """Return the number of facts with this head and relation."""
@@ -150,12 +150,12 @@ class GraphView:
 
     def validity(self, fact: EdgeKey) -> Validity:
         """Return when a fact holds."""
-        row = self.index.edge_row(fact)
-        return Validity() if row is None else self.index.validity(row)
+        row = self.index.graph.find_triple(fact)
+        return Validity() if row is None else self.index.graph.validity_of(row)
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
         """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""
-        row = self.index.edge_row(fact)
+        row = self.index.graph.find_triple(fact)
         return {} if row is None else {chunk: (start, end) for chunk, start, end in self.index.spans(row)}
 
     def _node(self, row: int) -> Node:
@@ -168,7 +168,7 @@ class GraphView:
 
     def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
-        return Made(len(rows), lambda place: self._node(int(rows[place])))
+        return LazySequence(len(rows), lambda place: self._node(int(rows[place])))
 
     def _rows(self, ids: Iterable[str]) -> Rows:
         """Return the rows of the given entities that exist."""

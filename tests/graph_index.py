@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
-from banyan.graph_store.index.contents import Source, contents
-from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.index.contents import IndexSource, contents
+from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
@@ -15,7 +15,7 @@ from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.tools.index import RetrievalIndex
-from banyan.tools.query import Meaning, Query
+from banyan.tools.query import EmbeddedQuery, Query
 
 Triples = Sequence[tuple[str, str, str]]
 TYPE = "X"
@@ -39,7 +39,7 @@ class GraphAlone:
     graph: ResolvedGraph
     embedder: Embedder
     chunks: list[Chunk] = field(default_factory=list)
-    communities: list[Community] = field(default_factory=list)
+    communities: list[TreeCommunity] = field(default_factory=list)
 
     @property
     def vectors(self) -> "GraphAlone":
@@ -50,7 +50,8 @@ class GraphAlone:
         return self
 
     def index(self) -> Arrays:
-        return contents(Source(self.graph, self.chunks, self.communities, self.communities, open_schema(), self), {})
+        source = IndexSource(self.graph, self.chunks, self.communities, self.communities, open_schema(), self)
+        return contents(source, {})
 
     def current(self) -> Reliability:
         return Reliability()
@@ -87,7 +88,7 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
         document = documents[n] if documents else f"chunk{n}"
         chunks.append(Chunk(id=f"chunk{n}", document_id=document, title=said.title, text=said.text, start=0,
                             end=len(said.text), ordinal=0))
-    grouped = [Community(id=key, members=tuple(sorted(map(one, names))), keywords=tuple(map(one, names)))
+    grouped = [TreeCommunity(id=key, members=tuple(sorted(map(one, names))), keywords=tuple(map(one, names)))
                for key, names in (communities or {}).items()]
     return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks, grouped))
 
@@ -98,7 +99,7 @@ def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | 
 
     `trust` in vectors is else what the index measured; the vector may be that of another text, `like`.
     """
-    meaning = Meaning(index, question, index.embedder.encode([question if like is None else like])[0])
+    meaning = EmbeddedQuery(index, question, index.embedder.encode([question if like is None else like])[0])
     if trust is not None:
         meaning.trust = trust
     return Query(meaning, follows)

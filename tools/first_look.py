@@ -13,7 +13,6 @@ from ..schemas.retrieval import EVERYTHING, Passage, Place, SubQuery, Switches
 from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
-from .document_names import documents_called
 from .entity_names import named_entities
 from .index import RetrievalIndex
 from .line_budget import item_cost
@@ -100,7 +99,7 @@ def _of_named(retriever: Retriever, question: str, named: Mapping[str, str], sho
               switches: Switches) -> Iterator[Block]:
     """Yield the best passages of each document that a question names and at most one passage is of, its metadata."""
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
-        documents = documents_called(retriever.index, name)
+        documents = retriever.index.documents_called(name)
         if sum(item.document in documents for item in shown) < _ENOUGH:
             for document in sorted(documents):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
@@ -151,7 +150,7 @@ def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list
 
 def _nearness(retriever: Retriever, question: str) -> Callable[[str], float]:
     """Return the cosine of a relation's or attribute's name to a question."""
-    asked = retriever.queries([SubQuery(question=question)])[0].meaning.vector
+    asked = retriever.queries([SubQuery(question=question)])[0].embedded.vector
     return lambda label: round(float(retriever.embed([label.replace("_", " ")])[0] @ asked), 6)
 
 

@@ -1,23 +1,25 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeVar, overload
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from ..graph_store.bounding.grounding import words
-from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.index.browsing import Browsing
-from ..graph_store.index.columns import Ids, Lists, Texts, Words, distinct
+from ..graph_store.graph.graph_columns import find_firsts, select_rows
+from ..graph_store.graph.knowledge_graph import EdgeKey, Places
+from ..graph_store.index.browsing import Browsing, StatedFacts
+from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
-from ..graph_store.index.stated import Stated
+from ..graph_store.index.stored_graph import stored_graph
 from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.communities import Community
+from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
@@ -29,11 +31,12 @@ from .field_columns import FieldColumn, join_columns
 from .nearness import Nearness, nearness
 from .spreading import SpreadingGraph
 
-_Item = TypeVar("_Item")
 _KEPT = 1 << 13
 # Communities have many members.
 _COMMUNITIES_KEPT = 1 << 8
 _COLUMNS_KEPT = 1 << 6
+_FEW_DOCUMENTS = 2
+"""The most documents that one name means."""
 _ALIAS = "alias"
 """The attribute whose values are names, too."""
 
@@ -49,27 +52,6 @@ class Dated(NamedTuple):
         return not self.chunks or chunk in self.chunks
 
 
-class Made(Sequence[_Item]):
-    """Items by row, made when they are asked for."""
-
-    def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
-        self._size, self._make = size, make
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, row: int) -> _Item: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[_Item]: ...
-    def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
-        if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(self._size))]
-        if not -self._size <= row < self._size:
-            raise IndexError(row)
-        return self._make(row % self._size)
-
-
 class RetrievalIndex:
     """Rows, lists and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
 
@@ -80,15 +62,14 @@ class RetrievalIndex:
         self.reliability = knowledge_base.reliability.current()
         self._arrays = arrays = knowledge_base.index()
         self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in COMPARED}
+        self.graph = stored_graph(arrays)
+        """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")
         # Rankings and lookups read the same few again and again.
         self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.about = lru_cache(_KEPT)(self._read_about)
-        self._entities, self._attributes = Texts(arrays, "entities.about"), Texts(arrays, "entities.attributes")
-        self._times, self._value_times = Texts(arrays, "triples.times"), Texts(arrays, "entities.times")
-        self._attribute_names, self._owners = Texts(arrays, "attributes"), Lists(arrays, "cells.owners")
-        self._held, self._held_texts = arrays["cells.values"], Texts(arrays, "cells.texts")
+        self.about = lru_cache(_KEPT)(self.graph.about)
+        """The name, the type and the other names of the entity of a row."""
         self.column = lru_cache(_COLUMNS_KEPT)(self._read_column)
         """The rows of a relation or attribute by its name; with "<" before the name, turned round."""
         self.support = Lists(arrays, "entities.chunks")
@@ -96,15 +77,13 @@ class RetrievalIndex:
         self.titled = Lists(arrays, "entities.titled")
         """For each entity the rows of the chunks of documents that have its name for their title."""
         self._incident = Lists(arrays, "entities.triples")
-        self.triples: NDArray[np.int32] = arrays["triples.ends"]
+        self.triples = self.graph.columns.triples
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
-        self._relations, self._relation_triples = Texts(arrays, "relations"), Lists(arrays, "relations.triples")
-        self._triple_chunks, self._spans = Lists(arrays, "triples.chunks"), arrays["triples.spans"]
-        self.edges: Sequence[EdgeKey] = Made(len(self.triples), self._edge)
+        self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self.graph.edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
         self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
-        self.chunks: Sequence[Chunk] = Made(len(self.chunk_row), self._chunk)
+        self.chunks: Sequence[Chunk] = LazySequence(len(self.chunk_row), self._chunk)
         self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
         self.community = lru_cache(_COMMUNITIES_KEPT)(self._read_community)
@@ -123,7 +102,7 @@ class RetrievalIndex:
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
-        self.browsing, self._stated = Browsing(arrays), Stated(arrays)
+        self.browsing, self._stated = Browsing(arrays), StatedFacts(arrays)
 
     @cached_property
     def spreading(self) -> SpreadingGraph:
@@ -156,48 +135,49 @@ class RetrievalIndex:
             raise KeyError(entity)
         return row
 
-    def _read_about(self, row: int) -> list[str]:
-        """Return the name, the type and the other names of the entity of a row."""
-        about: list[str] = orjson.loads(self._entities.raw(row))
-        return about
-
-    def attributes(self, entity: str) -> dict[str, dict[str, dict[str, list[int]]]]:
+    def attributes(self, entity: str) -> dict[str, dict[str, Places]]:
         """Return an entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
-        stored = self._attributes.raw(self._row_of(entity))
-        return orjson.loads(stored) if stored else {}
+        return self.graph.values(entity)
 
     @cached_property
     def attribute_counts(self) -> dict[str, int]:
         """How many entities have each attribute, by its name."""
-        return {name: len(distinct(self._owners[row])) for row, name in enumerate(self._attribute_names)}
+        values = self.graph.columns.values
+        return self._count_names(values.attribute[find_firsts(values.entity, values.attribute)])
+
+    def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
+        """Return how often each text is there, by the texts' numbers; sorted."""
+        names, counts = np.unique(numbers, return_counts=True)
+        texts = self.graph.columns.texts
+        return {texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
     def _read_column(self, name: str) -> FieldColumn:
         if name.startswith("<"):
-            return self._turned(name.removeprefix("<"))
-        parts = []
-        if name in self._relation_row:
-            rows = self.of_relations([name])
-            rows = rows[np.argsort(self.triples[rows, 0], kind="stable")]
-            ends, labels = np.unique(self.triples[rows, 2], return_inverse=True)
-            parts.append(FieldColumn(name, self.triples[rows, 0].astype(np.intp), labels,
-                                     [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows))
+            return replace(self._relation_column(name.removeprefix("<"), 2, 0), name=name)
+        columns = []
+        if name in self.relation_counts:
+            columns.append(self._relation_column(name, 0, 2))
         if name in self.attribute_counts:
-            row = list(self.attribute_counts).index(name)
-            held, labels = np.unique(self._held[self._owners.starts[row]:self._owners.starts[row + 1]],
-                                     return_inverse=True)
-            none = np.full(len(labels), -1, np.intp)
-            parts.append(FieldColumn(name, self._owners[row].astype(np.intp), labels,
-                                     [self._held_texts[one] for one in held.tolist()], none[:len(held)], none))
+            columns.append(self._attribute_column(name))
         empty = np.zeros(0, np.intp)
-        return join_columns(parts) if parts else FieldColumn(name, empty, empty, [], empty, empty)
+        return join_columns(columns) if columns else FieldColumn(name, empty, empty, [], empty, empty)
 
-    def _turned(self, name: str) -> FieldColumn:
-        """Return the triples of a relation from their tails to their heads."""
+    def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
+        """Return the triples of a relation from one of their ends to the other, by these ends' places in a triple."""
         rows = self.of_relations([name])
-        rows = rows[np.argsort(self.triples[rows, 2], kind="stable")]
-        ends, labels = np.unique(self.triples[rows, 0], return_inverse=True)
-        return FieldColumn(f"<{name}", self.triples[rows, 2].astype(np.intp), labels,
+        rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
+        ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
+        return FieldColumn(name, self.triples[rows, start].astype(np.intp), labels,
                            [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows)
+
+    def _attribute_column(self, name: str) -> FieldColumn:
+        values, texts = self.graph.columns.values, self.graph.columns.texts
+        stated = select_rows(values, values.attribute == self.graph.columns.number_of(name))
+        stated = select_rows(stated, find_firsts(stated.entity, stated.value))
+        held, labels = np.unique(stated.value, return_inverse=True)
+        none = np.full(len(labels), -1, np.intp)
+        return FieldColumn(name, stated.entity.astype(np.intp), labels, [texts[number] for number in held.tolist()],
+                           none[:len(held)], none)
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
@@ -220,18 +200,12 @@ class RetrievalIndex:
                 found.setdefault(key, []).append(self.entity_row.at(row))
         return found
 
-    def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
-        """Return when an entity's values hold, by attribute and value; those without a time are left out."""
-        found: dict[str, dict[str, Validity]] = {}
-        for (name, value), dated in self.dated_values(entity).items():
-            found.setdefault(name, {})[value] = dated.validity
-        return found
-
     def dated_values(self, entity: str) -> dict[tuple[str, str], Dated]:
         """Return when values hold, by (attribute, value), with the chunks that say so; undated ones are left out."""
-        stored = self._value_times.raw(self._row_of(entity))
-        return {(name, value): Dated(Validity.of(words, later), frozenset(chunks))
-                for name, value, words, later, chunks in (orjson.loads(stored) if stored else ())}
+        times = self.graph.value_times(entity)
+        return {(name, value): Dated(validity, _chunks_of(times[name][value]))
+                for name, values in (self.graph.validities(entity) if times else {}).items()
+                for value, validity in values.items()}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
         """Return the chunks that mention an entity, sorted."""
@@ -249,20 +223,11 @@ class RetrievalIndex:
         row = self.entity_at(entity)
         return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
 
-    def rows_of(self, entities: Iterable[str]) -> Rows:
-        """Return the rows of all triples of some entities, ascending."""
-        return self.incident_of(row for row in map(self.entity_at, entities) if row is not None)
-
     # Triples.
 
     def relation_rows(self, relations: Iterable[str]) -> list[int]:
         """Return the numbers of some relations; those that no triple has are left out."""
-        return [self._relation_row[one] for one in relations if one in self._relation_row]
-
-    def ends_at(self, row: int) -> tuple[int, int]:
-        """Return the rows of the head and the tail of the triple of a row."""
-        head, _, tail = self.triples[row].tolist()
-        return head, tail
+        return [self.graph.columns.number_of(name) for name in relations if name in self.relation_counts]
 
     def incident_at(self, row: int) -> Rows:
         """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
@@ -272,61 +237,31 @@ class RetrievalIndex:
         """Return the rows of all triples of the entities of some rows, ascending."""
         return self._incident.of(rows)
 
-    def ends(self, row: int) -> tuple[str, str]:
-        """Return the head and the tail of the triple of a row."""
-        head, _, tail = self.triples[row].tolist()
-        return self.entity_row.at(head), self.entity_row.at(tail)
-
-    def _edge(self, row: int) -> EdgeKey:
-        head, relation, tail = self.triples[row].tolist()
-        return self.entity_row.at(head), self._relations[relation], self.entity_row.at(tail)
-
-    def edge_row(self, edge: EdgeKey) -> int | None:
-        """Return the row of a triple; None where there is none."""
-        ends = self.entity_at(edge[0]), *self.relation_rows([edge[1]]), self.entity_at(edge[2])
-        if None in ends or len(ends) < len(edge):
-            return None
-        rows = self.incident(edge[0])
-        found = rows[(self.triples[rows] == np.array(ends)).all(axis=1)]
-        return int(found[0]) if len(found) else None
-
     def edge_of(self, fact: EdgeKey) -> EdgeKey | None:
         """Return the triple of a fact as a document states it; None if there is none or a person rejected it."""
         said = self.canonical(fact[0]), fact[1], self.canonical(fact[2])
         corrected = self._stated.fact(said)
-        row = self.edge_row(said) if corrected is None else corrected
+        row = self.graph.find_triple(said) if corrected is None else corrected
         return None if row is None or row < 0 else self.edges[row]
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Return where chunks state the triple of a row, as (chunk, start, end), by chunk."""
-        at = self._triple_chunks.starts[row]
-        chunks = self._triple_chunks[row]
-        for chunk, (start, end) in zip(chunks.tolist(), self._spans[at:at + len(chunks)].tolist(), strict=True):
-            yield self.chunk_row.at(chunk), start, end
-
-    def validity(self, row: int) -> Validity:
-        """Return when the triple of a row holds."""
-        return self.dated(row).validity
+        for chunk, (start, end, *_) in self.graph.support_of(row).items():
+            yield chunk, start, end
 
     def dated(self, row: int) -> Dated:
         """Return when the triple of a row holds, with the chunks that say so."""
-        stored = self._times.raw(row)
-        if not stored:
-            return Dated()
-        words, later, chunks = orjson.loads(stored)
-        return Dated(Validity.of(words, later), frozenset(chunks))
+        times = self.graph.times_of(row)
+        return Dated(self.graph.validity_of(row), _chunks_of(times)) if times else Dated()
 
     @cached_property
-    def _relation_row(self) -> dict[str, int]:
-        return {relation: row for row, relation in enumerate(self._relations)}
-
     def relation_counts(self) -> dict[str, int]:
-        """Return how many triples each relation has."""
-        return dict(zip(self._relations, np.diff(self._relation_triples.starts).tolist(), strict=True))
+        """How many triples each relation has, by its name."""
+        return self._count_names(self.triples[:, 1])
 
     def of_relations(self, relations: Iterable[str]) -> Rows:
         """Return the rows of the triples of some relations, ascending; relations that no triple has are left out."""
-        return self._relation_triples.of(self.relation_rows(relations))
+        return np.flatnonzero(np.isin(self.triples[:, 1], self.relation_rows(relations)))
 
     # Chunks.
 
@@ -363,13 +298,22 @@ class RetrievalIndex:
     def _document_row(self) -> dict[str, int]:
         return {key: row for row, key in enumerate(self.document_ids)}
 
-    def documents_called(self, name: str) -> list[str]:
-        """Return the ids of the documents that a normalised name calls, as their titles or files are quoted."""
-        number = self._called.get(name)
-        return [] if number is None else [self.document_ids[row] for row in self._of_name[number].tolist()]
+    def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
+        """Return the ids of the documents with one of these ids or titles; if none has it, with it as a part."""
+        found = set[str]()
+        for part in (normalise(part) for part in parts if part.strip()):
+            inside = (keys for name, keys in self.documents_by_name.items() if part in name)
+            found.update(self.documents_by_name.get(part) or [key for keys in inside for key in keys])
+        return frozenset(found)
 
-    def _read_community(self, row: int) -> Community:
-        return Community(**orjson.loads(self._communities.raw(row)))
+    def documents_called(self, name: str) -> frozenset[str]:
+        """Return the ids of the few documents that are called by a name, as their titles or files are quoted."""
+        number = self._called.get(normalise(name))
+        rows = [] if number is None else self._of_name[number].tolist()
+        return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
+
+    def _read_community(self, row: int) -> TreeCommunity:
+        return TreeCommunity(**orjson.loads(self._communities.raw(row)))
 
     # Vectors.
 
@@ -386,3 +330,8 @@ class RetrievalIndex:
         directions: Vectors = self._arrays["communities.vectors"]
         cosines: NDArray[np.float32] = np.vecdot(directions, query)
         return cosines
+
+
+def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:
+    """Return the chunks with the words that say when a fact holds."""
+    return frozenset(chunk for places in times.values() for chunk in places)

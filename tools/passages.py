@@ -10,7 +10,6 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens, first_tokens
-from .document_names import documents_with
 from .line_budget import item_cost
 from .retriever import Retriever
 
@@ -36,7 +35,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     """
     index, allowed = retriever.index, None
     if any(lookup.documents):
-        allowed = documents_with(index, lookup.documents)
+        allowed = index.documents_with(lookup.documents)
         if not allowed:
             wanted = " or ".join(lookup.documents)
             return [Block(title=lookup.query, note=f"No document has {wanted} in its id or title")]

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..graph_store.index.name_trie import Named
+from ..graph_store.index.name_trie import NamedSpan
 from ..graph_store.vectors.vector_store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.references import replace_references
@@ -15,7 +15,7 @@ from .nearness import Nearness
 _SPACE = re.compile(r"\s+")
 
 
-def wording(question: str) -> str:
+def strip_placeholders(question: str) -> str:
     """Return the words that are searched: without what stands for answers that are not known yet."""
     return _SPACE.sub(" ", replace_references(question, lambda _: " ")).strip()
 
@@ -38,7 +38,7 @@ class Batch:
         return self._nearness[kind][row]
 
 
-class Meaning:
+class EmbeddedQuery:
     """A wording with its unit vector of shape (d,), and its relation to the knowledge base."""
 
     def __init__(self, index: RetrievalIndex, text: str, vector: Vectors,
@@ -50,14 +50,9 @@ class Meaning:
         self._batch, self._row = together or (Batch(index, vector[None, :]), 0)
 
     @cached_property
-    def names(self) -> list[Named]:
+    def names(self) -> list[NamedSpan]:
         """The names in it that the knowledge base knows."""
         return self._index.names.find(self.text)
-
-    @cached_property
-    def values(self) -> list[Named]:
-        """The values of attributes in it, each with the entities that have it."""
-        return self._index.values.find(self.text)
 
     @cached_property
     def trust(self) -> float:
@@ -77,22 +72,7 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """The meaning of a sub-query, and the queries whose walks stand in for the answers that it refers to."""
+    """An embedded sub-query, and the queries whose walks stand in for the answers that it refers to."""
 
-    meaning: Meaning
+    embedded: EmbeddedQuery
     follows: tuple["Query", ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The words that are searched."""
-        return self.meaning.text
-
-    @property
-    def vector(self) -> Vectors:
-        """Their unit vector, shape (d,)."""
-        return self.meaning.vector
-
-    @property
-    def trust(self) -> float:
-        """How far vectors can be trusted for it, 0 to 1."""
-        return self.meaning.trust

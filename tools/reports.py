@@ -7,7 +7,7 @@ their groups by the fields that tell them apart take the place of both.
 
 from collections.abc import Iterable
 
-from ..graph_store.ledger.communities import Community
+from ..graph_store.ledger.communities import TreeCommunity
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
 from ..schemas.retrieval import Passage, SubQuery
@@ -49,7 +49,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         return [Block(title=lookup_text(lookup), note=str(error))]
     (query,) = retriever.queries([SubQuery(question=said)])
     if lookup.theme:
-        cosines = index.community_cosines(query.vector)
+        cosines = index.community_cosines(query.embedded.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
         return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
     opened = openings(index, int(tokens * _OPENINGS_SHARE))
@@ -68,7 +68,7 @@ def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
 
 def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
     """Return the reports of the finest level that fits, else those of the coarsest, the largest communities first."""
-    levels: dict[int, list[Community]] = {}
+    levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:
             levels.setdefault(community.level, []).append(community)
@@ -81,13 +81,14 @@ def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[
     return items
 
 
-def _report_item(index: RetrievalIndex, query: Query, community: Community) -> Passage | None:
+def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) -> Passage | None:
     """Return a community's report, which rests on its facts nearest to the theme; None if it has no fact or report."""
     return _item(index, query, community, community.text()) if community.summary else None
 
 
-def _item(index: RetrievalIndex, query: Query, community: Community, text: str) -> Passage | None:
-    rows, _ = query.meaning.triples.best(_FACTS, index.rows_of(community.members))
+def _item(index: RetrievalIndex, query: Query, community: TreeCommunity, text: str) -> Passage | None:
+    members = [row for row in map(index.entity_at, community.members) if row is not None]
+    rows, _ = query.embedded.triples.best(_FACTS, index.incident_of(members))
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
     if not places:

@@ -17,15 +17,15 @@ from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
 from ..text.metadata_line import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
-from .query import Batch, Meaning, Query, wording
+from .query import Batch, EmbeddedQuery, Query, strip_placeholders
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
 from .ranking.steps import split_question, with_second_hop
 
-# How many sub-queries' meanings are cached, each with its cosine to everything: enough for a busy server's questions.
+# How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
 # For a large base it is only a few, to bound a reader's memory.
-_MEANINGS, _FEWEST = 64, 8
+_CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
 # Labels of the schema and attribute values whose vectors are cached.
 _TEXTS = 1 << 10
@@ -59,7 +59,7 @@ class Retriever:
         self.index = RetrievalIndex(knowledge_base)
         # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
-        self._meanings: LRUCache[str, Meaning] = LRUCache(min(_MEANINGS, max(_FEWEST, _COSINES // max(rows, 1))))
+        self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class Retriever:
             weighed = self._weighed.get(asked)
         if weighed is None:
             queries = self.queries(self.sub_queries(question, decompose=decompose))
-            weighed = [query.text for query in queries if not query.follows], self.rank(queries, switches)
+            weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
             with self._lock:
                 self._weighed[asked] = weighed
         return weighed
@@ -123,23 +123,23 @@ class Retriever:
             sub_queries: each follows only sub-queries before it; those not cached are embedded in one batch.
         """
         made: list[Query] = []
-        meanings = self._embed_meanings([wording(part.question) for part in sub_queries])
-        for sub_query, meaning in zip(sub_queries, meanings, strict=True):
-            made.append(Query(meaning, tuple(made[number] for number in sub_query.follows)))
+        embedded = self._embed_queries([strip_placeholders(part.question) for part in sub_queries])
+        for sub_query, query in zip(sub_queries, embedded, strict=True):
+            made.append(Query(query, tuple(made[number] for number in sub_query.follows)))
         return made
 
-    def _embed_meanings(self, texts: Sequence[str]) -> list[Meaning]:
-        """Return the texts' meanings. Threads wait for each other, so no text is embedded twice."""
+    def _embed_queries(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
+        """Return the embedded texts. Threads wait for each other, so no text is embedded twice."""
         with self._lock:
-            meanings = {text: self._meanings[text] for text in texts if text in self._meanings}
-            new = [text for text in dict.fromkeys(texts) if text not in meanings]
+            embedded = {text: self._embedded[text] for text in texts if text in self._embedded}
+            new = [text for text in dict.fromkeys(texts) if text not in embedded]
             if new:
                 with charge_calls(account=self.account):
                     vectors = as_queries(self.index.embedder).encode(new)
                 batch = Batch(self.index, vectors)
                 for row, text in enumerate(new):
-                    meanings[text] = self._meanings[text] = Meaning(self.index, text, vectors[row], (batch, row))
-        return [meanings[text] for text in texts]
+                    embedded[text] = self._embedded[text] = EmbeddedQuery(self.index, text, vectors[row], (batch, row))
+        return [embedded[text] for text in texts]
 
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
@@ -167,7 +167,7 @@ class Retriever:
             walks[query] = fusion.walk(self.index, query, switches, before)
             best = float(walks[query].chunks.max(initial=0.0))
             if best > 0:
-                total += walks[query].chunks * np.float32((query.trust if query.follows else 1.0) / best)
+                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else 1.0) / best)
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

@@ -31,7 +31,7 @@ class FoundTerm(NamedTuple):
 
 def terms_of(index: RetrievalIndex) -> list[Term]:
     """Return the relations and attributes that the graph has rows of, the most rows first."""
-    relations = [Term(name, rows, is_attribute=False) for name, rows in index.relation_counts().items() if rows]
+    relations = [Term(name, rows, is_attribute=False) for name, rows in index.relation_counts.items() if rows]
     attributes = [Term(name, rows, is_attribute=True) for name, rows in index.attribute_counts.items()]
     return sorted([*relations, *attributes], key=lambda term: (term.is_attribute, -term.rows, term.name))
 

@@ -22,7 +22,7 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import find_term, terms_of
-from .table_query import Computed, FieldError, RowGroup, TableQuery, compute
+from .table_query import Computed, FieldError, RowGroup, TableQuery, compute, find_field
 from .tables import cited_rows
 
 TAU = 0.5
@@ -86,10 +86,7 @@ def _described_documents(index: RetrievalIndex) -> set[int]:
 def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, among: Rows | None) -> list[Block]:
     match = _PERIOD.fullmatch(by.strip())
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
-    found = find_term(index, schema, field)
-    if not found.terms:
-        raise FieldError(f"no field is called {field!r}; there are: {', '.join(found.near)}")
-    name = found.terms[0].name
+    name = find_field(index, schema, field)
     computed = compute(index, schema, TableQuery(relation=name, by=period), name)
     heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
     groups = _groups_of(computed, heads)

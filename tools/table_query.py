@@ -30,6 +30,18 @@ class FieldError(BanyanError):
     """A field that no relation or attribute has for its name."""
 
 
+def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
+    """Return the relation or attribute that a field's name means.
+
+    Raises:
+        FieldError: there is none.
+    """
+    found = find_term(index, schema, name)
+    if not found.terms:
+        raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
+    return found.terms[0].name
+
+
 @dataclass(frozen=True)
 class TableQuery:
     """What is asked of the rows of a relation or attribute.
@@ -178,11 +190,8 @@ class _Table:
         return _signed(fits, condition)
 
     def _field(self, name: str) -> FieldColumn:
-        backward = name.startswith("<")
-        found = find_term(self._index, self._schema, name.removeprefix("<"))
-        if not found.terms:
-            raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
-        return self._index.column(f"{'<' if backward else ''}{found.terms[0].name}")
+        bare = name.removeprefix("<")
+        return self._index.column(name.removesuffix(bare) + find_field(self._index, self._schema, bare))
 
     # Calculations.
 

@@ -16,7 +16,7 @@ from .fact_rows import FactRow
 from .field_columns import FieldColumn, amount_of, date_of
 from .index import RetrievalIndex
 from .schema_names import Term, find_term, terms_of
-from .table_query import FieldError
+from .table_query import FieldError, find_field
 from .tables import coverage, notes_of, read_table, values_of
 
 _RUN = tuple("=+-@\t\r")
@@ -127,7 +127,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
                          f"{', '.join(found.near) or 'none, as the graph has no rows'}")
     table = read_table(index, schema, lookup, found.terms[0], lookup.most_rows or MOST_ROWS)
     computed = table.computed
-    columns = {name: _field(index, schema, name) for name in lookup.show}
+    columns = {name: index.column(find_field(index, schema, name)) for name in lookup.show}
     rows = [] if lookup.by else table.rows
     return ComputedTable(
         relation=table.term.name, do=lookup.do, value=computed.value, unit=computed.unit, total=computed.total,
@@ -144,13 +144,6 @@ def fields(index: RetrievalIndex) -> list[Term]:
         same = found.get(term.name)
         found[term.name] = same._replace(rows=same.rows + term.rows) if same else term
     return list(found.values())
-
-
-def _field(index: RetrievalIndex, schema: GraphSchema, name: str) -> FieldColumn:
-    found = find_term(index, schema, name)
-    if not found.terms:
-        raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
-    return index.column(found.terms[0].name)
 
 
 def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:

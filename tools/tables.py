@@ -17,13 +17,12 @@ from ..schemas.retrieval import Passage
 from ..text.table_rows import find_rows
 from ..text.times import read_day
 from .conditions import Condition, ConditionError, part_condition
-from .document_names import documents_with
 from .fact_rows import FactRow, holding_at, row_items, rows_item, sides_by_repetition, tail_of, triple_rows, value_row
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import Term, find_term
-from .table_query import Computed, FieldError, TableQuery, compute, shown_number
+from .table_query import Computed, FieldError, TableQuery, compute, find_field, shown_number
 
 _MOST_ROWS = 400
 """Rows that are put into words, more than a budget shows; all are counted."""
@@ -115,7 +114,7 @@ def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
 
 def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
     """Return the rows that hold at the lookup's date, and those of its documents."""
-    allowed = documents_with(index, [lookup.document]) if lookup.document else None
+    allowed = index.documents_with([lookup.document]) if lookup.document else None
     kept = []
     for row in rows.tolist():
         said = holding_at(_rows(index, column, np.array([row])), lookup.at)
@@ -256,10 +255,7 @@ def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[Fac
     """
     found: dict[str, list[str]] = {}
     for field in fields:
-        terms = find_term(index, schema, field)
-        if not terms.terms:
-            raise FieldError(f"no field is called {field!r}; there are: {', '.join(terms.near)}")
-        column = index.column(terms.terms[0].name)
+        column = index.column(find_field(index, schema, field))
         for entity in dict.fromkeys(row.ends[0] for row in rows):
             if held := values_of(column, index.entity_row[entity]):
                 found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")

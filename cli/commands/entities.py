@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from rich.tree import Tree
 
-from ...graph_store.graph_edits import Editing, Said
+from ...graph_store.graph_edits import GraphEditor, Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.resolution.decisions import match_node
 from ...schemas.edits import in_words
@@ -223,7 +223,7 @@ def _reason(why: str) -> str:
     return f" ({on_a_line(why)})" if why else ""
 
 
-def _carry_out(kb: str, change: Callable[[Editing], _Done]) -> _Done:
+def _carry_out(kb: str, change: Callable[[GraphEditor], _Done]) -> _Done:
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
         return resources.edit(kb, change)
 

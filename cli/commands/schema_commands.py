@@ -60,7 +60,7 @@ def show(
             history = resources.knowledge_base(kb).schemas
             shown = history.get(version or history.version())
             if not version and not shown.open:
-                linked = _links(resources.retriever(kb).index.relation_counts(), shown)
+                linked = _links(resources.retriever(kb).index.relation_counts, shown)
     if output is not None:
         _write(shown, output, form)
     elif as_json or form:

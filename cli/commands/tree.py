@@ -9,7 +9,7 @@ from rich.tree import Tree
 from ...agents.estimate import estimate_summaries
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.communities import Community
+from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import CommunityLookup
 from ...tools.index import RetrievalIndex
 from ...tools.surveys import survey_along, survey_by
@@ -79,7 +79,7 @@ def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: boo
     out.print(root)
 
 
-def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], limit: int, *, as_json: bool) -> None:
+def _show(knowledge_base: KnowledgeBase, communities: Sequence[TreeCommunity], limit: int, *, as_json: bool) -> None:
     graph = knowledge_base.graph
     if as_json:
         print_json([{**community.model_dump(exclude={"keywords"}),
@@ -98,7 +98,7 @@ def _show(knowledge_base: KnowledgeBase, communities: Sequence[Community], limit
     out.print(root)
 
 
-def _add(root: Tree, graph: KnowledgeGraph, community: Community) -> None:
+def _add(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
     keywords = [graph.entity(keyword) for keyword in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
     branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "

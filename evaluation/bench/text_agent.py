@@ -19,7 +19,6 @@ from ...models.reasoner import Reasoner
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round
 from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.retrieval import DraftAnswer, Mode, Passage
-from ...tools.document_names import documents_with
 from ...tools.passages import passage_items
 from ...tools.retriever import Retriever
 from ..baselines import Baseline
@@ -87,7 +86,7 @@ class TextAgent:
         """Return the best passages that were not shown; in named documents it reads on from the best one."""
         ranking = [key for key in self.rank(lookup.query) if key not in seen]
         if any(lookup.documents):
-            ranking = self._read_on(ranking, documents_with(self._retriever.index, lookup.documents))
+            ranking = self._read_on(ranking, self._retriever.index.documents_with(lookup.documents))
         items = passage_items(self._retriever, ((key, 1 / rank) for rank, key in enumerate(ranking, 1)), tokens, seen)
         note = "" if items else "nothing that was not shown before"
         return Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)

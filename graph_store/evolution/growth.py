@@ -122,7 +122,7 @@ def _is_met(schema: GraphSchema, count: AskCount) -> bool:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SchemaOutcome:
     """The result of a person's decisions."""
 
     base: GraphSchema
@@ -133,7 +133,7 @@ class Outcome:
 
 
 def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
-           decisions: Sequence[Decision]) -> Outcome:
+           decisions: Sequence[Decision]) -> SchemaOutcome:
     """Carry out a person's decisions on candidates or elements in force, all or none.
 
     The result does not depend on their order. Types come first, because observations between types
@@ -149,7 +149,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     Raises:
         DecisionError: a decision names no candidate or element, or cannot be carried out.
     """
-    outcome = Outcome(base, schema)
+    outcome = SchemaOutcome(base, schema)
     lasting = [d for d in decisions if d.verdict != "reject"]
     for step in ([d for d in lasting if d.kind == "entity_type"], [d for d in lasting if d.kind != "entity_type"],
                  [d for d in decisions if d.verdict == "reject"]):
@@ -165,14 +165,14 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
     """
-    outcome = Outcome(schema, schema)
+    outcome = SchemaOutcome(schema, schema)
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, None)
     outcome = _validate(outcome)
     return outcome.schema, outcome.decided
 
 
-def _validate(outcome: Outcome) -> Outcome:
+def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
     """Return the outcome after validating its schemas; elements defined together may refer to each other."""
     for schema in (outcome.base, outcome.schema):
         elements.validate(schema)
@@ -195,7 +195,7 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
     return {(c.kind, label_key(name)): c for c in with_evidence(shown, grounds) for name in c.names()}
 
 
-def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None) -> Outcome:
+def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
     kind = decision.kind
     known = elements.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
@@ -203,7 +203,8 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
         labels = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
         base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
-        return Outcome(base, schema, (*before.decided, Decided(decision=decision)), {**before.is_declined, **labels})
+        return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)),
+                             {**before.is_declined, **labels})
     if known is None and candidate is None:
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
@@ -216,7 +217,7 @@ def _carry_out(before: Outcome, decision: Decision, candidate: Candidate | None)
     # Rejecting an element with a parent merges it into the parent.
     rejected = decision.verdict == "reject" and getattr(known, "parent", None) is None
     labels = dict.fromkeys(((kind, label_key(name)) for name in names), rejected)
-    return Outcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
+    return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
                    {**before.is_declined, **labels})
 
 

@@ -154,6 +154,23 @@ class GraphColumns:
         """Where the times of each triple begin."""
         return starts_of(self.triple_times.triple, len(self.triples))
 
+    def part(self, triples: Rows, chunks: NDArray[np.bool_]) -> "GraphColumns":
+        """Return the graph with some of its triples, by rows, and without the facts and values of other chunks.
+
+        Args:
+            triples: the rows, ascending.
+            chunks: True for the chunks by the numbers of their ids, shape (texts,).
+        """
+        number = np.full(len(self.triples), -1, np.int32)
+        number[triples] = np.arange(len(triples))
+        support = self.support._replace(triple=number[self.support.triple])
+        times = self.triple_times._replace(triple=number[self.triple_times.triple])
+        return replace(self, triples=self.triples[triples],
+                       support=select_rows(support, (support.triple >= 0) & chunks[support.chunk]),
+                       triple_times=select_rows(times, (times.triple >= 0) & chunks[times.chunk]),
+                       values=select_rows(self.values, chunks[self.values.chunk]),
+                       value_times=select_rows(self.value_times, chunks[self.value_times.chunk]))
+
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts numbered."""
         new = {text for text in further if self.number_of(text) < 0}

@@ -1,18 +1,18 @@
 """The graph's file: node-link JSON that `networkx.node_link_graph` reads, written whole and atomically.
 
 Beside what NetworkX reads, the object has the member `banyan`: the state of the knowledge base that the graph is of,
-and a checksum. A file that is missing, cut short or altered is rebuilt from the ledger.
+and a checksum. It is for others: Banyan only writes and checks it.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from ...runtime.whole_file import whole_file
-from .tree_graph import NodeLink, TreeGraph
+from .tree_graph import NodeLink
 
 _FORMAT = "banyan-graph-1"
 
@@ -62,15 +62,13 @@ def is_of(path: Path, state: Sequence[int]) -> bool:
         return False
 
 
-def load(path: Path) -> tuple[list[int], TreeGraph]:
-    """Read the graph, and the state that it is of.
+def load(path: Path) -> tuple[list[int], dict[str, Any]]:
+    """Read the state that the graph is of, and the graph as `networkx.node_link_graph` takes it.
 
     Raises:
         FileNotFoundError: there is no such file.
         GraphFileDamagedError: it is not what was written.
     """
-    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
-
     with path.open("rb") as file:
         about, body = _about(path, file.readline()), file.read()
     try:
@@ -78,8 +76,7 @@ def load(path: Path) -> tuple[list[int], TreeGraph]:
         checksum.update(body)
         if about["sha256"] != checksum.hexdigest():
             raise GraphFileDamagedError(f"{path} is damaged or of another format")
-        network = cast("TreeGraph", nx.node_link_graph(orjson.loads(b"{" + body), edges="edges"))
-        return list(about["state"]), network
+        return list(about["state"]), orjson.loads(b"{" + body)
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
 

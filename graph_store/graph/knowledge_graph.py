@@ -6,9 +6,7 @@ text. The graph is made whole and never changes, so it is a function of the rows
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ from ...schemas.extraction import BoundedExtraction
 from ...schemas.naming import canonical_name
 from ...text.times import Validity
 from ..ledger.facts import AdmittedRows, rows_of
-from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows, starts_of
+from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
 from .row_columns import read_columns
 from .superseding import LaterDates
@@ -31,7 +29,7 @@ Places = dict[str, list[Any]]
 """Places by the id of their chunk: [start, end], for a triple with its confidence."""
 
 
-class Entity(Frozen):
+class GraphEntity(Frozen):
     """An entity of the graph as others see it."""
 
     id: str
@@ -42,10 +40,18 @@ class Entity(Frozen):
 class KnowledgeGraph:
     """Entities and triples with their support. Methods that take an entity's id raise KeyError for an unknown one."""
 
-    def __init__(self, columns: GraphColumns, later: LaterDates | None = None) -> None:
-        """Read a graph's columns, and the dates at which facts are followed by later ones."""
+    def __init__(self, columns: GraphColumns, later: LaterDates | None = None,
+                 rows: Mapping[str, int] | None = None) -> None:
+        """Read a graph.
+
+        Args:
+            columns: its columns.
+            later: the dates at which facts are followed by later ones.
+            rows: the row of each entity's id; by default they are numbered here.
+        """
         self.columns = columns
-        self._later = later or LaterDates()
+        self.later = later or LaterDates()
+        self._rows = {entity: row for row, entity in enumerate(columns.ids)} if rows is None else rows
 
     @classmethod
     @gc_paused()
@@ -74,10 +80,6 @@ class KnowledgeGraph:
         """Return an entity's row in the columns."""
         return self._rows[entity]
 
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {entity: row for row, entity in enumerate(self.columns.ids)}
-
     # Entities.
 
     def entity_ids(self) -> list[str]:
@@ -88,9 +90,9 @@ class KnowledgeGraph:
         """Return the number of entities."""
         return len(self.columns.ids)
 
-    def entity(self, entity: str) -> Entity:
+    def entity(self, entity: str) -> GraphEntity:
         """Return an entity by id, under the name that most chunks use (the first in order of equals)."""
-        return Entity(id=entity, name=self.name(entity), type=self.type(entity))
+        return GraphEntity(id=entity, name=self.name(entity), type=self.type(entity))
 
     def type(self, entity: str) -> str:
         """Return an entity's type."""
@@ -106,24 +108,29 @@ class KnowledgeGraph:
         return {entity: texts[name] for entity, name in zip(self.columns.ids, self.columns.names.tolist(), strict=True)}
 
     def spellings(self, entity: str) -> dict[str, Places]:
-        """Return all names that the sources use for an entity, sorted, and where they do."""
+        """Return all names of an entity, sorted, and where the sources use them; a person's may be in no source."""
         table, texts = self.columns.mentions, self.columns.texts
         part, found = self._slice(self.columns.mention_starts, entity), dict[str, Places]()
         for name, chunk, *place in _rows_of(table, part):
             found.setdefault(texts[name], {})[texts[chunk]] = place
-        return found
+        given = self.name(entity)
+        return found if given in found else dict(sorted([*found.items(), (given, {})]))
 
     def names(self, entity: str) -> list[str]:
-        """Return all names that the sources use for an entity, sorted."""
-        return self._all_names[self._rows[entity]]
+        """Return all names of an entity, sorted: those that the sources use, and a person's."""
+        return self.names_of(self._rows[entity])
 
-    @cached_property
-    def _all_names(self) -> list[list[str]]:
-        """All names of each entity, sorted."""
-        first = find_firsts(self.columns.mentions.entity, self.columns.mentions.name)
-        owners, names = self.columns.mentions.entity[first], self.columns.mentions.name[first].tolist()
-        starts = starts_of(owners, len(self.columns.ids)).tolist()
-        return [[self.columns.texts[name] for name in names[start:end]] for start, end in pairwise(starts)]
+    def names_of(self, row: int) -> list[str]:
+        """Return all names of the entity of a row; see `names`."""
+        used = self.columns.mentions.name[self._part(self.columns.mention_starts, row)].tolist()
+        # Texts are numbered in their order.
+        return [self.columns.texts[number] for number in sorted({*used, int(self.columns.names[row])})]
+
+    def about(self, row: int) -> list[str]:
+        """Return the name, the type and the other names, sorted, of the entity of a row."""
+        texts = self.columns.texts
+        name, kind = texts[int(self.columns.names[row])], texts[int(self.columns.types[row])]
+        return [name, kind, *(other for other in self.names_of(row) if other != name)]
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
@@ -187,10 +194,6 @@ class KnowledgeGraph:
         """Return the entities that have attribute values, sorted."""
         return [self.columns.ids[row] for row in np.unique(self.columns.values.entity).tolist()]
 
-    def entities_with_times(self) -> list[str]:
-        """Return the entities that have attribute values with times, sorted."""
-        return [self.columns.ids[row] for row in np.unique(self.columns.value_times.entity).tolist()]
-
     def attribute_names(self) -> list[str]:
         """Return the attributes that entities have, sorted."""
         return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]
@@ -214,10 +217,10 @@ class KnowledgeGraph:
                        for value, times in values.items()} for name, values in self.value_times(entity).items()}
 
     def _later_dates(self, entity: str, attribute: str, value: str) -> Iterable[str]:
-        if not self._later.values:
+        if not self.later.values:
             return ()
         key = self._rows[entity], self.columns.number_of(attribute), self.columns.number_of(value)
-        return self._later.values.get(key, ())
+        return self.later.values.get(key, ())
 
     # Triples.
 
@@ -241,22 +244,19 @@ class KnowledgeGraph:
         """Return the relations of all triples, sorted."""
         return [self.columns.texts[number] for number in np.unique(self.columns.triples[:, 1]).tolist()]
 
-    def has_triple(self, key: EdgeKey) -> bool:
-        """Return True if there is a triple of that key."""
-        return self._find(key) is not None
-
     def triple_row(self, key: EdgeKey) -> int:
         """Return a triple's row in the columns.
 
         Raises:
             KeyError: there is no such triple.
         """
-        row = self._find(key)
+        row = self.find_triple(key)
         if row is None:
             raise KeyError(key)
         return row
 
-    def _find(self, key: EdgeKey) -> int | None:
+    def find_triple(self, key: EdgeKey) -> int | None:
+        """Return a triple's row in the columns; None where there is none."""
         head, tail, relation = self._rows.get(key[0]), self._rows.get(key[2]), self.columns.number_of(key[1])
         if head is None or tail is None:
             return None
@@ -269,13 +269,14 @@ class KnowledgeGraph:
         ends: list[int] = self.columns.triples[row, 1:].tolist()
         return ends
 
-    def _at(self, row: int) -> EdgeKey:
+    def edge(self, row: int) -> EdgeKey:
+        """Return the key of the triple of a row."""
         head, relation, tail = self.columns.triples[row].tolist()
         return self.columns.ids[head], self.columns.texts[relation], self.columns.ids[tail]
 
     def incident(self, entity: str) -> list[EdgeKey]:
         """Return the triples in which an entity is head or tail, sorted."""
-        return [self._at(row) for row in self.incident_rows(self._rows[entity])]
+        return [self.edge(row) for row in self.incident_rows(self._rows[entity])]
 
     def incident_rows(self, entity: int) -> list[int]:
         """Return the rows of the triples of an entity, given by its row, in the order of their keys."""
@@ -334,7 +335,7 @@ class KnowledgeGraph:
     def validity_of(self, row: int) -> Validity:
         """Return when the triple of a row holds."""
         times = self.times_of(row)
-        return Validity.of(times, self._later.triples.get(row, ())) if times else Validity()
+        return Validity.of(times, self.later.triples.get(row, ())) if times else Validity()
 
     # In words.
 
@@ -349,7 +350,7 @@ class KnowledgeGraph:
 
     def statement_of(self, row: int) -> str:
         """Return the triple of a row in words; see `statement`."""
-        return self.validity_of(row).with_note(self.words(self._at(row)))
+        return self.validity_of(row).with_note(self.words(self.edge(row)))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
         """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""
@@ -369,7 +370,7 @@ class KnowledgeGraph:
                                "later": {name: {value: list(dated.later) for value, dated in values.items()}
                                          for name, values in self.validities(entity).items()}}
                       for entity in self.columns.ids},
-            "edges": [[*self._at(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
+            "edges": [[*self.edge(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
                       for row in range(self.count_triples())],
         }
 

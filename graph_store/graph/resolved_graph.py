@@ -7,7 +7,7 @@ changed of names, facts and values. Where a subject has one value at a time, lat
 from collections.abc import Mapping, Sequence
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
-from .knowledge_graph import EdgeKey, KnowledgeGraph, Places
+from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .laid_edits import GraphEdits
 from .resolved_columns import resolve_columns
 from .superseding import supersede
@@ -45,7 +45,7 @@ class ResolvedGraph(KnowledgeGraph):
         return self._present(self._edited.facts.get(said, said))
 
     def _present(self, edge: EdgeKey | None) -> EdgeKey | None:
-        return edge if edge and self.has_triple(edge) else None
+        return edge if edge and self.find_triple(edge) is not None else None
 
     def nodes_of_aliases(self) -> dict[str, str]:
         """Return the node of each entity that is another one's alias."""
@@ -60,16 +60,6 @@ class ResolvedGraph(KnowledgeGraph):
         groups = [group_of(self.mentions, node, [self._aliases[entity] for entity in aliases])
                   for node, aliases in self._members.items()]
         return sorted(groups, key=lambda group: (group.name, group.type, group.id))
-
-    def names(self, entity: str) -> list[str]:
-        """Return all names of a node, sorted: those that the sources use, and a person's."""
-        given = self._edited.names.get(entity)
-        return super().names(entity) if given is None else sorted({*super().names(entity), given})
-
-    def spellings(self, entity: str) -> dict[str, Places]:
-        """Return all names of a node, sorted, and where the sources use them; a person's is in no source."""
-        found, given = super().spellings(entity), self._edited.names.get(entity)
-        return found if given is None or given in found else dict(sorted([*found.items(), (given, {})]))
 
     def entity_text(self, entity: str) -> str:
         """Return the text embedded for a node: its canonical entity's name."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -24,16 +24,19 @@ class NodeLink(NamedTuple):
     nodes: Iterable[dict[str, Any]]
     edges: Iterable[dict[str, Any]]
 
+    def data(self) -> dict[str, Any]:
+        """Return it as `networkx.node_link_graph` takes it."""
+        return {"directed": True, "multigraph": True, "graph": dict(self.about), "nodes": list(self.nodes),
+                "edges": list(self.edges)}
+
     def graph(self) -> TreeGraph:
         """Return it as a graph."""
-        import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
+        import networkx as nx  # noqa: PLC0415  (slow to import, and not needed by questions)
 
-        return cast("TreeGraph", nx.node_link_graph({
-            "directed": True, "multigraph": True, "graph": dict(self.about), "nodes": list(self.nodes),
-            "edges": list(self.edges)}, edges="edges"))
+        return cast("TreeGraph", nx.node_link_graph(self.data(), edges="edges"))
 
 
-def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[Community],
+def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[TreeCommunity],
               about: Mapping[str, Any]) -> NodeLink:
     """Return entities, triples and the communities of all levels of the default view, with what supports them.
 
@@ -113,12 +116,12 @@ def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) ->
             **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
 
 
-def _community(c: Community) -> dict[str, Any]:
+def _community(c: TreeCommunity) -> dict[str, Any]:
     return {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
             "cohesion": c.cohesion, "id": c.id}
 
 
-def _membership(entities: Container[str], communities: Sequence[Community]) -> Iterator[dict[str, Any]]:
+def _membership(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
     for c in communities:
         # A tree that is behind the facts may name entities that are gone.
         for node in c.members if c.level == 0 else ():

@@ -6,9 +6,9 @@ and of each array type, shape and offset, with a checksum of all that follows. T
 
 import mmap
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -23,25 +23,10 @@ _FORMAT = "banyan-index-16"
 _PREFIX = struct.Struct("<QQ")
 _ALIGNED = 64
 _KINDS = "biufS"
-_ROWS_AT_ONCE = 8192
 
 
 class IndexDamagedError(ValueError):
     """The file is not what was written; the ledger has all that is needed to make it again."""
-
-
-class LazyRows(Protocol):
-    """An array whose rows are made when they are written."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Its shape."""
-
-    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
 
 
 class ArrayFile(NamedTuple):
@@ -51,7 +36,7 @@ class ArrayFile(NamedTuple):
     arrays: Arrays
 
 
-def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any] | LazyRows]) -> None:
+def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     """Write arrays, equal ones once: a reader sees the old file or the new one.
 
     Raises:
@@ -60,13 +45,12 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     places: dict[str, list[Any]] = {}
     held: dict[tuple[Any, ...], list[Any]] = {}
     end, digest = 0, xxhash.xxh3_64()
-    parts: list[tuple[int, NDArray[Any] | LazyRows]] = []
+    parts: list[tuple[int, NDArray[Any]]] = []
     for name, array in arrays.items():
         gap = -end % _ALIGNED
         place = [array.dtype.str, list(array.shape), end + gap]
-        if isinstance(array, np.ndarray):
-            place = held.setdefault((array.dtype.str, array.shape, xxhash.xxh3_128_digest(_bytes(array))), place)
-        places[name] = place
+        places[name] = place = held.setdefault(
+            (array.dtype.str, array.shape, xxhash.xxh3_128_digest(_bytes(array))), place)
         if place[2] == end + gap:
             end += gap + int(np.prod(array.shape)) * array.dtype.itemsize
             parts.append((gap, array))
@@ -80,22 +64,13 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         begin = _PREFIX.size + len(header())  # the checksum, known at the end, does not change the length
         file.seek(begin)
         for gap, array in parts:
-            for part in (bytes(gap), *_parts(array)):
+            for part in (bytes(gap), _bytes(array)):
                 digest.update(part)
                 file.write(part)
         file.seek(0)
         final = header()
         file.write(_PREFIX.pack(len(final), xxhash.xxh3_64_intdigest(final)))
         file.write(final)
-
-
-def _parts(array: NDArray[Any] | LazyRows) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of an array; those of `LazyRows` block by block."""
-    if isinstance(array, np.ndarray):
-        yield _bytes(array)
-        return
-    for start in range(0, array.shape[0], _ROWS_AT_ONCE):
-        yield _bytes(array[start:start + _ROWS_AT_ONCE])
 
 
 def _bytes(array: NDArray[Any]) -> bytes | memoryview:

@@ -2,9 +2,9 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import xxhash
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .array_file import Arrays
 
+_Item = TypeVar("_Item")
 Rows = NDArray[np.intp]
 _TEXTS_AT_ONCE = 1 << 14
 
@@ -76,6 +77,27 @@ def starts(lengths: Any) -> NDArray[Any]:
 def narrow(ascending: NDArray[Any]) -> NDArray[Any]:
     """Return ascending integers in 32 bits if they fit, which halves the file."""
     return ascending.astype(np.int32) if ascending[-1] <= np.iinfo(np.int32).max else ascending
+
+
+class LazySequence(Sequence[_Item]):
+    """Items by row, made when they are asked for."""
+
+    def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
+        self._size, self._make = size, make
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, row: int) -> _Item: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[_Item]: ...
+    def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(self._size))]
+        if not -self._size <= row < self._size:
+            raise IndexError(row)
+        return self._make(row % self._size)
 
 
 class Texts(Sequence[str]):

@@ -5,6 +5,7 @@ communities by id. All of it is a function of the graph, the chunks, the communi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,39 +16,39 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
-from ...schemas.graph_schema import GraphSchema
+from ...schemas.graph_schema import AttributeType, GraphSchema
 from ...schemas.naming import normalise, triple_id
-from ...text.times import Validity
+from ...schemas.retrieval import TypedFact
 from ...text.titles import plain_title
-from ..bounding.grounding import words
+from ...text.values import kind_of, parse_value
+from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
-from .browsing import browsing
+from .browsing import browsing, stated
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
-from .stated import stated
-from .typed_facts import facts_by_chunk
-from .vector_rows import GatheredVectors, StoredVectors, find_vectors
-from .walk import find_titles, step_arrays
+from .stored_graph import graph_arrays
+from .vector_rows import StoredVectors, find_vectors
 
-Made = dict[str, NDArray[Any]]
+NewArrays = dict[str, NDArray[Any]]
+Pairs = NDArray[np.int32]
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
 
 
-class Source(NamedTuple):
+class IndexSource(NamedTuple):
     """What the index is made from, all of one moment."""
 
     graph: ResolvedGraph
     chunks: Sequence[Chunk]
-    communities: Sequence[Community]
+    communities: Sequence[TreeCommunity]
     """Those that retrieval searches."""
-    finest: Sequence[Community]
+    finest: Sequence[TreeCommunity]
     """All of the finest level, whether they are described or not."""
     schema: GraphSchema
     vectors: VectorStore
@@ -70,7 +71,7 @@ class _Rows(NamedTuple):
 
 
 @gc_paused()
-def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made:
+def contents(source: IndexSource, before: Arrays, folder: Path | None = None) -> NewArrays:
     """Return all arrays.
 
     Args:
@@ -89,15 +90,16 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
                  _chunk_rows(graph, chunks), len(chunks), embedded)
-    made: Made = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
+    made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
+    made |= graph_arrays(graph, embedded, rows.chunks >= 0)
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
-    about = [_about(graph, key) for key in rows.entities]
+    about = [graph.about(row) for row in range(len(rows.entities))]
     made |= _entities(graph, rows, about)
-    made |= _triples(graph, rows)
+    made |= _incidence(made["graph.triples"], len(rows.entities))
     made |= _state_facts(graph, rows)
     made |= _chunks(source, chunks)
-    made |= browsing(about, made["triples.ends"], _count_documents(made), {
+    made |= browsing(about, made["graph.triples"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
@@ -112,14 +114,7 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
     return rows
 
 
-def _about(graph: KnowledgeGraph, key: str) -> list[str]:
-    """Return an entity's name, its type, and its other names, sorted."""
-    name = graph.name(key)
-    return [name, graph.type(key), *(other for other in graph.names(key) if other != name)]
-
-
-def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> Made:
-    keys = rows.entities
+def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
     names = [(name, *others) for name, _, *others in about]
     said = set[str]()
 
@@ -129,36 +124,15 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
                 said.update(folded)
                 yield folded, row
 
-    held = {key: graph.values(key) for key in graph.entities_with_values()}
-    dated = {key: graph.value_times(key) for key in graph.entities_with_times()}
-    attributes = (orjson.dumps(held[key]) if key in held else b"" for key in keys)
-    times = (orjson.dumps([(name, value, *_date(validity, dated[key][name][value]))
-                           for name, values in graph.validities(key).items() for value, validity in values.items()])
-             if key in dated else b"" for key in keys)
-    values = [(words(value), keys[key]) for key, found in held.items() for own in found.values() for value in own]
-    counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **columns.ids("entities", list(keys)), **_cells(graph),
-            **columns.texts("entities.about", map(orjson.dumps, about)),
-            **columns.texts("entities.attributes", attributes),
-            **columns.texts("entities.times", times), **_support(graph, rows),
-            **trie("names", fold_spellings()), **trie("values", (held for held in values if _is_telling(held[0]))),
+    texts, stated = graph.columns.texts, graph.columns.values
+    firsts = np.flatnonzero(find_firsts(stated.entity, stated.attribute, stated.value))
+    values = ((words(texts[value]), entity) for entity, value in zip(
+        stated.entity[firsts].tolist(), stated.value[firsts].tolist(), strict=True))
+    counts = np.array([graph.count_entities(), graph.count_triples(), len(firsts)])
+    return {"counts": counts, **_support(graph, rows), **trie("names", fold_spellings()),
+            **trie("values", (value for value in values if _is_telling(value[0]))),
             **columns.texts("spellings", sorted({name for called in names for name in called})),
             **columns.texts("name_words", sorted(said))}
-
-
-def _cells(graph: KnowledgeGraph) -> Made:
-    """Return the names of all attributes, sorted, and of each its values by the rows of their owners."""
-    values, all_texts = graph.columns.values, graph.columns.texts
-    first = find_firsts(values.entity, values.attribute, values.value)
-    owners, attributes, held = (column[first] for column in values[:3])
-    names, attribute = np.unique(attributes, return_inverse=True)
-    texts, number = np.unique(held, return_inverse=True)
-    order = np.lexsort((held, owners, attribute))
-    return {**columns.texts("attributes", [all_texts[one] for one in names.tolist()]),
-            "cells.owners.values": owners[order].astype(np.int32),
-            "cells.owners.starts": columns.starts(np.bincount(attribute, minlength=len(names))),
-            "cells.values": number[order].astype(np.int32),
-            **columns.texts("cells.texts", [all_texts[one] for one in texts.tolist()])}
 
 
 def _is_telling(value: Sequence[str]) -> bool:
@@ -166,7 +140,7 @@ def _is_telling(value: Sequence[str]) -> bool:
     return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
-def _support(graph: KnowledgeGraph, rows: _Rows) -> Made:
+def _support(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
     """Return the chunks that mention each entity, in the order of their ids."""
     entities, chunks = graph.mention_pairs()
     there = rows.chunks[chunks]
@@ -182,43 +156,21 @@ def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
     return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
 
 
-def _triples(graph: KnowledgeGraph, rows: _Rows) -> Made:
-    relations, numbered = np.unique(graph.columns.triples[rows.triples, 1], return_inverse=True)
-    ends = graph.columns.triples[rows.triples]
-    ends[:, 1] = numbered
-    row_of = np.full(graph.count_triples(), -1, np.int32)
-    row_of[rows.triples] = np.arange(len(rows.triples))
-    support = graph.columns.support
-    owners, chunks = row_of[support.triple], rows.chunks[support.chunk]
-    there = (owners >= 0) & (chunks >= 0)
-    owners, chunks, spans = owners[there], chunks[there], np.stack([support.start[there], support.end[there]], axis=1)
-    numbers, loops = np.arange(len(ends)), ends[:, 0] == ends[:, 2]
-    dated = set(np.unique(graph.columns.triple_times.triple).tolist())
-    times = (orjson.dumps(_date(graph.validity_of(row), graph.times_of(row))) if row in dated else b""
-             for row in rows.triples.tolist())
-    return {"triples.ends": ends, "triples.spans": spans, "triples.chunks.values": chunks,
-            "triples.chunks.starts": columns.starts(np.bincount(owners, minlength=len(ends))),
-            **columns.texts("triples.times", times),
-            **columns.texts("relations", [graph.columns.texts[number] for number in relations.tolist()]),
-            **columns.inverted("entities.triples", np.concatenate([ends[:, 0], ends[~loops, 2]]),
-                               np.concatenate([numbers, numbers[~loops]]), len(rows.entities)),
-            **columns.inverted("relations.triples", ends[:, 1], numbers, len(relations))}
+def _incidence(triples: NDArray[np.int32], entities: int) -> NewArrays:
+    """Return the triples in which each entity is head or tail, ascending."""
+    numbers, loops = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
+    return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~loops, 2]]),
+                            np.concatenate([numbers, numbers[~loops]]), entities)
 
 
-def _date(validity: Validity, times: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
-    """Return the words that say when a fact holds, when a later one follows it, and the chunks with these words."""
-    return ([time.words for time in validity.times], list(validity.later),
-            sorted({chunk for places in times.values() for chunk in places}))
-
-
-def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
+def _state_facts(graph: ResolvedGraph, rows: _Rows) -> NewArrays:
     corrected = graph.corrections()
     places = {said: np.flatnonzero(rows.triples == graph.triple_row(edge)) for said, edge in corrected.items() if edge}
     return stated({entity: rows.entities[node] for entity, node in graph.nodes_of_aliases().items()},
                   {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
-def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
+def _chunks(source: IndexSource, chunks: Sequence[Chunk]) -> NewArrays:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
     known: dict[str, str] = {}  # so that each distinct word is in memory once
@@ -235,7 +187,31 @@ def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
-def _document_names(titles: Mapping[str, str]) -> Made:
+def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
+    """Return the attributes with a date or a number, by the id of the chunk that states them.
+
+    The schema has an attribute's kind, unit and the words that questions use for it; the kind of an attribute that it
+    lacks is inferred from each value. A chunk's facts are in the order of entity, attribute and value.
+    """
+    known = {attribute.name: attribute for attribute in schema.attribute_types}
+    facts: dict[str, list[TypedFact]] = {}
+    for node in graph.entities_with_values():
+        names = tuple(graph.names(node))
+        for name, values in graph.values(node).items():
+            attribute = known.get(name) or AttributeType(name=name)
+            for value, support in values.items():
+                kind = attribute.kind if name in known else kind_of(value)
+                normal = parse_value(value, kind, attribute.unit)
+                if not normal:
+                    continue
+                for chunk_id, (start, end) in support.items():
+                    facts.setdefault(chunk_id, []).append(TypedFact(
+                        entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
+                        normal=normal, start=start, end=end))
+    return {chunk_id: tuple(listed) for chunk_id, listed in facts.items()}
+
+
+def _document_names(titles: Mapping[str, str]) -> NewArrays:
     """Return documents' ids and titles, and the documents that are called by each name (`text/titles.py`)."""
     called: dict[str, list[int]] = {}
     for row, (key, title) in enumerate(titles.items()):
@@ -245,7 +221,8 @@ def _document_names(titles: Mapping[str, str]) -> Made:
             **columns.words("documents.called", called), **columns.lists("documents.of_name", called.values())}
 
 
-def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: Made) -> Made:
+def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: NewArrays,
+               ) -> NewArrays:
     """Return the words of documents; where each has one chunk, they are the chunks'."""
     if len(set(owners)) == len(chunks):
         return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
@@ -256,9 +233,10 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[
     return postings("documents.words", whole)
 
 
-def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> Made:
+def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
     """Return the entity-chunk graph, and which chunks are of documents with an entity's name for their title.
 
+    A document with an entity's name for its title is about it.
     The graph has an edge for each chunk that mentions an entity, and one more where its document's title names it.
     Edges for triples would bypass the passages that are ranked, and find less (benchmarks/README.md).
     """
@@ -270,8 +248,50 @@ def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]
                           np.concatenate([mentioned.values, named[:, 1]]) + len(keys))}
 
 
-def _communities(communities: Sequence[Community], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors | GatheredVectors]) -> Made:
+def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Build the arrays for a step of a walk over undirected edges.
+
+    Args:
+        name: the prefix of the arrays' names.
+        nodes: the number of nodes, n.
+        rows: one end of each edge, shape (m,); repeated edges count repeatedly.
+        ends: its other end, shape (m,).
+
+    Returns:
+        For each node its neighbours, as `columns.Lists`, and `shares`: the share of its weight that a node sends to
+        each of them, shape (2 m,).
+    """
+    made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
+    degrees = np.diff(made[f"{name}.starts"])
+    shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
+    return made | {f"{name}.shares": shares.astype(np.float32)}
+
+
+def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]) -> tuple[Pairs, Pairs]:
+    """Find the entities that the titles of chunks' documents name.
+
+    Args:
+        chunks: chunks in the order of their rows.
+        names: the names of all entities.
+        row_of: the row of each entity.
+
+    Returns:
+        Pairs of an entity's row and a chunk's row, each of shape (n, 2): first for names anywhere in the title, then
+        for names that are the whole title, without a note in brackets ("Solaris (1972 film)").
+    """
+    @cache
+    def rows_in(title: str) -> list[tuple[int, bool]]:
+        whole = len(without_aside(title))
+        return [(row_of[entity], named.start == 0 and named.end >= whole)
+                for named in names.find(title) for entity in named.entities]
+
+    found = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
+                      for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
+    return found[:, :2], found[found[:, 2] == 1, :2]
+
+
+def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
+                 stored: Mapping[Kind, Vectors]) -> NewArrays:
     """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
 
     No text is embedded for a community, however often it changes, and all its triples count: a model truncates long

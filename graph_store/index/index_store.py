@@ -15,7 +15,7 @@ from ...models.embedding.embedder import Embedder
 from ..ledger.version import Version
 from . import array_file
 from .array_file import Arrays, IndexDamagedError
-from .contents import Source, contents
+from .contents import IndexSource, contents
 
 _LOG = logging.getLogger("banyan")
 
@@ -51,7 +51,7 @@ class IndexStore:
         noted = array_file.about(self._path)
         return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
 
-    def save(self, version: Version, source: Source) -> None:
+    def save(self, version: Version, source: IndexSource) -> None:
         """Write the index of a state.
 
         Raises:
@@ -61,7 +61,7 @@ class IndexStore:
         arrays = contents(source, self.earlier(version), self._path.parent)
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
-    def differs(self, version: Version, source: Source) -> bool:
+    def differs(self, version: Version, source: IndexSource) -> bool:
         """Return True if the arrays of the file are not what a state gives, with the vectors that are in the file."""
         there, made = array_file.load(self._path).arrays, contents(source, self.earlier(version))
         return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)

@@ -12,7 +12,7 @@ from .array_file import Arrays
 from .columns import Lists, Words
 
 
-class Named(NamedTuple):
+class NamedSpan(NamedTuple):
     """A name in a question: its folded words, the ids of the entities with that name, and its position."""
 
     name: str
@@ -51,7 +51,7 @@ class NameTrie:
         row = {entity: number for number, entity in enumerate(ids)}
         return cls(trie("names", ((words(name), row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
 
-    def find(self, question: str) -> list[Named]:
+    def find(self, question: str) -> list[NamedSpan]:
         """Find the longest known names in a question, without overlaps, from left to right.
 
         Returns:
@@ -59,12 +59,12 @@ class NameTrie:
         """
         spans = word_places(question)
         folded = [word for word, _, _ in spans]
-        matches: list[Named] = []
+        matches: list[NamedSpan] = []
         start = 0
         while start < len(folded):
             end, entities = self._longest(folded, start)
             if entities:
-                matches.append(Named(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
+                matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
             start = max(end, start + 1)
         return matches
 

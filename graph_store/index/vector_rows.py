@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ..vectors.vector_store import Kind, VectorStore
 from .array_file import Arrays
-from .columns import Ids
+from .columns import Ids, Rows
 
 COMPARED: tuple[Kind, ...] = ("entities", "triples", "chunks")
 """The kinds of vectors that retrieval compares."""
@@ -32,44 +32,7 @@ class Codes(NamedTuple):
     steps: NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class GatheredVectors:
-    """Vectors by row that stay where they are until rows are asked for, so that writing an index holds no copy.
-
-    Attributes:
-        earlier: the vectors of an earlier index, mapped, shape (m, d).
-        new: those that it lacks, shape (k, d).
-        places: for each row its place among `earlier`, then among `new`; -1 for zeros; shape (n,).
-    """
-
-    earlier: Vectors
-    new: Vectors
-    places: NDArray[np.intp]
-
-    dtype = np.dtype(np.float32)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows, and of dimensions."""
-        return len(self.places), self.earlier.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> Vectors:
-        """Return the vectors of some rows."""
-        places, known = self.places[rows], len(self.earlier)
-        found = np.zeros((len(places), self.shape[1]), np.float32)
-        old, new = (places >= 0) & (places < known), places >= known
-        found[old], found[new] = self.earlier[places[old]], self.new[places[new] - known]
-        return found
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vectors:
-        """Return all vectors, for NumPy's functions."""
-        return self[:]
-
-
-def quantise(vectors: Vectors | GatheredVectors) -> Codes:
+def quantise(vectors: Vectors) -> Codes:
     """Quantise vectors, shape (n, d)."""
     codes = np.zeros(vectors.shape, np.int8)
     steps = np.zeros(len(vectors), np.float32)
@@ -81,7 +44,7 @@ def quantise(vectors: Vectors | GatheredVectors) -> Codes:
     return Codes(codes, steps)
 
 
-def farthest(vectors: Vectors | GatheredVectors, codes: Codes) -> float:
+def farthest(vectors: Vectors, codes: Codes) -> float:
     """Return the largest Euclidean distance between a vector and its code; 0 without vectors."""
     most = 0.0
     for start in range(0, len(vectors), _AT_ONCE):
@@ -98,7 +61,7 @@ class StoredVectors:
     `farthest` is the largest distance between a vector and its code.
     """
 
-    vectors: Vectors | GatheredVectors
+    vectors: Vectors
     codes: Codes
     farthest: float
 
@@ -106,7 +69,7 @@ class StoredVectors:
         return len(self.vectors)
 
     @classmethod
-    def of(cls, vectors: Vectors | GatheredVectors) -> "StoredVectors":
+    def of(cls, vectors: Vectors) -> "StoredVectors":
         """Code some vectors."""
         codes = quantise(vectors)
         return cls(vectors, codes, farthest(vectors, codes))
@@ -118,13 +81,13 @@ class StoredVectors:
                    float(arrays[f"{kind}.farthest"][0]))
 
     def arrays(self, kind: Kind) -> dict[str, NDArray[Any]]:
-        """Return the arrays to store for a kind; vectors that are gathered can be written and compared alone."""
-        return {f"{kind}.vectors": cast("Vectors", self.vectors), f"{kind}.codes": self.codes.codes,
+        """Return the arrays to store for a kind."""
+        return {f"{kind}.vectors": self.vectors, f"{kind}.codes": self.codes.codes,
                 f"{kind}.steps": self.codes.steps, f"{kind}.farthest": np.array([self.farthest])}
 
 
 def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorStore, folder: Path | None,
-                 ) -> tuple[Vectors | GatheredVectors, NDArray[np.bool_]]:
+                 ) -> tuple[Vectors, NDArray[np.bool_]]:
     """Return the vectors of ids: those of an earlier index, which are read fast, and else the store's.
 
     Args:
@@ -132,46 +95,57 @@ def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorSt
         ids: their ids.
         before: the arrays of an earlier index; may be empty.
         store: the vectors in Chroma.
-        folder: where the vectors of the store are spooled to a temporary file; None reads them into memory.
+        folder: where they are collected in a temporary file, so that they take no memory; None collects them in memory.
 
     Returns:
         The vectors, shape (ids, d), zeros where there is none; and whether there is one, shape (ids,).
     """
-    places = np.full(len(ids), -1, np.intp)
-    earlier = np.zeros((0, store.get(kind, []).shape[1]), np.float32)
-    if before:
-        earlier = before[f"{kind}.vectors"]
-        row_of = {key.decode(): row for row, key in enumerate(before[kind].tolist())}
-        places[:] = [row_of.get(key, -1) for key in ids]
-        known = np.flatnonzero(places >= 0)
-        places[known[before[f"{kind}.steps"][places[known]] == 0]] = -1  # zeros stand for no vector
-    missing = np.flatnonzero(places < 0)
-    row_of = {ids[row]: number for number, row in enumerate(missing.tolist())}
-    new, there = _read_new(kind, row_of, store, earlier.shape[1], folder)
-    places[missing[there]] = len(earlier) + np.flatnonzero(there)
-    return GatheredVectors(earlier, new, places) if before else new, places >= 0
+    row_of, there = {key: row for row, key in enumerate(ids)}, np.zeros(len(ids), np.bool_)
+    known, places = _find_earlier(kind, row_of, before)
+    there[known] = True
+    missing = [ids[row] for row in np.flatnonzero(~there).tolist()]
+
+    def parts() -> Iterator[tuple[Rows, Vectors]]:
+        for start in range(0, len(known), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            yield known[part], before[f"{kind}.vectors"][places[part]]
+        for keys, vectors in store.pages(kind, missing):
+            rows = np.array([row_of[key] for key in keys], np.intp)
+            there[rows] = True
+            yield rows, vectors
+
+    shape = (len(ids), store.get(kind, []).shape[1])
+    return (_in_file(parts(), shape, folder) if folder and ids else _in_memory(parts(), shape)), there
 
 
-def _read_new(kind: Kind, row_of: Mapping[str, int], store: VectorStore, dimension: int, folder: Path | None,
-              ) -> tuple[Vectors, NDArray[np.bool_]]:
-    """Return the store's vectors by row, zeros where there is none; and whether there is one."""
-    there, shape = np.zeros(len(row_of), np.bool_), (len(row_of), dimension)
-    pages = (([row_of[key] for key in keys], vectors) for keys, vectors in store.pages(kind, list(row_of)))
-    if folder is None or not row_of:
-        new = np.zeros(shape, np.float32)
-        for rows, vectors in pages:
-            new[rows], there[rows] = vectors, True
-        return new, there
+def _find_earlier(kind: Kind, row_of: Mapping[str, int], before: Arrays) -> tuple[Rows, Rows]:
+    """Return the rows whose vectors an earlier index has, and their rows there."""
+    if not before:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    rows = np.array([row_of.get(key.decode(), -1) for key in before[kind].tolist()], np.intp)
+    places = np.flatnonzero((rows >= 0) & (before[f"{kind}.steps"] > 0))  # zeros stand for no vector
+    return rows[places], places
+
+
+def _in_memory(parts: Iterable[tuple[Rows, Vectors]], shape: tuple[int, int]) -> Vectors:
+    """Return an array with the vectors of some rows, zeros in the others."""
+    collected = np.zeros(shape, np.float32)
+    for rows, vectors in parts:
+        collected[rows] = vectors
+    return collected
+
+
+def _in_file(parts: Iterable[tuple[Rows, Vectors]], shape: tuple[int, int], folder: Path) -> Vectors:
+    """Return the same array, mapped from a temporary file."""
     # Mapped after it is written: writing to a mapped file kills the process on a full disk.
     with TemporaryFile(dir=folder, buffering=0) as file:
-        length = dimension * np.dtype(np.float32).itemsize
-        file.truncate(len(row_of) * length)
-        for rows, vectors in pages:
-            there[rows] = True
-            for row, vector in zip(rows, vectors, strict=True):
-                file.seek(row * length)
-                file.write(vector.tobytes())
-        return np.memmap(file, np.float32, "r", shape=shape), there
+        length = shape[1] * np.dtype(np.float32).itemsize
+        file.truncate(shape[0] * length)
+        for rows, vectors in parts:
+            for run in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(rows) != 1) + 1):
+                file.seek(int(rows[run[0]]) * length)
+                file.write(vectors[run].tobytes())
+        return np.memmap(file, np.float32, "r", shape=shape)
 
 
 def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, Vectors]]:

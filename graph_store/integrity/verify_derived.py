@@ -1,8 +1,10 @@
 """Check what is derived from the ledger: the graph, the vectors, the communities, the aliases."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
+import orjson
 
 from ...models.embedding.embedder import Vectors
 from ..graph import graph_file
@@ -10,7 +12,7 @@ from ..index import array_file, columns
 from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.backend import Kind
 from ..vectors.embedded_texts import embedded
 
@@ -24,21 +26,30 @@ _LEVELS_NAMED = 10
 
 
 def damaged_files(layout: Layout) -> Iterator[str]:
-    """Yield a line for the graph's file and for the index if they are damaged; a missing file is made again."""
+    """Remove the graph's file and the index if they are damaged, and yield a line for each; opening makes them again.
+
+    A missing file is no damage.
+    """
     for load, path in ((graph_file.load, layout.graph), (array_file.load, layout.index)):
         try:
             load(path)
         except FileNotFoundError:
             continue
         except (graph_file.GraphFileDamagedError, array_file.IndexDamagedError, OSError) as error:
+            with suppress(OSError):  # nobody may write there: it stays, and what is made again is in memory
+                path.unlink()
             yield str(error)
 
 
 def graph(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the graph in use equals one built afresh from the ledger."""
-    import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
-
-    if nx.node_link_data(kb.tree_graph(), edges="edges") != nx.node_link_data(kb.fresh_tree_graph(), edges="edges"):
+    """Check that the graph's file is what the ledger's rows give, if it is of their state."""
+    try:
+        state, written = graph_file.load(kb.layout.graph)
+    except (FileNotFoundError, graph_file.GraphFileDamagedError):
+        return  # opening makes it again, and `damaged_files` names it
+    expected = orjson.loads(orjson.dumps(kb.node_link().data()))
+    expected["graph"]["name"] = written["graph"]["name"]  # a folder that was copied has the other one's
+    if state == list(kb.version()) and written != expected:
         yield "the graph's file is not what the ledger's rows give"
 
 
@@ -140,7 +151,7 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
                     if (wrong := _describe_misplacement(community, above)))
 
 
-def _describe_misplacement(community: Community, above: dict[str, Community]) -> str:
+def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
     if not set(community.keywords) <= set(community.members):
         return "has keywords that are none of its members"
     if bool(community.parent) != bool(above):

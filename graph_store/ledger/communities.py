@@ -1,4 +1,4 @@
-"""Store communities in the ledger: the default tree, further views, and summaries by content."""
+"""Store the tree of communities in the ledger, and summaries by content."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from .database import Database
 from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
-DEFAULT_VIEW = ""
-"""The view that retrieval searches; other views have their specification as name."""
+_VIEW = ""
+"""What the column `view` has of the tree's communities; further views are computed when asked for, and not stored."""
 
 
-class Community(Frozen):
+class TreeCommunity(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
 
     Its id is a hash of the content that its description is based on, so it keeps the description when members join
@@ -29,7 +29,6 @@ class Community(Frozen):
     level: int = Field(default=0, description="0 is the finest; communities of communities are above")
     parent: str = Field(default="", description="the community of the next level that contains it, if there is one")
     cohesion: float = Field(default=0.0, description="mean phi of its members (eq. 5), 0 to 1 + lambda")
-    label: str = Field(default="", description="its name in a view, such as an attribute's value")
     name: str = ""
     summary: str = ""
 
@@ -38,7 +37,7 @@ class Community(Frozen):
         return f"{self.name}. {self.summary}"
 
 
-class Outline(Frozen):
+class CommunityOutline(Frozen):
     """A community with the number of its members instead of their ids."""
 
     id: str
@@ -52,80 +51,77 @@ class Outline(Frozen):
 
 
 class CommunityTable:
-    """Communities by view. Names and summaries are stored by community id, which depends on its content.
+    """The tree's communities. Names and summaries are stored by community id, which depends on its content.
 
-    A community that disappears and returns, or is in several views, is described once.
+    A community that disappears and returns is described once.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def all(self, view: str = DEFAULT_VIEW, *, level: int | None = 0) -> list[Community]:
-        """Return the communities of a view by level and id, of one level or, with None, of all."""
-        return self._read("coalesce(CAST(:level AS INTEGER), level) = level", view, level=level)
+    def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
+        """Return the communities by level and id, of one level or, with None, of all."""
+        return self._read("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
 
-    def _read(self, condition: str, view: str = DEFAULT_VIEW, **values: object) -> list[Community]:
-        return [Community(id=row.id, members=tuple(json.loads(row.members)), keywords=tuple(json.loads(row.keywords)),
-                          level=row.level, parent=row.parent, cohesion=row.cohesion, label=row.label,
-                          name=row.name or row.label, summary=row.summary or "")
+    def _read(self, condition: str, **values: object) -> list[TreeCommunity]:
+        return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
+                              keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
+                              summary=row.summary or "")
                 for row in self._db.rows(f"{_SELECT} WHERE view = :view AND {condition} ORDER BY level, c.id",
-                                         view=view, **values)]
+                                         view=_VIEW, **values)]
 
-    def get(self, community: str) -> Community | None:
-        """Return a community of the default view, of any level, by its id, or None."""
+    def get(self, community: str) -> TreeCommunity | None:
+        """Return a community of any level by its id, or None."""
         return next(iter(self._read("c.id = :id", id=community)), None)
 
     def levels(self) -> int:
-        """Return the number of levels of the default view."""
-        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=DEFAULT_VIEW)
+        """Return the number of levels."""
+        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=_VIEW)
 
-    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[Outline], int]:
-        """Return a page of the default view's communities of a level, or within another one, largest first.
+    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0,
+                 ) -> tuple[list[CommunityOutline], int]:
+        """Return a page of the communities of a level, or within another one, largest first.
 
         Returns:
             The communities, and their total number.
         """
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         rows = self._db.rows(
-            f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, label, name, summary "  # noqa: S608
+            f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, name, summary "  # noqa: S608
             f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = :view AND {where} "
             "ORDER BY size DESC, c.id LIMIT :most OFFSET :before",
-            view=DEFAULT_VIEW, value=value, most=limit, before=offset)
-        outlines = [Outline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size, level=row.level,
-                            parent=row.parent, cohesion=row.cohesion, name=row.name or row.label,
-                            summary=row.summary or "") for row in rows]
+            view=_VIEW, value=value, most=limit, before=offset)
+        outlines = [CommunityOutline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size,
+                                     level=row.level, parent=row.parent, cohesion=row.cohesion, name=row.name or "",
+                                     summary=row.summary or "") for row in rows]
         return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = :view AND {where}",  # noqa: S608
-                                        view=DEFAULT_VIEW, value=value)
+                                        view=_VIEW, value=value)
 
-    def count(self, view: str = DEFAULT_VIEW) -> int:
-        """Return the number of communities on the finest level of a view."""
-        return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=view)
+    def count(self) -> int:
+        """Return the number of communities on the finest level."""
+        return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=_VIEW)
 
-    def replace(self, communities: Sequence[Community], view: str = DEFAULT_VIEW) -> None:
-        """Replace the communities of a view, of all levels, writing only those that differ."""
+    def replace(self, communities: Sequence[TreeCommunity]) -> None:
+        """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
-            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities WHERE view = :view", view=view)}
-            current = {_row(community, view) for community in communities}
+            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
+            current = set(map(_row, communities))
             self._db.execute_many("DELETE FROM communities WHERE view = :view AND id = :id",
-                                  [{"view": view, "id": row[1]} for row in sorted(known - current)])
+                                  [{"view": row[0], "id": row[1]} for row in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
-    def forget_views(self) -> None:
-        """Delete all views but the default, which earlier versions stored; they are computed when asked for."""
-        self._db.execute("DELETE FROM communities WHERE view <> :default", default=DEFAULT_VIEW)
-
-    def find_undescribed(self) -> list[Community]:
-        """Return the communities of the default view, of all levels, without a summary."""
+    def find_undescribed(self) -> list[TreeCommunity]:
+        """Return the communities of all levels without a summary."""
         return self._read("s.id IS NULL")
 
     def has_undescribed(self) -> bool:
-        """Return True if a community of the default view has no summary."""
+        """Return True if a community has no summary."""
         return bool(self._db.count(
             "SELECT count(*) FROM (SELECT 1 FROM communities c LEFT JOIN summaries s USING (id) "
-            "WHERE view = :view AND s.id IS NULL LIMIT 1) AS waiting", view=DEFAULT_VIEW))
+            "WHERE view = :view AND s.id IS NULL LIMIT 1) AS waiting", view=_VIEW))
 
-    def searchable(self) -> list[Community]:
-        """Return the communities that retrieval searches: the finest of the default view that have a summary."""
+    def searchable(self) -> list[TreeCommunity]:
+        """Return the communities that retrieval searches: the finest that have a summary."""
         return self._read("level = 0 AND s.id IS NOT NULL")
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
@@ -152,7 +148,7 @@ def text_id(text: str) -> str:
     return content_id(text)[:12]
 
 
-def _row(community: Community, view: str) -> tuple[object, ...]:
+def _row(community: TreeCommunity) -> tuple[object, ...]:
     """Return a community as a row of the table."""
     c = community
-    return (view, c.id, c.level, c.parent, c.cohesion, c.label, json.dumps(c.keywords), json.dumps(c.members))
+    return (_VIEW, c.id, c.level, c.parent, c.cohesion, "", json.dumps(c.keywords), json.dumps(c.members))

@@ -29,7 +29,7 @@ _BUILD = "(CAST(:build AS TEXT) IS NULL OR build = :build)"
 """Selects the accounts of one build, or all of them without one."""
 
 
-class Tokens(Frozen):
+class TokenCounts(Frozen):
     """Numbers of paid calls and tokens."""
 
     calls: int = 0
@@ -43,18 +43,19 @@ class Tokens(Frozen):
     wasted: int = 0
     """Prompt and completion tokens of those calls."""
 
-    def plus(self, other: "Tokens") -> "Tokens":
+    def plus(self, other: "TokenCounts") -> "TokenCounts":
         """Return the sum, field by field."""
-        return Tokens(**{field: getattr(self, field) + getattr(other, field) for field in Tokens.model_fields})
+        return TokenCounts(**{field: getattr(self, field) + getattr(other, field)
+                              for field in TokenCounts.model_fields})
 
 
-class StepTokens(Tokens):
+class StepTokens(TokenCounts):
     """The calls and tokens of one step so far."""
 
     step: str
 
 
-class Spent(Tokens):
+class Spent(TokenCounts):
     """The cost of a step, document or build, in tokens and money."""
 
     name: str
@@ -105,7 +106,7 @@ class Calls:
         if where.allowance is not None:
             where.allowance.keep(prompt_tokens + completion_tokens)
 
-    def put_down(self, step: str, model: str, calls: int, prompt: int) -> None:
+    def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
         with self._storing(charge().build):
             self._add(step, model, calls, prompt)
@@ -186,7 +187,7 @@ class Calls:
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
     def extractions(self, model: str, enough: int, is_whole: Callable[[int, Sequence[str]], bool],
-                    ) -> tuple[Tokens, list[str]]:
+                    ) -> tuple[TokenCounts, list[str]]:
         """Return what extracting a sample of at least `enough` chunks with a model took, including repairs.
 
         Args:
@@ -197,7 +198,7 @@ class Calls:
         Returns:
             The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.
         """
-        whole, chunks = Tokens(), list[str]()
+        whole, chunks = TokenCounts(), list[str]()
         for row in self._db.rows(
                 f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' "  # noqa: S608
                 "AND model IN (:model, :batched) GROUP BY document ORDER BY document", model=model,
@@ -206,7 +207,7 @@ class Calls:
             extracted = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "
                 "ORDER BY revision, ordinal", document=values.pop("document"))]
-            paid = Tokens(**values)
+            paid = TokenCounts(**values)
             if extracted and is_whole(paid.calls - paid.wasted_calls, extracted):
                 whole, chunks = whole.plus(paid), chunks + extracted
             if len(chunks) >= enough:
@@ -233,7 +234,7 @@ def forget_document(database: Database, document: str) -> None:
 
 def total(parts: Sequence[Spent]) -> Spent:
     """Return the sum; its cost is None if a part's cost is."""
-    tokens = Tokens()
+    tokens = TokenCounts()
     for part in parts:
         tokens = tokens.plus(part)
     costs = [part.cost for part in parts if part.cost is not None]

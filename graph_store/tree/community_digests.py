@@ -13,22 +13,23 @@ import numpy as np
 from ...schemas.naming import content_id, normalise, relation_id
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import VectorStore
 from .clusters import Labels, groups
 from .detection import CommunitySettings, affinity, hierarchy
 from .features import EntityFeatures, features
 from .scores import Scores
-from .view_boundary import boundary
 
 # Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
 # are values, and so many connections to other communities.
 _DIGEST_FACTS = 40
 _DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
 _DECIMALS = 4
+TAU = 0.5
+"""The affinity from which an outside entity is at a community's boundary: it is in the reports of at most two."""
 
 
-def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[Community]:
+def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
     """Find the communities of the graph, and communities of communities above them; without names.
 
     All entities and relations must have vectors.
@@ -39,7 +40,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     data, ids = graph_features(graph, vectors), graph.entity_ids()
     levels = [described(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(hierarchy(data, settings))]
-    communities: list[Community] = []
+    communities: list[TreeCommunity] = []
     for level, own in enumerate(levels):
         above = {entity: c.id for c in levels[level + 1] for entity in c.members} if level + 1 < len(levels) else {}
         communities += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
@@ -75,7 +76,7 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
 
 
 def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
-              settings: CommunitySettings) -> list[Community]:
+              settings: CommunitySettings) -> list[TreeCommunity]:
     """Make communities of some entities' labels, with keywords, cohesion and id, by id."""
     if not len(labels):
         return []
@@ -84,15 +85,15 @@ def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, l
                    for group in groups(labels)), key=lambda community: community.id)
 
 
-def _community(members: list[str], scores: Scores, level: int, keywords: int) -> Community:
+def _community(members: list[str], scores: Scores, level: int, keywords: int) -> TreeCommunity:
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
     # SQLite has no -0.0, and PostgreSQL has one.
     cohesion = round(float(scores.mean(dtype=np.float64)), _DECIMALS) or 0.0
-    return Community(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
+    return TreeCommunity(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
                      cohesion=cohesion)
 
 
-def identified(graph: KnowledgeGraph, community: Community) -> Community:
+def identified(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
     """Return a community with the id that its digest makes."""
     told, level = _digest(graph, community), community.level
     # A community and the only one within it have the same digest: above the first level, the level tells them apart.
@@ -103,7 +104,7 @@ def identified(graph: KnowledgeGraph, community: Community) -> Community:
     return community.model_copy(update={"id": identity})
 
 
-def digests(graph: KnowledgeGraph, communities: Sequence[Community]) -> list[CommunityDigest]:
+def digests(graph: KnowledgeGraph, communities: Sequence[TreeCommunity]) -> list[CommunityDigest]:
     """Return the digests from which communities are summarised, completed at the boundary (UniAI eq. 4)."""
     return [_digest(graph, community) for community in communities]
 
@@ -117,7 +118,7 @@ def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
             yield from (graph.value_statement(entity, attribute, value) for value in values)
 
 
-def _digest(graph: KnowledgeGraph, community: Community) -> CommunityDigest:
+def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
     told = set[str]()
     triples = _new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, told)
     values = _new(_values(graph, community), _DIGEST_VALUES, told)
@@ -142,7 +143,7 @@ def _new(facts: Iterable[str], most: int, told: set[str]) -> list[str]:
     return new
 
 
-def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
+def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of triples between members, those about keywords first; of large communities only the first."""
     members, keywords = list(map(graph.row, community.members)), list(map(graph.row, community.keywords))
     within, others, told = set(members), set(members) - set(keywords), set[int]()
@@ -156,14 +157,14 @@ def _facts(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
                         and graph.ends_of(row)[0] == member)
 
 
-def _values(graph: KnowledgeGraph, community: Community) -> Iterator[str]:
+def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
     """Yield the attribute values of the keywords."""
     for keyword in community.keywords:
         for attribute, values in graph.attributes(keyword).items():
             yield from (graph.value_statement(keyword, attribute, value) for value in values)
 
 
-def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
+def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of triples that lead over the boundary: to those whom eq. 4 adds, then those of the keywords."""
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
     members, last = set(ordered), len(community.keywords)
@@ -174,6 +175,18 @@ def _connections(graph: KnowledgeGraph, community: Community) -> Iterator[int]:
     yield from sorted(over, key=lambda row: (over[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in over)
+
+
+def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> set[str]:
+    """Return the outside entities at the boundary of a community's members (UniAI-GraphRAG eq. 4).
+
+    The affinity of an outside entity is the share of its neighbours that are members. A is an indicator in the paper,
+    so several triples between two entities count once, in either direction. An affinity of tau suffices, as in the
+    equation; the paper's text says "exceeds".
+    """
+    within = Counter(end for member in members for end in graph.neighbours(member))
+    return {entity for entity in within.keys() - set(members)
+            if within[entity] / graph.count_neighbours(entity) >= tau}
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from heapq import nsmallest
 import numpy as np
 
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..ledger.communities import Community
+from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import VectorStore
 from .community_digests import described, graph_features, identified
 from .detection import CommunitySettings, refine
@@ -22,8 +22,8 @@ _SAMPLE = 1000
 """Entities by which it is known what all have in common. Ids are hashes, so those that sort first are a sample."""
 
 
-def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, before: Sequence[Community],
-                ) -> list[Community]:
+def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
+                before: Sequence[TreeCommunity]) -> list[TreeCommunity]:
     """Fit the tree of the graph as it was to what it is now, with as many levels; see `description.find_tree`."""
     finest = [community for community in before if community.level == 0]
     of = {entity: community for community in finest for entity in community.members}
@@ -46,7 +46,7 @@ def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
 
 
 def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],
-               concerned: Sequence[Community]) -> list[Community]:
+               concerned: Sequence[TreeCommunity]) -> list[TreeCommunity]:
     """Return the communities of new entities and of the members of some communities, by id."""
     number = {entity: label for label, community in enumerate(concerned) for entity in community.members
               if entity in graph}
@@ -61,26 +61,26 @@ def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySet
     return described(graph, ids, data, labels, 0, settings)
 
 
-def _parent_of(members: Iterable[str], of: Mapping[str, Community], near: Mapping[str, set[str]]) -> str:
+def _parent_of(members: Iterable[str], of: Mapping[str, TreeCommunity], near: Mapping[str, set[str]]) -> str:
     """Return the parent that most members had, or else most of what is beside them; empty where there is none."""
     votes = (Counter(of[entity].parent for entity in members if entity in of)
              or Counter(of[end].parent for entity in members for end in near[entity] if end in of))
     return min(votes, key=lambda parent: (-votes[parent], parent), default="")
 
 
-def _with_parents(graph: KnowledgeGraph, children: Sequence[Community], known: Mapping[str, Community], level: int,
-                  settings: CommunitySettings) -> tuple[list[Community], list[Community]]:
+def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], known: Mapping[str, TreeCommunity],
+                  level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
     """Return communities with the ids that their parents have now, and these; those without one share a new one."""
-    by_parent: dict[str, list[Community]] = {}
+    by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
-    new = Community(id="", members=(), keywords=(), level=level)
+    new = TreeCommunity(id="", members=(), keywords=(), level=level)
     parents = {key: _join(graph, known.get(key, new), own, settings) for key, own in by_parent.items()}
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
 
 
-def _join(graph: KnowledgeGraph, before: Community, children: Sequence[Community], settings: CommunitySettings,
-            ) -> Community:
+def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeCommunity], settings: CommunitySettings,
+            ) -> TreeCommunity:
     """Return a community of the members of others; it keeps those of its keywords that are among these."""
     members = {entity for child in children for entity in child.members}
     largest = sorted(children, key=lambda c: (-len(c.members), c.id))

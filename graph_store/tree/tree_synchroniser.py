@@ -7,7 +7,7 @@ from ...runtime.gc_pauses import gc_paused
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
-from ..ledger.communities import Community, CommunityTable, text_id
+from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
 from ..vectors.vector_store import VectorStore
 from .community_digests import all_texts, digests, find_tree
@@ -61,13 +61,12 @@ class TreeSynchroniser:
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
-            self._communities.forget_views()
             self._db.set_meta("tree_position", str(state.position))
             self._db.set_meta("tree_resolution", str(state.resolution))
             self._db.set_meta("tree_drift", str(drift))
             self._revise()
 
-    def _before(self, settings: CommunitySettings) -> tuple[list[Community], int]:
+    def _before(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
         """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
         entities = self._graph.graph.entity_ids()
         if len(entities) <= settings.update_above:
@@ -109,6 +108,6 @@ class TreeSynchroniser:
         self._db.set_meta("tree_described", "" if self._communities.has_undescribed() else "yes")
 
 
-def _needs_a_level(communities: Sequence[Community], settings: CommunitySettings) -> bool:
+def _needs_a_level(communities: Sequence[TreeCommunity], settings: CommunitySettings) -> bool:
     """Return True if there are so many on the finest level, which is the only one, that others belong above it."""
     return not any(community.level for community in communities) and len(communities) > settings.max_clusters

@@ -4,22 +4,19 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
-from ...models.embedding.embedder import Vectors
 from ...runtime.cancellation import CallCancelled, current
 from ...runtime.deadlines import NoAnswer, call_within
 from ...runtime.panics import is_panic
-from ...runtime.quiet import ignoring
 from ...runtime.whole_file import whole_file
 from ..store_errors import StoreError, display_path
 from . import index_files
-from .backend import INDEX, KINDS, Collections, Kind, chroma, retry
-from .chroma_paths import claim_path, pause_claims, release_path
+from .backend import COLLECTIONS, INDEX, KINDS, Collections, Kind, chroma, retry
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -27,28 +24,45 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Chroma has the whole index of a collection in memory, and rewrites its file after so many changes. Each call reads
-# again what changed since then, and so does each opening. Collections of bounded size, filled one after another, bound
-# memory and time per vector.
-_PART_MOST = 50_000
-_OPEN_MOST = 6
-"""Collections that are open at a time: the four that a batch writes to, and two that are read. Chroma's indexes stay in
-memory until its client is closed."""
-
-# The first write comes early, because each opening writes an empty index until then. After that Chroma's default of
-# 1,000 changes applies, and from 4,000 elements on a quarter of them, but at most 4,000: that bounds how often a byte
-# is rewritten, and how many changes each call reads again.
-_SYNC_FIRST = 10
-_SYNC_LEAST = 1000
-_SYNC_SHARE = 4
-_SYNC_MOST = 4000
-_SYNC_TOLERANCE = 1.5
 _ANSWER_SECONDS = 300.0
 """How long one call to Chroma may take. Reading the largest collection takes seconds; after a failed write on a full
 disk, a call to the same client may never return."""
 
 
 _ALIVE: WeakSet["FolderCollections"] = WeakSet()
+
+# Each client in this process has a path of its own, even if several open the same folder: Chroma shares one instance
+# among clients of one path, and starts and stops it without a lock. A path with `/.` appended names the same folder.
+# The paths are module state, as they protect state of the process: Chroma's instances, and SQLite's file locks.
+_PATHS_LOCK = threading.RLock()  # re-entrant, because garbage collection may close a reader at any moment
+_PATHS_IN_USE: set[str] = set()
+
+
+def _claim_path(folder: Path) -> str:
+    """Reserve a path to a folder that no other client of this process uses, until `_release_path`."""
+    with _PATHS_LOCK:
+        path = str(folder)
+        while path in _PATHS_IN_USE:
+            path += "/."
+        _PATHS_IN_USE.add(path)
+        return path
+
+
+def _release_path(path: str) -> None:
+    """Release a path whose client is closed."""
+    with _PATHS_LOCK:
+        _PATHS_IN_USE.discard(path)
+
+
+@contextmanager
+def _pause_claims(folder: Path) -> Iterator[bool]:
+    """Let no client start inside the block, and yield True if none uses a folder.
+
+    This process must not even read a file that Chroma has open, because closing it would drop the locks of Chroma's
+    own SQLite (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    with _PATHS_LOCK:
+        yield all(Path(path) != folder for path in _PATHS_IN_USE)
 
 
 class FolderCollections(Collections):
@@ -64,64 +78,50 @@ class FolderCollections(Collections):
         self._state = folder / "state"
         self._client: Client | None = None
         self._path = ""
-        self._collections: dict[str, Collection] = {}
-        self._parts: dict[Kind, list[str]] = {}
-        self._sizes: dict[str, int] = {}
-        self._written: set[str] = set()
+        self._collections: dict[Kind, Collection] = {}
+        self._written: set[Kind] = set()
         self._lock = threading.RLock()
         self._checked = False
         _ALIVE.add(self)
 
-    def parts(self, kind: Kind) -> Sequence[str]:
-        """Return the names of a kind's parts, in the order in which they were filled."""
-        if kind not in self._parts:
-            self._parts[kind] = self.read(kind, lambda _: self._find_parts(kind))
-        return self._parts[kind]
-
-    def _find_parts(self, kind: Kind) -> list[str]:
-        names, parts = self._list_names(), [str(kind)]
-        while self._name(following := f"{kind}-{len(parts) + 1}") in names:
-            parts.append(following)
-        return parts
-
     def _list_names(self) -> set[str]:
         return set() if self._client is None else {one.name for one in self._client.list_collections()}
 
-    def _name(self, part: str) -> str:
-        return f"{part}-{self._model}"
+    def _name(self, kind: Kind) -> str:
+        return f"{kind}-{self._model}"
 
-    def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
+    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with another client for each retry.
 
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
         """
-        return self._call(part, ask)
+        return self._call(kind, ask)
 
-    def write(self, part: str, change: "Callable[[Collection], object]") -> None:
+    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries because a reader may lock the catalogue for a moment.
 
         A retry has another client, because Chroma may never return from a write that follows a failed one.
         """
         index_files.forget(self.folder)
-        if part.partition("-")[0] in KINDS and part not in self._written:
+        if kind in KINDS and kind not in self._written:
             self._state.unlink(missing_ok=True)
-        self._written.add(part)
-        self._call(part, change)
+        self._written.add(kind)
+        self._call(kind, change)
 
-    def _call(self, part: str, use: "Callable[[Collection], _T]") -> _T:
+    def _call(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         try:
-            return retry(lambda: self._use(part, use), lambda: None)
+            return retry(lambda: self._use(kind, use), lambda: None)
         except NoAnswer as error:
             current().check()
             raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
-    def _use(self, part: str, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         lock = self._lock
 
         def use_locked() -> _T:
             with lock:  # nobody closes the client meanwhile
-                return use(self._collection(part))
+                return use(self._collection(kind))
 
         try:
             return self._within(use_locked)
@@ -167,15 +167,13 @@ class FolderCollections(Collections):
         if self._client is not None:
             self._client.close()
             self._client = None
-            release_path(self._path)
+            _release_path(self._path)
 
-    def _collection(self, part: str) -> "Collection":
+    def _collection(self, kind: Kind) -> "Collection":
         """Return a collection, which is created if missing; the caller has the lock."""
-        if part not in self._collections:
-            if len(self._collections) >= _OPEN_MOST:
-                self._close_client()
-            self._collections[part] = self._open(part, self._client or self._connect())
-        return self._collections[part]
+        if kind not in self._collections:
+            self._collections[kind] = self._open(kind, self._client or self._connect())
+        return self._collections[kind]
 
     def _connect(self) -> "Client":
         if FolderCollections._opened_in not in {None, os.getpid()}:
@@ -184,24 +182,22 @@ class FolderCollections(Collections):
                              "forks, or start workers by `spawn`")
         self._check()
         FolderCollections._opened_in = os.getpid()
-        self._path = claim_path(self.folder)
+        self._path = _claim_path(self.folder)
         try:
             self._client = cast("Client", chroma().folder_client(self._path))
         except (AttributeError, ValueError, sqlite3.Error) as error:
             # chromadb raises these when it cleans up after a failed start.
-            release_path(self._path)
+            _release_path(self._path)
             raise self._unusable(error) from error
         return self._client
 
-    def _open(self, part: str, client: "Client") -> "Collection":
-        name = self._name(part)
+    def _open(self, kind: Kind, client: "Client") -> "Collection":
+        name = self._name(kind)
         try:
             # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
             return client.get_collection(name, embedding_function=None)
         except chroma().NotFoundError:
-            changes = _SYNC_MOST if "-" in part else _SYNC_FIRST  # a later part is sure to grow
-            return client.get_or_create_collection(
-                name, embedding_function=None, configuration={"hnsw": {**INDEX, "sync_threshold": changes}})
+            return client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": INDEX})
 
     def _check(self) -> None:
         """Check the index files before they are first loaded, because damaged files would crash the process."""
@@ -210,54 +206,13 @@ class FolderCollections(Collections):
                              "ledger has all that it takes")
         self._checked = True
 
-    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
-        """Store the vectors of new ids in the last part, and begin another part when it is full."""
-        part = self._last_part(kind)
-        if self._sizes[part] >= _PART_MOST:
-            self._write_index(part)
-            self._parts[kind] = [*self.parts(kind), f"{kind}-{len(self.parts(kind)) + 1}"]
-        part = super().upsert(kind, ids, vectors)
-        self._sizes[part] = self._sizes.get(part, 0) + len(ids)
-        self._adjust_sync(part)
-        return part
-
-    def _last_part(self, kind: Kind) -> str:
-        part = self.parts(kind)[-1]
-        if part not in self._sizes:
-            self._sizes[part] = self._count(part)
-        return part
-
-    def _count(self, part: str) -> int:
-        return self.read(part, lambda collection: collection.count())
-
-    def _adjust_sync(self, part: str) -> None:
-        """Adjust how often Chroma rewrites a collection's index to the collection's size."""
-        size = self._sizes[part]
-        pace = self.read(part, lambda collection: collection.configuration_json["hnsw"]["sync_threshold"])
-        wanted = min(max(_SYNC_LEAST, size // _SYNC_SHARE), _SYNC_MOST)
-        if size >= _SYNC_FIRST and wanted > pace * _SYNC_TOLERANCE:
-            self._set_sync(part, wanted)
-
-    def _set_sync(self, part: str, changes: int) -> None:
-        self._disconnect()  # a loaded index ignores the change
-        # Chroma warns about its own configuration of a collection without an embedding function.
-        with ignoring(DeprecationWarning):
-            self.write(part, lambda collection: collection.modify(configuration={"hnsw": {"sync_threshold": changes}}))
-
-    def _write_index(self, part: str) -> None:
-        """Have Chroma write the index of a full part, so that nothing of it has to be read again at each opening."""
-        self._set_sync(part, _SYNC_FIRST)
-        self._disconnect()
-        self._count(part)
-        self._written.discard(part)
-
     def is_sound(self) -> bool:
         """Return True if Chroma's catalogue exists and it and the index files are readable."""
         path = self.folder / "chroma.sqlite3"
         if not path.is_file():
             return False
         try:
-            with pause_claims(self.folder) as free:
+            with _pause_claims(self.folder) as free:
                 if free:
                     with closing(sqlite3.connect(path)) as catalogue:
                         catalogue.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -271,8 +226,8 @@ class FolderCollections(Collections):
     def settle(self) -> None:
         """Record that the index files are sound."""
         if self._written:
-            for part in sorted(self._written):
-                self._count(part)  # Chroma may write an index only at the next use
+            for kind in sorted(self._written):
+                self.read(kind, lambda collection: collection.count())  # Chroma may write an index only at the next use
             index_files.note(self.folder)
             self._written.clear()
 
@@ -301,8 +256,8 @@ class FolderCollections(Collections):
         self.read("entities", lambda _: self._drop_other_models())
 
     def _drop_other_models(self) -> None:
-        for name in self._list_names():
-            if self._client is not None and not name.endswith(f"-{self._model}"):
+        for name in self._list_names() - set(map(self._name, COLLECTIONS)):
+            if self._client is not None:
                 self._client.delete_collection(name)
 
     def damages(self) -> list[str]:
@@ -314,7 +269,7 @@ class FolderCollections(Collections):
             return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
         indexes = [f"{self.folder / line}" for line in index_files.damages(self.folder)]
         try:
-            with pause_claims(self.folder) as free:
+            with _pause_claims(self.folder) as free:
                 if not free:
                     return indexes
                 with closing(sqlite3.connect(path, timeout=30)) as catalogue:
@@ -332,8 +287,6 @@ class FolderCollections(Collections):
             with suppress(OSError, StoreError, CallCancelled):
                 self.settle()
         self._disconnect()
-        self._parts.clear()
-        self._sizes.clear()
 
 
 def _disconnect_all() -> None:

@@ -1,13 +1,14 @@
 """What of a knowledge base is embedded: entities, triples, relations and chunks, each as a text by id."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.naming import relation_id, triple_id
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.document_rows import Documents
-from .backend import Kind
+from .vector_store import Kind, VectorStore, pages_of
 
 
 class Embedded(NamedTuple):
@@ -32,3 +33,19 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
             Embedded("chunks", chunks, lambda ids: {
                 chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
+
+
+class UnwrittenVectors(VectorStore):
+    """The vectors of a knowledge base whose disk has no room for them: embedded when they are read, and not stored."""
+
+    def __init__(self, store: VectorStore, embedder: Embedder, embedded: Iterable[Embedded]) -> None:
+        """Replace the vectors of a knowledge base by those of the given texts; nothing is embedded yet."""
+        super().__init__(store.collections, embedder)
+        self._texts: dict[Kind, Callable[[Collection[str]], dict[str, str]]] = {
+            part.kind: part.texts for part in embedded}
+
+    def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
+        """See `VectorStore.pages`."""
+        for page in pages_of(ids):
+            texts = self._texts[kind](page)
+            yield list(texts), self._embedder.encode(list(texts.values()))

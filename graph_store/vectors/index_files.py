@@ -2,15 +2,18 @@
 
 hnswlib does not validate what it reads: a link out of its array crashes the whole process. Therefore checksums of the
 files are stored after vectors were written, and compared before the files are loaded. If there are none, because a
-writer was killed, a separate process tries to load the files (`probe`).
+writer was killed, a separate process tries to load the files (`main`).
 """
 
 import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from zlib import crc32
+
+import numpy as np
 
 _CHECKSUMS = "checksums.json"
 _FIRST_WRITTEN_WITH_ELEMENTS = "index_metadata.pickle"
@@ -18,6 +21,8 @@ _NO_ELEMENTS = b"id_to_label}X"
 """What the beginning of that file has once all elements are removed: an empty dictionary, and the next key."""
 _BEGINNING = 256
 _BLOCK = 1 << 20
+_PAGE, _SEARCHED = 1000, 100
+_LENGTH_ERROR = 1e-3
 
 _Entry = tuple[int, int, int]
 """Size, time of the last change in nanoseconds, checksum."""
@@ -99,8 +104,36 @@ def _checksum(file: Path) -> int:
 
 
 def _can_be_loaded(folder: Path) -> bool:
-    command = [sys.executable, "-P", "-m", f"{__package__}.probe", str(folder.absolute())]
+    command = [sys.executable, "-P", "-m", __name__, str(folder.absolute())]
     done = subprocess.run(  # noqa: S603  (a module of ours, by the interpreter that runs)
         command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     return done.returncode == 0
+
+
+def main(path: str) -> None:
+    """Read every vector in Chroma's folder and search for some of them, in a process that a damaged index may end.
+
+    Raises:
+        ValueError: one is not of length 1, as all of ours are.
+        ChromaError: something cannot be read.
+    """
+    from .chroma import folder_client  # noqa: PLC0415  (slow to import)
+
+    with closing(folder_client(path)) as client:
+        names = [collection.name for collection in client.list_collections()]
+    for name in names:
+        with closing(folder_client(path)) as client:  # an index stays in memory until its client is closed
+            collection = client.get_collection(name, embedding_function=None)
+            ids = collection.get(include=[])["ids"]
+            for start in range(0, len(ids), _PAGE):
+                page = ids[start:start + _PAGE]
+                vectors = np.asarray(collection.get(ids=page, include=["embeddings"])["embeddings"])
+                # Compared so that what is no number at all counts as wrong, too.
+                if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < _LENGTH_ERROR).all():
+                    raise ValueError(f"vectors in {name} are not of length 1")
+                collection.query(query_embeddings=vectors[:_SEARCHED], n_results=1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -18,8 +18,7 @@ from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
-from .text_cache import CachedEmbedder
-from .vector_store import VectorStore
+from .vector_store import CachedEmbedder, VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128

@@ -13,10 +13,9 @@ from ..ledger.document_rows import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
 from ..store_errors import EmbeddingMismatchError, VectorServerError
-from .embedded_texts import embedded
+from .embedded_texts import UnwrittenVectors, embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .place import collections_of
-from .unwritten_vectors import UnwrittenVectors
 from .vector_store import Kind, VectorStore
 
 _TEXTS_AT_ONCE = 10_000
@@ -72,7 +71,7 @@ class VectorSynchroniser:
         """Whether the vectors are in this home folder, whichever others share its ledger."""
         return self._layout.server is None
 
-    def take_over(self) -> None:
+    def prepare_as_writer(self) -> None:
         """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
 
         Until then this process may have missed what others wrote.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...graph_store.graph_edits import Editing, Said
+from ...graph_store.graph_edits import GraphEditor, Said
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.resolution import Alias, EntityDecision
 from ..parameters import KbName, NodeId, errors
@@ -38,7 +38,7 @@ class RenameEntity(_Change):
     entity: _Text = Field(description="its id, one of its names, or `name (type)`")
     name: _Text
 
-    def carry_out(self, edits: Editing) -> int:
+    def carry_out(self, edits: GraphEditor) -> int:
         """Make the change, and return the decision's number."""
         return edits.rename(self.entity, self.name, self.who, self.why)
 
@@ -50,7 +50,7 @@ class RetypeEntity(_Change):
     entity: _Text
     type: _Text
 
-    def carry_out(self, edits: Editing) -> int:
+    def carry_out(self, edits: GraphEditor) -> int:
         """Make the change, and return the decision's number."""
         return edits.retype(self.entity, self.type, self.who, self.why)
 
@@ -76,7 +76,7 @@ class ChangeFact(_Change):
     fact: SaidFact
     instead: SaidFact | None = Field(default=None, description="none: the fact is only rejected")
 
-    def carry_out(self, edits: Editing) -> int:
+    def carry_out(self, edits: GraphEditor) -> int:
         """Make the change, and return the decision's number."""
         instead = self.instead.as_fact() if self.instead else None
         return edits.change_fact(self.fact.as_fact(), instead, self.who, self.why)

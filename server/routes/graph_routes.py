@@ -12,7 +12,7 @@ from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.communities import Community, Outline
+from ...graph_store.ledger.communities import CommunityOutline, TreeCommunity
 from ...schemas.naming import triple_id
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView
@@ -153,7 +153,7 @@ def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
         **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
         attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
-               for name, values in index.validities(entity).items()},
+               for name, values in index.graph.validities(entity).items()},
         facts=[_fact(view, key, sources) for key in keys],
         together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioned]))
 
@@ -165,7 +165,7 @@ def _node(view: GraphView, entity: str) -> Node:
     return node
 
 
-def _community(kb: KnowledgeBase, community: str) -> Community:
+def _community(kb: KnowledgeBase, community: str) -> TreeCommunity:
     found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")
@@ -195,12 +195,12 @@ def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Off
     """Show a community with a page of its members."""
     shown = _community(seen.kb, community)
     members = seen.view.find(shown.members)
-    outline = Outline(**shown.model_dump(exclude={"members", "label"}), size=len(shown.members))
+    outline = CommunityOutline(**shown.model_dump(exclude={"members"}), size=len(shown.members))
     return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
-def _item(outline: Outline, view: GraphView) -> CommunityItem:
+def _item(outline: CommunityOutline, view: GraphView) -> CommunityItem:
     return CommunityItem(
         id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
         level=outline.level, parent=outline.parent or None,

@@ -96,7 +96,7 @@ def test_rankings_are_those_of_the_embedded_store(chroma, english_store, tmp_pat
 def found(retriever, question):
     """The facts nearest to a question, with their cosines, and how the chunks are ranked."""
     (query,) = retriever.queries([SubQuery(question=question)])
-    rows, cosines = query.meaning.triples.best(20)
+    rows, cosines = query.embedded.triples.best(20)
     near = [(retriever.index.edges[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
     return near, retriever.ranking(retriever.rank([query]), 100)
 

@@ -27,8 +27,10 @@ from ..conftest import TESTS
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
 
-# Chroma writes an index to its own files from its first pace on, and a level above the lowest from some dozens.
+# An index has a level above the lowest from some dozens of vectors on.
 PEOPLE = 90
+SYNC = 10
+"""The changes after which Chroma writes an index to files of its own; by default a thousand."""
 DAMAGES = ("flip", "page", "zeros", "cut", "empty", "gone")
 
 
@@ -40,6 +42,12 @@ def text(number):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, hashed_embedder):
     """A base of some size with its snapshot, and its backup."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(backend.INDEX, "sync_threshold", SYNC)
+        return build(tmp_path_factory, hashed_embedder)
+
+
+def build(tmp_path_factory, hashed_embedder):
     shop = scripted.Workshop(tmp_path_factory.mktemp("damage"), hashed_embedder)
     paths = shop.write({f"d{number}.txt": text(number) for number in range(PEOPLE)})
     assert shop.build(paths)["chunks_failed"] == 0
@@ -53,6 +61,7 @@ def built(tmp_path_factory, hashed_embedder):
 @pytest.fixture
 def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
     monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))  # what is damaged stays so
+    monkeypatch.setitem(backend.INDEX, "sync_threshold", SYNC)
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     shutil.copytree(built.settings.home, tmp_path / "home")
     shutil.copytree(built.documents, tmp_path / "documents", dirs_exist_ok=True)

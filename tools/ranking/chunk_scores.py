@@ -43,14 +43,14 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     Returns:
         The scores, not negative; zeros where dense, lexical and communities are off.
     """
-    trust = query.trust if switches.lexical else 1.0
+    trust = query.embedded.trust if switches.lexical else 1.0
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
         scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * community_scores(index, query)
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense and len(scores):
-        dense, share = _Dense(query.meaning.chunks), np.float32(trust)
+        dense, share = _Dense(query.embedded.chunks), np.float32(trust)
         scores += share * dense.nearly
         below = floor(scores, min(kept, len(scores))) - share * np.float32(2 * dense.bound)
         rows = np.flatnonzero(scores >= below)
@@ -88,9 +88,9 @@ def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:
         document shares a term with the question.
     """
     found, weight = _name_scores(index, query)
-    by_chunk = _share(index.lexical, query.text, index.lexical.scores(query.text) + found, weight)
+    by_chunk = _share(index.lexical, query.embedded.text, index.lexical.scores(query.embedded.text) + found, weight)
     documents, number = index.documents
-    by_document = _share(documents, query.text, documents.scores(query.text), 0.0)[number]
+    by_document = _share(documents, query.embedded.text, documents.scores(query.embedded.text), 0.0)[number]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
 
 
@@ -107,7 +107,7 @@ def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
     the most that any number of times could bring.
     """
     scores, weight = np.zeros(len(index.chunks), np.float32), 0.0
-    for named in query.meaning.names:
+    for named in query.embedded.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
         mentioned, titled = index.support.of(rows), index.titled.of(rows)
         there = np.zeros(len(scores), np.float32)

@@ -9,17 +9,17 @@ question without steps gets a second hop.
 from collections.abc import Callable, Sequence
 
 from ...graph_store.bounding.grounding import words
-from ...graph_store.index.name_trie import Named
+from ...graph_store.index.name_trie import NamedSpan
 from ...models.parsing.parser import Parser
 from ...models.rules.lexicon import SUMMARY_CUES
 from ...models.rules.question import analyse
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
-from ..query import wording
+from ..query import strip_placeholders
 from .nested_english import unfold_english
 
-NamesIn = Callable[[str], Sequence[Named]]
+NamesIn = Callable[[str], Sequence[NamedSpan]]
 """Returns the names of a text that the knowledge base knows, from left to right."""
 # A question of more steps is searched as it is, as in one round of the agent.
 _MOST = 5
@@ -40,7 +40,7 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
     for position, step in enumerate(steps, 1):
         waits_for = references(step)
         follows = tuple(dict.fromkeys(numbers[one] for one in waits_for if one in numbers))
-        if _is_new(step, parts) and (not waits_for or (follows and words(wording(step)))):
+        if _is_new(step, parts) and (not waits_for or (follows and words(strip_placeholders(step)))):
             numbers[position] = len(parts)
             parts.append(SubQuery(question=step, follows=follows))
     return parts
@@ -56,7 +56,7 @@ def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
     for named in names_in(question):
         parts.append(question[end:named.start])
         end = named.end
-    rest = wording(" ".join([*parts, question[end:]]))
+    rest = strip_placeholders(" ".join([*parts, question[end:]]))
     return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
 
 
@@ -84,7 +84,7 @@ def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
     "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
     Billy Elliot born?".
     """
-    named = [bool(names_in(wording(step))) for step in steps]
+    named = [bool(names_in(strip_placeholders(step))) for step in steps]
     return any(not there and not references(step) and any(named[place:])
                for place, (step, there) in enumerate(zip(steps, named, strict=True)))
 

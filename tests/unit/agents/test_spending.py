@@ -13,7 +13,7 @@ from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.token_accounts import Calls, Spent, Tokens, total
+from banyan.graph_store.ledger.token_accounts import Calls, Spent, TokenCounts, total
 from banyan.models.embedding.embedder_loading import load_embedder
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charge_calls
 from banyan.schemas.documents import Document
@@ -101,7 +101,7 @@ def test_the_documents_of_a_call_share_what_it_cost(database, weights):
         name="all", calls=3, prompt=1017, completion=310, cached=1010, wasted_calls=2, wasted=1322, cost=None)
     shares = {one.name: one for one in found}
     for name, weight in zip(names, weights, strict=True):
-        one = shares.get(name, Tokens())
+        one = shares.get(name, TokenCounts())
         assert one.prompt == pytest.approx(1017 * weight / sum(weights), abs=4)
         assert 0 <= one.cached <= one.prompt
         assert 0 <= one.wasted <= one.prompt + one.completion
@@ -243,7 +243,7 @@ def test_status_has_what_was_spent_by_step_build_and_document(kb):
     assert (found.tokens[0].step, found.tokens[0].wasted) == ("extract", 201)
     without = status_of(kb)
     assert (without.spent.cost, without.dearest_documents[0].name) == (None, "d00"), "by tokens then"
-    assert Tokens().plus(without.spent).calls == without.spent.calls
+    assert TokenCounts().plus(without.spent).calls == without.spent.calls
 
 
 def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
@@ -319,4 +319,4 @@ def test_only_documents_that_were_paid_for_as_they_are_teach(kb):
     assert len(chunks) == len(set(chunks)) == whole + repaired
     assert (paid.calls, paid.prompt) == (whole + repaired + 1, 100 * (whole + repaired + 1))
     assert len(kb.calls.extractions("cheap", 1, is_whole)[1]) == repaired, "enough is enough, by name"
-    assert kb.calls.extractions("dear", 100, is_whole) == (Tokens(), [])
+    assert kb.calls.extractions("dear", 100, is_whole) == (TokenCounts(), [])

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from banyan.export.node_link import node_link
 from banyan.export.tree_page import page
-from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 
@@ -102,10 +102,10 @@ def test_each_entity_lies_in_one_finest_community_and_keywords_are_ranked(kb):
 def test_communities_lie_in_those_of_the_next_level(kb):
     entities = kb.graph.entity_ids()
     kb.communities.replace([
-        Community(id="fine1", members=tuple(entities[:2]), keywords=(entities[0],), parent="coarse", cohesion=1.25),
-        Community(id="fine2", members=tuple(entities[2:]), keywords=(), parent="coarse"),
-        Community(id="coarse", members=tuple(entities), keywords=(entities[1],), level=1)])
-    graph = kb.fresh_tree_graph()
+        TreeCommunity(id="fine1", members=tuple(entities[:2]), keywords=(entities[0],), parent="coarse", cohesion=1.25),
+        TreeCommunity(id="fine2", members=tuple(entities[2:]), keywords=(), parent="coarse"),
+        TreeCommunity(id="coarse", members=tuple(entities), keywords=(entities[1],), level=1)])
+    graph = kb.tree_graph()
     assert {(s, t) for s, t, k in graph.edges(keys=True) if k == "member_of" and s not in entities} == {
         ("fine1", "coarse"), ("fine2", "coarse")}
     assert [t for _, t, k in graph.out_edges(entities[0], keys=True) if k == "member_of"] == ["fine1"]

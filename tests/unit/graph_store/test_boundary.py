@@ -1,7 +1,7 @@
 """What is at the boundary of a community: eq. 4 of UniAI-GraphRAG by hand."""
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.tree.view_boundary import boundary
+from banyan.graph_store.tree.community_digests import boundary
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.naming import entity_id

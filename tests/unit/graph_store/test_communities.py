@@ -4,7 +4,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.tree import community_digests as tree
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id
@@ -95,11 +95,11 @@ def test_outlines_are_the_communities_without_their_members_largest_first(base):
     with base("kb", CIRCLES) as kb:
         assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
         sizes = (3, 1, 2, 2, 5)
-        made = [Community(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)), keywords=("e00",),
-                          parent=f"d{number % 2}", cohesion=0.5, label="" if number else "labelled")
+        made = [TreeCommunity(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)),
+                              keywords=("e00",), parent=f"d{number % 2}", cohesion=0.5)
                 for number, size in enumerate(sizes)]
-        made += [Community(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
-                           keywords=(), level=1) for number in range(2)]
+        made += [TreeCommunity(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
+                               keywords=(), level=1) for number in range(2)]
         kb.communities.replace(made)
         kb.communities.describe([("c1", CommunitySummary(name="the first", summary="what it is"))])
         everything = kb.communities.all(level=None)
@@ -112,7 +112,7 @@ def test_outlines_are_the_communities_without_their_members_largest_first(base):
             wanted.sort(key=lambda one: (-len(one.members), one.id))
             outlines, total = kb.communities.outlines(level, parent, limit=99)
             assert [outline.model_dump() for outline in outlines] == [
-                one.model_dump(exclude={"members", "label"}) | {"size": len(one.members)} for one in wanted]
+                one.model_dump(exclude={"members"}) | {"size": len(one.members)} for one in wanted]
             assert total == len(wanted)
             assert kb.communities.outlines(level, parent, limit=1, offset=1) == (outlines[1:2], total)
         assert [kb.communities.get(one.id) for one in everything] == everything

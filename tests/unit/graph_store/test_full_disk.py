@@ -40,8 +40,7 @@ class FullDisk:
                 raise backend.chroma().ChromaError("database or disk is full")
             self.written.extend(ids)
 
-        collection = SimpleNamespace(upsert=upsert, count=lambda: 0,
-                                     configuration_json={"hnsw": {"sync_threshold": 10}})
+        collection = SimpleNamespace(upsert=upsert, count=lambda: 0)
         return SimpleNamespace(close=lambda: self.closed.append(number), list_collections=list,
                                get_collection=lambda *_, **__: collection)
 

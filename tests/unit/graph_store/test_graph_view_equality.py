@@ -7,7 +7,7 @@ import networkx as nx
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.laid_edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.ledger.communities import Community
+from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.edits import EntityRef, FactEdit, FactRef
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
@@ -70,7 +70,7 @@ def made(drawn, same, size, corrections=()):
     chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,
                     ordinal=0) for number in range(len(drawn))]
     known = graph.entity_ids()[1:]  # the first is in none
-    communities = [Community(id=f"c{at:03d}", members=tuple(known[at:at + size]), keywords=())
+    communities = [TreeCommunity(id=f"c{at:03d}", members=tuple(known[at:at + size]), keywords=())
                    for at in range(0, len(known), size)]
     index = RetrievalIndex(graphs.GraphAlone(graph, hashed.HashedEmbedder(), chunks, communities))
     return graph, communities, GraphView(index)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.array_file import IndexDamagedError
-from banyan.graph_store.index.vector_rows import GatheredVectors
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import WriterBusyError
@@ -48,19 +47,6 @@ def test_equal_arrays_are_written_once_and_both_come_back(tmp_path):
     assert not len(found["empty"]) and not len(found["none"])
     sizes = [(tmp_path / name).stat().st_size for name in ("one", "three")]
     assert sizes[0] + many.nbytes <= sizes[1] < sizes[0] + 1.1 * many.nbytes
-
-
-def test_gathered_vectors_are_written_as_an_array_of_them(tmp_path):
-    """Across the blocks that are written at once."""
-    earlier, new = (np.random.default_rng(seed).standard_normal((9000, 3)).astype(np.float32) for seed in (1, 2))
-    places = np.random.default_rng(3).permutation(np.r_[-1, np.arange(18000)])
-    gathered = GatheredVectors(earlier, new, places)
-    expected = np.concatenate([earlier, new, np.zeros((1, 3), np.float32)])[places]
-    np.testing.assert_array_equal(gathered, expected)
-    for name, array in (("gathered", gathered), ("plain", expected)):
-        array_file.write(tmp_path / name, {}, {"before": ARRAYS["ids"], "vectors": array, "after": ARRAYS["numbers"]})
-    assert (tmp_path / "gathered").read_bytes() == (tmp_path / "plain").read_bytes()
-    np.testing.assert_array_equal(array_file.load(tmp_path / "gathered").arrays["vectors"], expected)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -128,7 +114,7 @@ def found(kb):
     """What is retrieved for a question, in full."""
     retriever = Retriever(kb)
     (query,) = retriever.queries([SubQuery(question=QUESTION)])
-    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.meaning.triples.best(10), strict=True)]
+    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.embedded.triples.best(10), strict=True)]
     ranking = retriever.ranking(retriever.rank([query]), 10)
     return near, ranking, [retriever.passage(*item) for item in ranking]
 
@@ -219,7 +205,7 @@ def test_a_damaged_index_is_named_and_made_again(opened, home):
 def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
     with opened() as kb:
         about, arrays = array_file.load(kb.layout.index)
-        array_file.write(kb.layout.index, about, dict(arrays) | {"triples.ends": arrays["triples.ends"][::-1]})
+        array_file.write(kb.layout.index, about, dict(arrays) | {"graph.triples": arrays["graph.triples"][::-1]})
     with opened() as kb:
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from banyan.graph_store.index.contents import step_arrays
 from banyan.graph_store.index.lexical import ONCE, LexicalIndex, terms
-from banyan.graph_store.index.walk import step_arrays
 from banyan.tools.spreading import DAMPING, Seeds, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st

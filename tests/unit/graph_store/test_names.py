@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from banyan.graph_store.bounding.grounding import word_places, words
-from banyan.graph_store.index.name_trie import Named, NameTrie
+from banyan.graph_store.index.name_trie import NamedSpan, NameTrie
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 def test_the_longest_name_wins_and_names_do_not_overlap():
     trie = NameTrie.of([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
     assert trie.find("Is new YORK city hall in New York?") == [
-        Named("new york city", ("b",), 3, 16), Named("new york", ("a",), 25, 33)]
+        NamedSpan("new york city", ("b",), 3, 16), NamedSpan("new york", ("a",), 25, 33)]
 
 
 def test_a_name_that_begins_like_a_longer_one_is_still_found():
     trie = NameTrie.of([("New York", "a"), ("New York City Council House", "b")])
-    assert trie.find("the New York City budget") == [Named("new york", ("a",), 4, 12)]
+    assert trie.find("the New York City budget") == [NamedSpan("new york", ("a",), 4, 12)]
 
 
 def test_chinese_names_are_found_without_spaces():
@@ -31,7 +31,7 @@ def test_chinese_names_are_found_without_spaces():
 def test_aliases_and_namesakes():
     trie = NameTrie.of([("Mercury", "planet"), ("Mercury", "element"), ("Quicksilver", "element")])
     assert trie.find("mercury, or quicksilver") == [
-        Named("mercury", ("element", "planet"), 0, 7), Named("quicksilver", ("element",), 12, 23)]
+        NamedSpan("mercury", ("element", "planet"), 0, 7), NamedSpan("quicksilver", ("element",), 12, 23)]
 
 
 def test_a_name_is_not_found_inside_a_word():

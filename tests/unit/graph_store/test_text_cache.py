@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.vectors.text_cache import CachedEmbedder
+from banyan.graph_store.vectors.vector_store import CachedEmbedder
 from banyan.models.embedding.embedder import InstructedEmbedder, Vectors
 
 from ...hashed_embedding import HashedEmbedder

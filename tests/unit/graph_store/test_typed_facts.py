@@ -1,7 +1,7 @@
 """Dates and numbers of the graph that travel with the passages."""
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.index.typed_facts import facts_by_chunk
+from banyan.graph_store.index.contents import facts_by_chunk
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention
 from banyan.schemas.graph_schema import AttributeType, GraphSchema, RulesHints, open_schema

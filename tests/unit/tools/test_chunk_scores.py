@@ -46,7 +46,7 @@ def scored(index, trust=1.0, **cosines: float) -> np.ndarray:
 
 def dense(index, query):
     """Cosines from a mean passage, counting one that has nothing to do with the question, to an equal one."""
-    cosines = query.meaning.chunks.at(np.arange(len(STATED)))
+    cosines = query.embedded.chunks.at(np.arange(len(STATED)))
     mean = cosines.sum() / (len(STATED) + 1)
     return np.maximum((cosines - mean) / (1 - mean), 0)
 

@@ -4,7 +4,6 @@ import pytest
 from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools import openings as openings_module
-from banyan.tools.document_names import documents_called
 from banyan.tools.first_look import first_look
 from banyan.tools.openings import asked_folder, openings
 from banyan.tools.retriever import Retriever
@@ -84,7 +83,7 @@ def test_the_first_look_at_a_folder_are_its_openings(retriever):
 @pytest.mark.parametrize(("name", "found"), [
     ("渔船法", {"a.md"}), ("Dorn harbour", {"harbours/Dorn.md"}), ("Dorn", {"harbours/Dorn.md"}), ("harbour", set())])
 def test_documents_are_called_by_their_titles_and_files(retriever, name, found):
-    assert documents_called(retriever.index, name) == found
+    assert retriever.index.documents_called(name) == found
 
 
 def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(retriever):

@@ -8,8 +8,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
-from banyan.tools.query import Meaning, Query, wording
-from banyan.tools.ranking.beta import beta
+from banyan.tools.query import EmbeddedQuery, Query, strip_placeholders
+from banyan.tools.ranking.fusion import beta
 from banyan.tools.ranking.steps import with_second_hop
 from banyan.tools.retriever import Retriever
 from hypothesis import given
@@ -57,7 +57,7 @@ def query(retriever, question, trust=None) -> Query:
     made = retriever.queries([SubQuery(question=question)])[0]
     if trust is None:
         return made
-    meaning = Meaning(retriever.index, made.text, made.vector)
+    meaning = EmbeddedQuery(retriever.index, made.embedded.text, made.embedded.vector)
     meaning.trust = trust
     return Query(meaning)
 
@@ -68,8 +68,9 @@ def documents(retriever, scores, limit=50) -> list[str]:
 
 
 def beta_of(retriever, question) -> float:
-    # Made by itself: beta needs no vector of the question.
-    return beta(Query(Meaning(retriever.index, question, np.zeros(retriever.index.embedder.dimension, np.float32))))
+    # LazySequence by itself: beta needs no vector of the question.
+    vector = np.zeros(retriever.index.embedder.dimension, np.float32)
+    return beta(Query(EmbeddedQuery(retriever.index, question, vector)))
 
 
 @given(st.text(max_size=80) | st.lists(st.sampled_from(["Ada Byron", "Ulm", "宁波", "who", "谁", "?"])).map(" ".join))
@@ -216,7 +217,7 @@ def test_a_step_that_waits_is_led_to_where_the_step_before_ends(retriever):
     for person in PEOPLE:
         born = SubQuery(question=f"Where was {person} born?")
         river = "On which river lies {answer 1}, where barges moor?"
-        free, bound = places(retriever, [born, SubQuery(question=wording(river))],
+        free, bound = places(retriever, [born, SubQuery(question=strip_placeholders(river))],
                              [born, SubQuery(question=river, follows=(0,))])
         assert bound <= min(1, free), "beside the document of the first step"
         better += bound < free
@@ -238,7 +239,7 @@ def test_what_is_searched_of_a_step_are_its_words_and_a_name_keeps_its_number_si
                                  SubQuery(question="Where was {answer 1} born?"),
                                  SubQuery(question="Where was {answer 1} born?", follows=(0,)),
                                  SubQuery(question="Did {answer 1} meet {answer 3}?", follows=(0, 2))])
-    assert [query.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
+    assert [query.embedded.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
                                                  "Did meet ?"]
     assert [query.follows for query in queries] == [(), (), (queries[0],), (queries[0], queries[2])]
 

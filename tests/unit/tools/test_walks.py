@@ -225,7 +225,7 @@ def test_an_entity_counts_less_the_more_chunks_mention_it():
 
 def test_a_near_community_restarts_the_walk_at_its_members_chunks(index):
     query = graphs.asked(index, "Which?", like="Ada Byron owned hives", trust=1.0)
-    assert index.community(int(np.argmax(index.community_cosines(query.vector)))).id == "ada"
+    assert index.community(int(np.argmax(index.community_cosines(query.embedded.vector)))).id == "ada"
     weights = walk(index, query, only("community", spreading=False, beta=0.0)).chunks
     assert min(weights[[BORN, BEES]]) > max(weights[[ULM, GRAZ]])
     assert weights[FAIR] == 0
