@@ -13,9 +13,7 @@ from typing import Any
 
 from ...config import Settings
 from ...ingest.chunking import chunk_documents
-from ...ingest.content import Content
-from ...ingest.reading_errors import UnreadableError
-from ...ingest.reading_limits import Limits
+from ...ingest.reading import Content, Limits, UnreadableError
 from ...ingest.reading_process import ReadingProcess
 from ...models.embedding.embedder import EmbeddingError, Vectors
 from ...models.embedding.embedder_loading import load_embedder

@@ -9,11 +9,9 @@ from ...models.llm.retelling import Reteller
 from ...runtime.budgets import Budget, charge_calls
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
-from .leaks import all_leaks
-from .replacing import Anonymiser, AnonymityError, Key
+from .replacing import Anonymiser, AnonymityError, Key, all_leaks
 from .surface_forms import named_entities
-from .tasks import Task, facts_by_ids, tasks_from_facts
-from .written import not_from_memory, written_tasks
+from .tasks import Task, facts_by_ids, not_from_memory, tasks_from_facts, written_tasks
 
 
 class Corpus(Frozen):

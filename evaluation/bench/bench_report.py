@@ -8,14 +8,12 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.retrieval import Grade
-from ..abstention import percent
-from ..bootstrap import Values, intervals
-from ..recall_report import round_2
-from .answer_forms import PairScores
+from ..agent_answers import percent
+from ..recall_report import Values, intervals, round_2
 from .dataset_records import BenchQuestion, Dataset
 from .ranking import FactScores, fact_scores
 from .results import Base, Judged, Outcome, Results, Run
-from .scoring import AnswerScores, score
+from .scoring import AnswerScores, PairScores, score
 
 CUTS = (2, 5, 10, 20)
 GRADES: tuple[Grade, ...] = get_args(Grade)

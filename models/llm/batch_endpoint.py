@@ -10,8 +10,7 @@ import openai
 from ...config import Settings
 from ..reasoner import ReasonerError
 from .endpoint import name_of
-from .endpoint_errors import status_of
-from .failures import NOT_OPENAI, NOT_SET_UP, failure
+from .failures import NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import MAX_BODY, open_openai
 from .usage import token_count
 

@@ -6,8 +6,7 @@ from urllib.parse import urlsplit
 
 from ...config import Settings
 from ...schemas.request_options import effort_of
-from .capability import Form
-from .refusals import Refusals
+from .capability import Form, Refusals
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""

@@ -17,10 +17,9 @@ from ...runtime.cancellation import current
 from ...runtime.once import once_in_each_process
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
-from .capability import Capability
+from .capability import Capability, Refusals
 from .endpoint import Messages, Reply, SendIn, host_of, name_of
 from .observing import observed_call
-from .refusals import Refusals
 
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")

@@ -25,9 +25,8 @@ from ..graph_schema import (
     open_schema,
 )
 from .foreign_forms import read_plain, read_text2kgbench
-from .positions import Position, RepeatedKeyError, json_positions, yaml_positions
 from .small_files import SizeError, check_depth, read_text
-from .yaml_size import load_yaml
+from .yaml_texts import Position, RepeatedKeyError, json_positions, load_yaml, yaml_positions
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ...datasets import DatasetError
-from ..answer_forms import letters, options, pairs
 from ..dataset_records import BenchDocument, BenchQuestion
+from ..scoring import letters, options, pairs
 from .dataset_files import FORMATS, models, the_file
 
 _QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)

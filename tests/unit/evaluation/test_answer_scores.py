@@ -1,7 +1,7 @@
 """Scores of answers, and the curve of abstention."""
 
 import pytest
-from banyan.evaluation.abstention import Judged, area, curve, point
+from banyan.evaluation.agent_answers import Judged, area, curve, point
 from banyan.evaluation.answer_scores import exact_match, f1, holds, normal_answer
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,9 +5,8 @@ import re
 
 import pytest
 from banyan.evaluation.bench.arms import ARMS, chosen_arms
-from banyan.evaluation.bench.bench_page import to_page
 from banyan.evaluation.bench.bench_report import make_report
-from banyan.evaluation.bench.bench_tables import to_markdown
+from banyan.evaluation.bench.bench_tables import to_markdown, to_page
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.ranking import fact_scores
 from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run

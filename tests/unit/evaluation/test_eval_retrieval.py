@@ -5,9 +5,8 @@ import json
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.comparison import DEFAULT, ablations, evaluate
 from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question
-from banyan.evaluation.recall import Setting
+from banyan.evaluation.recall import DEFAULT, Setting, ablations, evaluate
 from banyan.evaluation.recall_report import QuestionRecord, compare, summarise
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.retriever import Retriever

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers.pdf_layouts import _is_same
+from banyan.ingest.readers.pdf_tables import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from banyan.ingest.reading_limits import DEFAULT_LIMITS
+from banyan.ingest.reading import DEFAULT_LIMITS
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 
