@@ -136,7 +136,7 @@ def _read_layout(page: Page, text: str, broken: dict[int, str]) -> PageLayout | 
 def _find_tables(page: Page, words: list[Word]) -> list[FoundTable]:
     ruled = find_ruled(page, words)
     taken = frozenset().union(*(table.words for table in ruled))
-    return [*ruled, *find_aligned(page, [word for word in words if word.number not in taken])]
+    return [*ruled, *find_aligned([word for word in words if word.number not in taken])]
 
 
 def _is_same(words: list[Word], text: str) -> bool:

@@ -247,26 +247,3 @@ def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table()
     place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
     assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
                              "| Model: Half | Recall: 9 | Time (s): 5 |"]
-
-
-def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
-    file = sheet()
-    file.set_font(style="B")
-    place(file, [("Crop", "Kind", "Field")])
-    file.set_font(style="")
-    place(file, [("Peas", "a legume that", "North"), ("", "keeps well", "")], 46, pitch=4)
-    place(file, [("Oats", "cereal", "South"), ("Rye", "cereal", "")], 56)
-    rules(file, 35, 42, 52, 58, 64)
-    assert rows_of(file) == ["| Crop: Peas | Kind: a legume that keeps well | Field: North |",
-                             "| Crop: Oats | Kind: cereal | Field: South |", "| Crop: Rye | Kind: cereal |"]
-
-
-def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
-    for gap, found in ((3, ["| Model: A | 2020 Recall: 1 | 2020 Time: 2 | 2021 Recall: 3 |"]), (0, [])):
-        file = sheet()
-        place(file, [("", "", "2020", "", "2021")], lefts=(20, 60, 75, 100, 140))
-        rules(file, 42, left=58, right=125 - gap)
-        rules(file, 42, left=125, right=158)
-        place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
-        rules(file, 35, 49, 61)
-        assert rows_of(file)[:1] == found
