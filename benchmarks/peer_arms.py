@@ -29,8 +29,8 @@ from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
 from banyan.cli.error_messages import explain_errors
 from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
 from banyan.evaluation.bench.bench_bases import BenchError, corpus_hash
-from banyan.evaluation.bench.dataset_loading import load_dataset
 from banyan.evaluation.bench.dataset_records import BenchQuestion, Dataset, DatasetName
+from banyan.evaluation.bench.published_datasets import load_dataset
 from banyan.evaluation.bench.results import Base, Outcome, Results
 from banyan.evaluation.bench.running import Plan, Progressed
 from banyan.evaluation.datasets import DatasetError

@@ -12,7 +12,7 @@ from ...prompts import language_of
 from ...schemas.documents import Frozen
 from ...schemas.inquiry import Inquiry
 from ...schemas.retrieval import DraftAnswer
-from ..bench.readers.anony_rag import bench_question
+from ..bench.published_datasets import bench_question
 from ..bench.scoring import score
 from .replacing import MARK, Key, leaks
 

@@ -8,7 +8,7 @@ from banyan.evaluation.anonymising.anonymous_corpus import anonymise
 from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, leaks, revert
 from banyan.evaluation.anonymising.surface_forms import Named, named_entities
 from banyan.evaluation.anonymising.tasks import Task, not_from_memory, written_tasks
-from banyan.evaluation.bench.readers.anony_rag import bench_question
+from banyan.evaluation.bench.published_datasets import bench_question
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.retelling import Reteller
 from banyan.schemas.inquiry import Inquiry, Judgement

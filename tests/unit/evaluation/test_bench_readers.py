@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.dataset_loading import load_dataset
+from banyan.evaluation.bench.published_datasets import load_dataset
 from banyan.evaluation.bench.scoring import letters, options, pair_scores, pairs, truth
 from banyan.evaluation.datasets import DatasetError
 
