@@ -44,7 +44,7 @@ from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
-from .manual_edits import Editing
+from .manual_edits import ManualEdits
 from .notebooks import status_html
 from .progress import Progress, follow_build, log_failures, show_progress
 from .python_results import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
@@ -471,9 +471,9 @@ class KnowledgeBase:
         return status_of(self._store, self.resources.spending.prices)
 
     @property
-    def edit(self) -> Editing:
+    def edit(self) -> ManualEdits:
         """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
-        return Editing(self.name, self.resources)
+        return ManualEdits(self.name, self.resources)
 
     # For your own agents and chains.
 

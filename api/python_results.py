@@ -14,7 +14,7 @@ from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
-from ..subagent.answer_facts import Place, stated_by
+from ..subagent.answer_facts import CitedPlace, stated_by
 from .notebooks import answer_html
 
 
@@ -104,7 +104,7 @@ class Step(Frozen):
 def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
     """Return the retrieval graph's answer, with the facts behind it."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
-    places = [Place(cited.document, cited.start, cited.end) for cited in citations]
+    places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,

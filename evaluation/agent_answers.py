@@ -13,14 +13,14 @@ from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode
 from .answer_scores import exact_match, f1, holds
-from .datasets import GoldPassage, Question, is_part
+from .datasets import DatasetQuestion, GoldPassage, is_part
 
 _STEPS = 20
 _DECLINED = -1.0
 """The position of an answer that the reasoner itself declined: below every confidence."""
 
 
-class Judged(Frozen):
+class JudgedAnswer(Frozen):
     """One answer on the curve; `confidence` is None if the reasoner declined at any threshold."""
 
     confidence: float | None
@@ -54,7 +54,7 @@ class Area(Frozen):
     grounded: float
 
 
-def point(judged: Sequence[Judged], threshold: float) -> CurvePoint:
+def point(judged: Sequence[JudgedAnswer], threshold: float) -> CurvePoint:
     """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
     answerable = [answer for answer in judged if answer.answerable]
     shown = [answer for answer in answerable if _position(answer) >= threshold]
@@ -67,12 +67,12 @@ def point(judged: Sequence[Judged], threshold: float) -> CurvePoint:
         grounded=percent(sum(answer.grounded for answer in shown), len(answerable)))
 
 
-def curve(judged: Sequence[Judged]) -> tuple[CurvePoint, ...]:
+def curve(judged: Sequence[JudgedAnswer]) -> tuple[CurvePoint, ...]:
     """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
     return tuple(point(judged, step / _STEPS) for step in range(_STEPS + 1))
 
 
-def area(judged: Sequence[Judged]) -> Area | None:
+def area(judged: Sequence[JudgedAnswer]) -> Area | None:
     """Return the areas over all thresholds; None if all questions are of one kind."""
     answerable = [answer for answer in judged if answer.answerable]
     unanswerable = [_position(answer) for answer in judged if not answer.answerable]
@@ -93,7 +93,7 @@ def percent(part: float, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def _position(answer: Judged) -> float:
+def _position(answer: JudgedAnswer) -> float:
     return _DECLINED if answer.confidence is None else answer.confidence
 
 
@@ -144,7 +144,7 @@ class AnswerReport(Frozen):
     records: tuple[AnswerRecord, ...]
 
 
-def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, mode: Mode = "reject",
+def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
              agent: bool = True, decompose: bool = True,
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
@@ -173,7 +173,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, 
     return _report(records, threshold)
 
 
-def _record(question: Question, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
@@ -204,8 +204,8 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
-    judged = [Judged(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
-                     grounded=record.citation_recall == 1.0) for record in records]
+    judged = [JudgedAnswer(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
+                           grounded=record.citation_recall == 1.0) for record in records]
     scores = {
         "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
         "f1": percent(sum(record.f1 for record in answered), len(answerable)),

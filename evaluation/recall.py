@@ -12,11 +12,11 @@ from ..schemas.references import literal, replace_references
 from ..schemas.retrieval import EVERYTHING, ROUTES, SubQuery, Switches
 from ..tools.retriever import Retriever
 from .baselines import Baseline, baselines
-from .datasets import DatasetError, GoldPassage, Question, is_gold
+from .datasets import DatasetError, DatasetQuestion, GoldPassage, is_gold
 from .recall_report import QuestionRecord, RetrievalReport, compare, summarise
 
 SubQueries = Literal["none", "gold"]
-Search = Callable[[Question], list[str]]
+Search = Callable[[DatasetQuestion], list[str]]
 """A function that ranks the ids of chunks for a question, best first."""
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], AbstractContextManager[Progress]]
@@ -49,11 +49,11 @@ def setting_search(resources: Resources, name: str, setting: Setting, depth: int
         question.question, limit, switches=setting.switches, decompose=setting.decompose)]
 
 
-def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
+def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[DatasetQuestion],
         progress: Progress = lambda *_: None) -> list[QuestionRecord]:
     """Rank the passages for each question and find the ranks of the gold ones."""
     # Caches are filled before the first measured question.
-    search(Question(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
+    search(DatasetQuestion(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
     records = []
     for number, question in enumerate(questions, 1):
         started = time.perf_counter()
@@ -67,12 +67,12 @@ def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Questio
     return records
 
 
-def search_texts(question: Question, sub_queries: SubQueries) -> list[str]:
+def search_texts(question: DatasetQuestion, sub_queries: SubQueries) -> list[str]:
     """Return the texts to search: the question, or the steps of its decomposition with answers filled in."""
     return list(_fill_steps(question)) if sub_queries == "gold" else [question.question]
 
 
-def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> int:
+def absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
     """Return how many gold passages have no chunk.
 
     Raises:
@@ -92,7 +92,7 @@ def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> i
 
 
 def _gold_search(retriever: Retriever, switches: Switches) -> Search:
-    def search(question: Question) -> list[str]:
+    def search(question: DatasetQuestion) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _fill_steps(question)])
         scores = retriever.rank(queries, switches)
         return [key for key, _ in retriever.ranking(scores, len(retriever.index.chunks))]
@@ -100,7 +100,7 @@ def _gold_search(retriever: Retriever, switches: Switches) -> Search:
     return search
 
 
-def _fill_steps(question: Question) -> Iterator[str]:
+def _fill_steps(question: DatasetQuestion) -> Iterator[str]:
     """Yield the steps of the gold decomposition with earlier answers filled in, or the question if there are none."""
     if not question.steps:
         yield literal(question.question)
@@ -118,7 +118,7 @@ def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
     return None
 
 
-def evaluate(resources: Resources, name: str, questions: Sequence[Question], *,
+def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *,
              ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
              with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
     """Measure a setting, alone or together with others.
@@ -170,7 +170,7 @@ def ablations(setting: Setting) -> dict[str, Setting]:
 
 
 def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
-              questions: Sequence[Question], ks: Sequence[int], watch: Watch) -> RetrievalReport:
+              questions: Sequence[DatasetQuestion], ks: Sequence[int], watch: Watch) -> RetrievalReport:
     """Return the report of the first search, with a row for each if there are several."""
     measured = {}
     for row, prepared in searches.items():
@@ -186,7 +186,7 @@ def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, 
 
 def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
     """Return a baseline's search; the rankings of several sub-queries take turns, and each chunk occurs once."""
-    def search(question: Question) -> list[str]:
+    def search(question: DatasetQuestion) -> list[str]:
         rankings = [baseline(text) for text in search_texts(question, sub_queries)]
         return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))
 

@@ -65,7 +65,7 @@ class Group(Frozen):
     latency_ms: Percentiles
 
 
-class Row(Frozen):
+class SettingRow(Frozen):
     """One setting or baseline compared with the default: its recall, and the difference from the default's."""
 
     name: str
@@ -81,7 +81,7 @@ class RetrievalReport(Group):
     gold_absent: int = 0
     """The number of gold passages that are not in the knowledge base; they count as missed."""
     by_type: dict[str, Group]
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SettingRow, ...] = ()
     records: tuple[QuestionRecord, ...]
 
 
@@ -95,7 +95,7 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 
 def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
-             ks: Sequence[int]) -> Row:
+             ks: Sequence[int]) -> SettingRow:
     """Return the row of a setting.
 
     Args:
@@ -106,8 +106,8 @@ def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[Ques
     """
     values = _recalls(records, ks)
     change = values - _recalls(default, ks)
-    return Row(name=name, recall=_means(values, ks), interval=_intervals(values, ks), change=_means(change, ks),
-               change_interval=_intervals(change, ks))
+    return SettingRow(name=name, recall=_means(values, ks), interval=_intervals(values, ks), change=_means(change, ks),
+                      change_interval=_intervals(change, ks))
 
 
 def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:

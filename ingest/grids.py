@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .reading import DEFAULT_LIMITS
-from .table_lines import Line, has_header, is_value
+from .table_lines import TableLine, has_header, is_value
 
 _SOME = 0.2
 """The smallest share of values, and of other cells, in a column that counts as mixed."""
@@ -33,7 +33,7 @@ class GridTable(NamedTuple):
 
     captions: list[str]
     header: list[str]
-    rows: list[Sequence[str] | Line]
+    rows: list[Sequence[str] | TableLine]
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
@@ -58,9 +58,9 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
 
 
-def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | Line]:
+def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
     """Return the texts of rows; a row that is one cell is a line between them."""
-    return [Line(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
+    return [TableLine(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:

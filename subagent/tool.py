@@ -12,7 +12,7 @@ from ..config import Settings
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
 from .asking import Asker, LocalAsker, answer_text, default_name, description_of, resources_for
-from .tool_answers import Question
+from .tool_answers import AskedQuestion
 
 
 def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
@@ -57,7 +57,7 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
 
     return StructuredTool.from_function(
         ask, aask, name=name or default_name("ask", asker.knowledge_base),
-        description=description_of(asker.knowledge_base, about), args_schema=Question, infer_schema=False,
+        description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
         response_format="content_and_artifact", handle_tool_error=_cannot, handle_validation_error=_not_a_question)
 
 

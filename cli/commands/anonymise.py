@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...evaluation.anonymising.anonymous_corpus import Corpus, anonymise, as_rows
-from ...evaluation.anonymising.replacing import Key, revert
+from ...evaluation.anonymising.replacing import AnonymityKey, revert
 from ...evaluation.anonymising.tasks import Task
 from ...export.export_file import write_file
 from ...schemas.formats.small_files import json_records, parse_json, validate_record
@@ -103,7 +103,7 @@ def _json(value: object) -> str:
 
 def _revert(texts: dict[str, str], output: Path, key: Path) -> None:
     try:
-        known = validate_record(str(key), parse_json(key.read_text("utf-8")), Key, CommandError)
+        known = validate_record(str(key), parse_json(key.read_text("utf-8")), AnonymityKey, CommandError)
     except ValueError as error:
         raise CommandError(f"{key} is not a key file: {error}") from error
     for name, text in texts.items():

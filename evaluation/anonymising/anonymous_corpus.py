@@ -9,7 +9,7 @@ from ...models.llm.retelling import Reteller
 from ...runtime.budgets import Budget, charge_calls
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
-from .replacing import Anonymiser, AnonymityError, Key, all_leaks
+from .replacing import Anonymiser, AnonymityError, AnonymityKey, all_leaks
 from .surface_forms import named_entities
 from .tasks import Task, facts_by_ids, not_from_memory, tasks_from_facts, written_tasks
 
@@ -20,7 +20,7 @@ class Corpus(Frozen):
     texts: dict[str, str]
     tasks: tuple[Task, ...]
     questions: tuple[Task, ...]
-    key: Key
+    key: AnonymityKey
     leaks: tuple[str, ...]
 
 
@@ -81,7 +81,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
             tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hide, written)
             if not from_memory:
                 tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)
-    key = Key(entities=anonymiser.key.entities, places=places)
+    key = AnonymityKey(entities=anonymiser.key.entities, places=places)
     # Answers of reversion tasks contain the names, so only questions are checked.
     asked = [("questions", task.question) for task in (*tasks, *own)]
     return Corpus(texts=changed, tasks=tuple(tasks), questions=own, key=key,

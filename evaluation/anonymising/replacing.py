@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from .surface_forms import Named
+from .surface_forms import NamedEntity
 
 MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
 _END = ""
@@ -19,7 +19,7 @@ class AnonymityError(BanyanError):
     """A text and a key that do not match, or texts that cannot be anonymised; the message says why."""
 
 
-class Key(Frozen):
+class AnonymityKey(Frozen):
     """The names of the ids. `places`: the ids of each document in order, each with the words that it replaced."""
 
     entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
@@ -38,7 +38,7 @@ class Anonymiser:
         entities: the entities to replace; a form of several entities refers to the first.
     """
 
-    def __init__(self, entities: Sequence[Named]) -> None:
+    def __init__(self, entities: Sequence[NamedEntity]) -> None:
         self._trie: dict[str, Any] = {}
         self._ids: dict[tuple[str, str], str] = {}
         self._entities: dict[tuple[str, str], list[str]] = {}
@@ -55,10 +55,10 @@ class Anonymiser:
                 node.setdefault(_END, identity)
 
     @property
-    def key(self) -> Key:
+    def key(self) -> AnonymityKey:
         """The key of everything replaced so far."""
-        return Key(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
-                             if identity in self._ids}, places=dict(self._places))
+        return AnonymityKey(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
+                                      if identity in self._ids}, places=dict(self._places))
 
     def replace(self, name: str, text: str) -> str:
         """Replace the names in a text by ids, and record the places under the document's name."""
@@ -113,7 +113,7 @@ class Anonymiser:
         return best
 
 
-def revert(name: str, text: str, key: Key) -> str:
+def revert(name: str, text: str, key: AnonymityKey) -> str:
     """Return the original text of an anonymised document.
 
     Raises:
@@ -161,7 +161,7 @@ def _may_end(text: str, place: int) -> bool:
     return place == len(text) or not (_is_spaced(text[place]) and _is_spaced(text[place - 1]))
 
 
-def leaks(text: str, key: Key) -> list[str]:
+def leaks(text: str, key: AnonymityKey) -> list[str]:
     """Return the names of the key that occur in a text outside its ids, each once, as written there.
 
     A name within a longer word does not count, and neither does one in lower case, which is a word ("may" for "May").
@@ -180,6 +180,6 @@ def leaks(text: str, key: Key) -> list[str]:
     return found
 
 
-def all_leaks(texts: Iterable[tuple[str, str]], key: Key) -> list[str]:
+def all_leaks(texts: Iterable[tuple[str, str]], key: AnonymityKey) -> list[str]:
     """Return the leaks of several texts as "NAME: words"."""
     return [f"{name}: {words!r}" for name, text in texts for words in leaks(text, key)]

@@ -20,7 +20,7 @@ _TITLES = frozenset([
     "pope", "general", "colonel", "president", "the", "and", "von", "van", "der", "den", "della", "del", "los", "las"])
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity to be anonymised: its type in capitals, the name to show, and its surface forms."""
 
     kind: str
@@ -28,7 +28,7 @@ class Named(NamedTuple):
     forms: tuple[str, ...]
 
 
-def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence[str]) -> list[Named]:
+def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence[str]) -> list[NamedEntity]:
     """Return the entities of some types, one for each set of surface forms, sorted by name.
 
     A word of a person's name refers to that person if no other person has it ("Curie" for "Marie Curie"), and to a
@@ -40,13 +40,13 @@ def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence
         texts: the texts to anonymise.
     """
     bearers: dict[str, set[str]] = {}  # entities with the same name cannot be distinguished
-    entities: dict[str, Named] = {}
+    entities: dict[str, NamedEntity] = {}
     for entity in graph.entity_ids():
         kind = graph.type(entity)
         if kind in types:
             forms = tuple(sorted({form.strip() for form in graph.names(entity) if _usable(form)}))
             if forms:
-                entities[entity] = Named(kind.upper(), graph.name(entity), forms)
+                entities[entity] = NamedEntity(kind.upper(), graph.name(entity), forms)
             for form in forms:
                 bearers.setdefault(normalise(form), set()).add(entity)
     merged = _merge_by_form(entities, bearers)
@@ -57,21 +57,21 @@ def _usable(form: str) -> bool:
     return len(form.strip()) > 1 and any(character.isalpha() for character in form)
 
 
-def _merge_by_form(entities: dict[str, Named], bearers: dict[str, set[str]]) -> list[Named]:
+def _merge_by_form(entities: dict[str, NamedEntity], bearers: dict[str, set[str]]) -> list[NamedEntity]:
     """Merge entities that share a form, because a form can only have one id."""
     same = UnionFind(entities)
     for sharing in bearers.values():
         same.union(*sharing)
     groups = [(entities[min(group)], {form for entity in group for form in entities[entity].forms})
               for group in same.to_sets()]
-    return [Named(first.kind, first.name, tuple(sorted(forms))) for first, forms in groups]
+    return [NamedEntity(first.kind, first.name, tuple(sorted(forms))) for first, forms in groups]
 
 
-def _parts(entities: Iterable[Named], texts: Sequence[str]) -> Iterator[Named]:
+def _parts(entities: Iterable[NamedEntity], texts: Sequence[str]) -> Iterator[NamedEntity]:
     """Yield the words of persons' names that refer to a person or a family on their own."""
     small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
     taken = {normalise(form) for entity in entities for form in entity.forms}
-    bearers: dict[str, list[Named]] = {}
+    bearers: dict[str, list[NamedEntity]] = {}
     for entity in entities:
         if entity.kind != PERSON.upper():
             continue
@@ -86,4 +86,4 @@ def _parts(entities: Iterable[Named], texts: Sequence[str]) -> Iterator[Named]:
         if not mentioned[word] and not mentioned[word.upper()]:
             continue
         only = persons[0]
-        yield Named(only.kind, only.name, (word,)) if len(persons) == 1 else Named(only.kind, word, (word,))
+        yield NamedEntity(only.kind, only.name, (word,)) if len(persons) == 1 else NamedEntity(only.kind, word, (word,))

@@ -14,7 +14,7 @@ from ...schemas.inquiry import Inquiry
 from ...schemas.retrieval import DraftAnswer
 from ..bench.published_datasets import bench_question
 from ..bench.scoring import score
-from .replacing import MARK, Key, leaks
+from .replacing import MARK, AnonymityKey, leaks
 
 _FACTS = 6
 _OPTIONS = 4
@@ -40,7 +40,7 @@ class Task(Frozen):
     answer: str
 
 
-def facts_by_ids(graph: ResolvedGraph, key: Key, anonymised: Anonymised) -> list[Fact]:
+def facts_by_ids(graph: ResolvedGraph, key: AnonymityKey, anonymised: Anonymised) -> list[Fact]:
     """Return the graph's triples whose two ends have different ids, in the graph's order.
 
     Args:
@@ -64,7 +64,7 @@ def by_head(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
     return found
 
 
-def tasks_from_facts(facts: Sequence[Fact], key: Key) -> list[Task]:
+def tasks_from_facts(facts: Sequence[Fact], key: AnonymityKey) -> list[Task]:
     """Create a reversion task for each entity with facts, and a multiple-choice task for its first fact."""
     names, stated = key.usual_names, by_head(facts)
     tails: dict[str, list[str]] = {}
@@ -109,7 +109,7 @@ def _choices(facts: Sequence[Fact], stated: dict[str, list[Fact]],
     return made
 
 
-def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: Key, anonymised: Anonymised,
+def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: AnonymityKey, anonymised: Anonymised,
                   most: int) -> list[Task]:
     """Create tasks of Anonymity Reversion over passages that a model writes, each from the facts around one entity.
 

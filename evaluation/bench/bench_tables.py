@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
-from .bench_report import BenchReport, Figure, Row
+from .bench_report import ArmRow, BenchReport, Figure
 from .results import Run
 
 _STYLE = """
@@ -131,7 +131,7 @@ def _agreement(report: BenchReport) -> Table:
 
 
 def _costs(report: BenchReport) -> Table:
-    def cost(row: Row) -> tuple[str, ...]:
+    def cost(row: ArmRow) -> tuple[str, ...]:
         return (row.arm, f"{row.calls:.2f}", f"{row.prompt_tokens:.0f}", f"{row.completion_tokens:.0f}",
                 str(row.judge_tokens), f"{row.seconds['p50']:.2f}", f"{row.seconds['p95']:.2f}")
 

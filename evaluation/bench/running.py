@@ -12,11 +12,11 @@ from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
 from ...schemas.retrieval import Mode
 from ..in_parallel import for_each
 from ..recall import Watch
-from .arm_answers import Asker
+from .arm_answers import ArmAsker
 from .arms import Arm
 from .bench_bases import OPEN, build, corpus_hash
 from .dataset_records import BenchQuestion, Dataset
-from .results import Base, Judged, Outcome, Results, Run
+from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED
 
 
@@ -102,7 +102,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
                 recorded = plan.recorded if schema == plan.schema else None
                 done.bases[schema] = build(resources, dataset, schema, results, recorded=recorded, budget=budget)
         for arm in plan.arms:
-            asker = Asker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
+            asker = ArmAsker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
             _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
         for peer in plan.peers:
             peer.ask(resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
@@ -113,7 +113,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     return done
 
 
-def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, results: Results, done: Progressed,
+def _ask_all(resources: Resources, arm: Arm, asker: ArmAsker, dataset: Dataset, results: Results, done: Progressed,
              budget: Budget | None, watch: Watch) -> None:
     left = [question for question in dataset.questions if (arm.name, question.id) not in results.outcomes]
     if not left:
@@ -138,19 +138,19 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, r
     with resources.standalone_calls() as calls, watch("judging") as progress:
         judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
-        def weigh(outcome: Outcome) -> None:
+        def weigh(outcome: ArmOutcome) -> None:
             question, usage = questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
                 verdict = judge.judge(question.question, question.answers, prediction(outcome))
-            results.add(judged=Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
-                                      reason=verdict.reason, coverage=verdict.coverage,
-                                      tokens=usage.prompt + usage.completion))
+            results.add(judged=JudgedOutcome(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
+                                             reason=verdict.reason, coverage=verdict.coverage,
+                                             tokens=usage.prompt + usage.completion))
 
         for_each(weigh, left, _at_once(resources), progress=progress, on_failure=lambda outcome, error: (
             done.failures.append(f"judging {outcome.arm}, question {outcome.id}: {error}")))
 
 
-def prediction(outcome: Outcome) -> str:
+def prediction(outcome: ArmOutcome) -> str:
     """Return the text for the judge: the answer, with its short form if that adds something."""
     if outcome.short and outcome.short not in outcome.answer:
         return f"{outcome.short}\n{outcome.answer}"

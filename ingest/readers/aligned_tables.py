@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ..grids import GridCell
 from ..table_lines import has_header
-from .pdf_words import Box, Word, cell_text, sort_lines
+from .pdf_words import Box, PageWord, cell_text, sort_lines
 from .ruled_tables import FoundTable
 
 _NEAR = 3.0
@@ -24,14 +24,14 @@ _LONGEST_NAME = 40
 _MOSTLY = 0.8
 _NUMERIC = re.compile(r"[-+−–(<>≤≥~≈±$€£¥]{0,2}\d.{0,20}")
 _BLANK = re.compile(r"[-–—.]*|n\.?/?a\.?", re.IGNORECASE)
-Phrase = list[Word]
+Phrase = list[PageWord]
 """Words that are as close to each other as the words of a cell."""
 Row = list[Phrase]
 Span = tuple[float, float]
 """The left and right ends of something."""
 
 
-def find_aligned(words: Sequence[Word]) -> list[FoundTable]:
+def find_aligned(words: Sequence[PageWord]) -> list[FoundTable]:
     """Return the tables of a page that have no lines between their columns.
 
     Args:
@@ -58,7 +58,7 @@ def find_aligned(words: Sequence[Word]) -> list[FoundTable]:
     return tables
 
 
-def _phrases(line: Sequence[Word]) -> Row:
+def _phrases(line: Sequence[PageWord]) -> Row:
     row = [[line[0]]]
     for before, word in pairwise(line):
         if word.box.x0 - before.box.x1 > _GAP * min(before.size, word.size):

@@ -19,9 +19,9 @@ from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from ..grids import header_depth, is_single, read_grid, row_contents
-from ..table_lines import Line, has_header, is_value, table_lines
+from ..table_lines import TableLine, has_header, is_value, table_lines
 from .aligned_tables import find_aligned
-from .pdf_words import Word, flow_lines, line_text, read_words
+from .pdf_words import PageWord, flow_lines, line_text, read_words
 from .ruled_tables import FoundTable, find_ruled
 
 # They log details of broken files, which would go to the terminal if nothing else handles them.
@@ -36,7 +36,7 @@ _BROKEN = (PSException, PdfminerException, MalformedPDFException, struct.error, 
            AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """What the two libraries raise on a broken structure: errors of their own, or those of whatever they find in it."""
 
-TextLine = list[Word]
+TextLine = list[PageWord]
 _NEAR = 3.0
 """The largest distance in points between the columns of a table on two pages."""
 _PAGE_BREAK = "\f"
@@ -133,13 +133,13 @@ def _read_layout(page: Page, text: str, broken: dict[int, str]) -> PageLayout | 
     return PageLayout(_blocks(words, tables)) if tables else None
 
 
-def _find_tables(page: Page, words: list[Word]) -> list[FoundTable]:
+def _find_tables(page: Page, words: list[PageWord]) -> list[FoundTable]:
     ruled = find_ruled(page, words)
     taken = frozenset().union(*(table.words for table in ruled))
     return [*ruled, *find_aligned([word for word in words if word.number not in taken])]
 
 
-def _is_same(words: list[Word], text: str) -> bool:
+def _is_same(words: list[PageWord], text: str) -> bool:
     """Return True if words are those of a text, which must not be written from right to left."""
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in set(text)):
         return False
@@ -149,7 +149,7 @@ def _is_same(words: list[Word], text: str) -> bool:
     return different <= _MOST_DIFFERENT * there.total()
 
 
-def _blocks(words: list[Word], tables: list[FoundTable]) -> list[list[TextLine] | FoundTable]:
+def _blocks(words: list[PageWord], tables: list[FoundTable]) -> list[list[TextLine] | FoundTable]:
     """Return the page in the order of its words; a table comes where its first word does."""
     table_of = {number: at for at, table in enumerate(tables) for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
@@ -282,7 +282,7 @@ def _write_parts(parts: list[_Part], title: str, *, is_headed: bool) -> list[str
         rows = row_contents(parts[0].table.grid)
         captions, header = [], [f"Column {number}" for number, _ in enumerate(parts[0].table.grid[0], 1)]
     for part in parts[1:]:
-        rows += [Line(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
+        rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
     title = next(reversed(captions), title)
     text = "\n".join([*captions, *table_lines(header, rows, title)])
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_tables import _is_same
-from banyan.ingest.readers.pdf_words import Box, Word, cell_text
+from banyan.ingest.readers.pdf_words import Box, PageWord, cell_text
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
@@ -107,8 +107,8 @@ def test_type_colons_and_kinds_of_values_tell_what_names_a_row_or_a_column():
     assert rows_of(file)[0] == "| Column 1: Ann | Column 2: Paris | Column 3: 1999 |"
 
 
-def word(text: str, left: float, line: int = 0, width: float = 20) -> Word:
-    return Word(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
+def word(text: str, left: float, line: int = 0, width: float = 20) -> PageWord:
+    return PageWord(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
 
 
 def test_words_of_a_cell_are_apart_as_on_the_page():
