@@ -29,8 +29,7 @@ from ..ingest.fetching import Address
 from ..ingest.loaders import OnFailure, load_documents
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedder_loading import load_embedder
-from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name
+from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker

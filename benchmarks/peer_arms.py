@@ -28,11 +28,10 @@ from banyan.agents.resources import Resources
 from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
 from banyan.cli.error_messages import explain_errors
 from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
-from banyan.evaluation.bench.bench_bases import BenchError, corpus_hash
 from banyan.evaluation.bench.dataset_records import BenchQuestion, Dataset, DatasetName
 from banyan.evaluation.bench.published_datasets import load_dataset
 from banyan.evaluation.bench.results import ArmOutcome, Base, Results
-from banyan.evaluation.bench.running import Plan, Progressed
+from banyan.evaluation.bench.running import BenchError, Plan, Progressed, corpus_hash
 from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.recall import Watch
 from banyan.prompts import Language, language_of

@@ -1,4 +1,4 @@
-"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable."""
+"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable, by the confidence."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,20 @@
-"""Triples to score: gold ones and a model's recorded ones, in Text2KGBench's formats, and those of a reasoner."""
+"""Triples to score in Text2KGBench's formats, gold ones, recorded ones and a reasoner's, and their scores.
+
+The scores are those of Text2KGBench (Mihindukulasooriya et al., 2023, section 5).
+
+All scores are macro averages over the gold sentences; a sentence without an answer scores 0 throughout:
+
+- Precision, recall, F1: triples agree if their concatenated texts do, regardless of case, spaces and underscores.
+  Only triples whose relation is among the sentence's gold relations count.
+- Conformance: the share of the triples whose relation is in the ontology; 1 without triples.
+  Relation hallucination: the share of those whose relation is not; 0 without triples.
+- Subject and object hallucination: the share of the triples whose subject (object) is not in the sentence with the
+  ontology's concepts appended, both stemmed word by word.
+
+The benchmark's script takes words and stems from NLTK, whose sentence splitter needs a download. A regular expression
+and Snowball's English (Porter 2) stemmer replace them here; every score is the same to two digits. Spaces at the ends
+of an ontology's relation labels are errors in the ontology, and are ignored.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

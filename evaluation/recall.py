@@ -1,4 +1,4 @@
-"""Recall of gold passages: the share of a question's gold passages among the first k passages."""
+"""Recall of gold passages, the share of them among the first k: of one setting, or beside baselines and ablations."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reports of a retrieval evaluation: recall with its interval, and latency."""
+"""Reports of a retrieval evaluation: recall with its bootstrap interval, and latency."""
 
 from collections.abc import Sequence
 

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ...evaluation.anonymising.anonymous_corpus import Corpus, anonymise, as_rows
-from ...evaluation.anonymising.replacing import AnonymityKey, revert
-from ...evaluation.anonymising.tasks import Task
+from ...evaluation.bench.anonymous_corpus import Corpus, Task, anonymise, as_rows
+from ...evaluation.bench.anonymous_names import AnonymityKey, revert
 from ...export.export_file import write_file
 from ...schemas.formats.small_files import json_records, parse_json, validate_record
 from ..console import err, on_a_line, out, print_json

@@ -20,8 +20,8 @@ from ..datasets import is_gold
 from ..recall import gold_rank
 from .arms import Arm, fuse_rankings
 from .dataset_records import BenchQuestion
-from .ranking import facts_in
 from .results import ArmOutcome
+from .scoring import facts_in
 from .text_agent import TextAgent
 
 _MOST_SHOWN = 20

@@ -11,9 +11,8 @@ from ...schemas.retrieval import Grade
 from ..agent_answers import percent
 from ..recall_report import Values, intervals, round_2
 from .dataset_records import BenchQuestion, Dataset
-from .ranking import FactScores, fact_scores
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
-from .scoring import AnswerScores, PairScores, score
+from .scoring import AnswerScores, FactScores, PairScores, fact_scores, score
 
 CUTS = (2, 5, 10, 20)
 GRADES: tuple[Grade, ...] = get_args(Grade)

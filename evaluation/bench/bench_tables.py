@@ -1,4 +1,4 @@
-"""A report as tables of texts: a title, a head and rows, for Markdown and for the terminal."""
+"""A report as tables of texts, for Markdown, one HTML page and the terminal; with published figures beside it."""
 
 from html import escape
 from typing import NamedTuple

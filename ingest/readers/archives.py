@@ -1,4 +1,7 @@
-"""Zip archives of XML (Word, PowerPoint, Excel and EPUB files), checked before anything is unpacked."""
+"""What a file is by its content, and zip archives of XML (Word, PowerPoint, Excel and EPUB files).
+
+Archives are checked before anything is unpacked.
+"""
 
 import re
 import zipfile

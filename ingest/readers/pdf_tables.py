@@ -1,4 +1,4 @@
-"""The text of PDF pages with tables written as rows, including tables that continue on the next page."""
+"""The words and tables of PDF pages, with tables written as rows, including those that continue on the next page."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""HTML to plain text with headings in Markdown."""
+"""HTML to plain text with headings in Markdown, and tables of data as rows."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""Learn which form of structured output an endpoint and model take, from the calls that are made anyway.
+"""Learn which form of structured output and which parameters an endpoint and model take, from the calls that are made.
 
-Forms are tried from the strictest down. A refusal costs nothing, so a form is tried with the next due call; the result
-lasts as long as the process.
+Forms are tried from the strictest down. A refusal costs nothing: a form is tried with the next due call, and a request
+is sent again at once without the parameter that the refusal names. The results last as long as the process.
 """
 
 import logging

@@ -1,4 +1,8 @@
-"""The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
+"""The HTTP clients of endpoints: what they read of a response is bounded, from any server.
+
+Responses that are errors in all but their status get that status, and errors that no retry can help a header against
+retries, so the openai package retries or raises them as any other error.
+"""
 
 import json
 import re

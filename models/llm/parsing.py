@@ -1,4 +1,4 @@
-"""Find the JSON objects in a model's answer."""
+"""Find the JSON objects in a model's answer, and mend those that are nearly JSON."""
 
 import json
 import re

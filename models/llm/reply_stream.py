@@ -1,4 +1,4 @@
-"""One reply of an OpenAI-compatible endpoint, received as a stream."""
+"""One reply of an OpenAI-compatible endpoint, received as a stream, and the places where endpoints put its text."""
 
 import asyncio
 import json

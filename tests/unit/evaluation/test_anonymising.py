@@ -4,13 +4,19 @@ import json
 
 import pytest
 from banyan.config import Settings
-from banyan.evaluation.anonymising.anonymous_corpus import anonymise
-from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, AnonymityKey, leaks, revert
-from banyan.evaluation.anonymising.surface_forms import NamedEntity, named_entities
-from banyan.evaluation.anonymising.tasks import Task, not_from_memory, written_tasks
+from banyan.evaluation.bench.anonymous_corpus import Task, anonymise, not_from_memory, written_tasks
+from banyan.evaluation.bench.anonymous_names import (
+    Anonymiser,
+    AnonymityError,
+    AnonymityKey,
+    NamedEntity,
+    leaks,
+    named_entities,
+    revert,
+)
 from banyan.evaluation.bench.published_datasets import bench_question
 from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.retelling import Reteller
+from banyan.models.llm.judging import Reteller
 from banyan.schemas.inquiry import Inquiry, Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given

@@ -8,9 +8,8 @@ from banyan.evaluation.bench.arms import ARMS, chosen_arms
 from banyan.evaluation.bench.bench_report import make_report
 from banyan.evaluation.bench.bench_tables import to_markdown, to_page
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
-from banyan.evaluation.bench.ranking import fact_scores
 from banyan.evaluation.bench.results import ArmOutcome, Base, JudgedOutcome, Results, Run
-from banyan.evaluation.bench.scoring import score
+from banyan.evaluation.bench.scoring import fact_scores, score
 from banyan.evaluation.datasets import DatasetError, GoldPassage
 
 RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")

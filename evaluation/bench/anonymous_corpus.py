@@ -1,20 +1,29 @@
-"""Questions about an anonymised corpus from the facts of its graph, without a model, in AnonyRAG's format."""
+"""An anonymised corpus with its questions, in the form of AnonyRAG: a model cannot answer from memory.
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+Entities come from a build; then follow ids, tasks from the facts of its graph or in a model's words, and a check for
+leaks.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 
+from ...agents.construction.graph import build_graph
+from ...agents.construction.state import BuildContext, BuildInput
+from ...agents.resources import Resources
 from ...graph_store.graph.resolved_graph import ResolvedGraph
-from ...models.llm.retelling import Reteller
+from ...models.llm.judging import Reteller
 from ...models.reasoner import Reasoner
 from ...prompts import language_of
+from ...runtime.budgets import Budget, charge_calls
 from ...schemas.documents import Frozen
 from ...schemas.inquiry import Inquiry
+from ...schemas.naming import content_id
 from ...schemas.retrieval import DraftAnswer
-from ..bench.published_datasets import bench_question
-from ..bench.scoring import score
-from .replacing import MARK, AnonymityKey, leaks
+from .anonymous_names import MARK, Anonymiser, AnonymityError, AnonymityKey, all_leaks, leaks, named_entities
+from .published_datasets import bench_question
+from .scoring import score
 
 _FACTS = 6
 _OPTIONS = 4
@@ -166,3 +175,82 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
         return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
     finally:
         pool.shutdown(cancel_futures=True)  # start no further call after a failure
+
+
+class Corpus(Frozen):
+    """Anonymised texts by their names, tasks about them, the user's questions, and the key, stored separately."""
+
+    texts: dict[str, str]
+    tasks: tuple[Task, ...]
+    questions: tuple[Task, ...]
+    key: AnonymityKey
+    leaks: tuple[str, ...]
+
+
+def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
+              questions: Collection[Task] = (), written: int = 0, from_memory: bool = True,
+              max_tokens: int | None = None) -> Corpus:
+    """Anonymise texts, generate tasks about them, and check for leaks.
+
+    Args:
+        resources: the models, with the reasoner that finds the entities. The knowledge base remains afterwards, so
+            another run pays nothing again.
+        texts: the texts by their names.
+        types: the entity types to replace, as named in the schema.
+        schema: the seed schema.
+        questions: the user's questions, in which the same names become the same ids.
+        written: the number of tasks that the model writes, in addition to those from facts.
+        from_memory: include tasks that the model solves without the texts.
+        max_tokens: the hard budget.
+
+    Raises:
+        AnonymityError: the build stopped or failed in part, no entity of the types was found, or the options need a
+            model and the settings name no model.
+        ReasonerError: the model failed at a task.
+        BudgetExceeded: the budget is reached; paid replies are stored for the next run.
+    """
+    if (written or not from_memory) and not resources.settings.uses_llm:
+        raise AnonymityError("tasks in a model's words, and the check of what it solves from memory, need a model: set "
+                             "BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or leave them out")
+    budget = None if max_tokens is None else Budget(max_tokens)
+    name = f"anonymise-{content_id(schema, *(part for item in sorted(texts.items()) for part in item))[:12]}"
+    given: BuildInput = {"knowledge_base": name, "schema": schema,
+                         "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
+    context = BuildContext(max_tokens=max_tokens, retry_failed=True)
+    report = build_graph(resources).invoke(given, context=context)["report"]
+    if budget:
+        budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
+    if report["stopped"] or report["chunks_failed"]:
+        why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
+        raise AnonymityError(f"finding the names: {why}; run the command again to resume")
+    kb = resources.knowledge_base(name)
+    all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
+    entities = named_entities(kb.graph, types, all_texts)
+    if not entities:
+        raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), or "
+                             "another schema (--schema)")
+    anonymiser = Anonymiser(entities)
+    changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
+    places = anonymiser.key.places
+
+    def hide(text: str) -> str:
+        return anonymiser.replace("", text)
+
+    own = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
+    facts = facts_by_ids(kb.graph, anonymiser.key, hide)
+    tasks = tasks_from_facts(facts, anonymiser.key)
+    if written or not from_memory:
+        with resources.standalone_reasoner() as (reasoner, calls), charge_calls(build=name, budget=budget):
+            tasks += written_tasks(Reteller(resources.settings, calls), facts, anonymiser.key, hide, written)
+            if not from_memory:
+                tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)
+    key = AnonymityKey(entities=anonymiser.key.entities, places=places)
+    # Answers of reversion tasks contain the names, so only questions are checked.
+    asked = [("questions", task.question) for task in (*tasks, *own)]
+    return Corpus(texts=changed, tasks=tuple(tasks), questions=own, key=key,
+                  leaks=tuple(all_leaks([*changed.items(), *asked], key)))
+
+
+def as_rows(texts: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the texts as rows of AnonyRAG's file of chunks."""
+    return [{"title": name, "text": text} for name, text in texts.items()]
